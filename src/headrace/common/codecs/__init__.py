@@ -1,0 +1,137 @@
+"""Codecs: how batches of values take their declared type and travel between processes.
+
+Decides, for each type, what a value becomes (``coerce``, as in PyFlink when it crosses from Python to Java and back),
+and the form that travels (``encode`` and ``decode``). Never pickles and never knows frames: the runtime and the state
+backends call it and pickle what it gives.
+
+Milliseconds for 100,000 records, with coercion, on one core (CPython 3.11); ``plain`` is the pickle of the list,
+without coercion:
+
+    MEASUREMENTS
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from functools import lru_cache, partial
+
+from headrace.common.codecs._codec import AnyCodec, Codec
+from headrace.common.codecs._collections import ListCodec, MapCodec
+from headrace.common.codecs._composite import RowCodec, TupleCodec
+from headrace.common.codecs._numbers import BooleanCodec, FloatCodec, IntegerCodec
+from headrace.common.codecs._scalars import (
+    ScalarCodec,
+    to_big_decimal,
+    to_big_integer,
+    to_date,
+    to_instant,
+    to_moment,
+    to_time,
+)
+from headrace.common.codecs._texts import BytesCodec, CharCodec, TextCodec
+from headrace.common.time import Instant
+from headrace.common.typeinfo import (
+    BasicArrayTypeInfo,
+    BasicType,
+    BasicTypeInfo,
+    DateTypeInfo,
+    ExternalTypeInfo,
+    ListTypeInfo,
+    LocalTimeTypeInfo,
+    MapTypeInfo,
+    ObjectArrayTypeInfo,
+    PrimitiveArrayTypeInfo,
+    RowTypeInfo,
+    TimestampTypeInfo,
+    TimeTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+    Types,
+)
+
+__all__ = ["Codec", "codec_for"]
+
+_EXACT_TIME = partial(to_time, step=1)
+_EXACT_MOMENT = partial(to_moment, step=1)
+
+_INTEGER_BITS = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
+
+_BASIC: dict[BasicType, Callable[[str], Codec]] = {
+    BasicType.STRING: TextCodec,
+    BasicType.CHAR: CharCodec,
+    BasicType.BOOLEAN: BooleanCodec,
+    BasicType.FLOAT: partial(FloatCodec, code="f"),
+    BasicType.DOUBLE: partial(FloatCodec, code="d"),
+    BasicType.BIG_INT: partial(ScalarCodec, function=to_big_integer, plain=int),
+    BasicType.BIG_DEC: partial(ScalarCodec, function=to_big_decimal),
+    BasicType.INSTANT: partial(ScalarCodec, function=to_instant, plain=Instant),
+}
+
+_LOCAL_TIME: dict[LocalTimeTypeInfo.TimeType, Callable[[str], Codec]] = {
+    LocalTimeTypeInfo.TimeType.LOCAL_DATE: partial(ScalarCodec, function=to_date, plain=datetime.date),
+    LocalTimeTypeInfo.TimeType.LOCAL_TIME: partial(ScalarCodec, function=_EXACT_TIME),
+    LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME: partial(ScalarCodec, function=_EXACT_MOMENT),
+}
+
+
+def codec_for(type_info: TypeInformation | None, *, wrap: bool = False) -> Codec:
+    """Give the codec of a type; of no type, the codec that changes nothing.
+
+    ``wrap`` lets integers that do not fit wrap around, as PyFlink does for the elements of ``from_collection``; what
+    a function returns must fit.
+
+    >>> codec_for(Types.TUPLE([Types.LONG(), Types.FLOAT()])).coerce([[1, 0.5], (True, 2)])
+    [(1, 0.5), (1, 2.0)]
+    >>> codec_for(Types.BYTE(), wrap=True).coerce([200])
+    [-56]
+    >>> codec_for(Types.STRING()).coerce([1])
+    Traceback (most recent call last):
+    ...
+    headrace.common.errors.TypeMismatchError: A value does not have the declared type [TYPE_MISMATCH]
+      seen:     1 (int)
+      expected: String
+    """
+    # Types are equal whatever the names of their fields; the text tells them apart.
+    return _cached(type_info, str(type_info), wrap)
+
+
+@lru_cache(maxsize=1024)
+def _cached(type_info: TypeInformation | None, text: str, wrap: bool) -> Codec:
+    match type_info:
+        case BasicTypeInfo(basic_type=basic):
+            if basic in _INTEGER_BITS:
+                bits = _INTEGER_BITS[basic]
+                return IntegerCodec(text, bits, wrap=wrap and basic is not BasicType.LONG)
+            return _BASIC[basic](text)
+        case TupleTypeInfo():
+            return TupleCodec(text, [codec_for(field, wrap=wrap) for field in type_info.get_field_types()])
+        case RowTypeInfo():
+            fields = [codec_for(field, wrap=wrap) for field in type_info.get_field_types()]
+            return RowCodec(text, type_info.get_field_names(), fields)
+        case ExternalTypeInfo(type_info=inner):
+            return codec_for(inner, wrap=wrap)
+        case MapTypeInfo(key_type_info=key, value_type_info=value):
+            return MapCodec(text, codec_for(key, wrap=wrap), codec_for(value, wrap=wrap))
+        case _:
+            return _sequence_or_time(type_info, text, wrap)
+
+
+def _sequence_or_time(type_info: TypeInformation | None, text: str, wrap: bool) -> Codec:
+    match type_info:
+        case PrimitiveArrayTypeInfo(element_type=element) if element == Types.BYTE():
+            return BytesCodec(f"{text}, that is bytes")
+        case PrimitiveArrayTypeInfo(element_type=element) | ListTypeInfo(element_type=element):
+            return ListCodec(text, codec_for(element, wrap=wrap), gaps=False)
+        case BasicArrayTypeInfo(element_type=element) | ObjectArrayTypeInfo(element_type=element):
+            return ListCodec(text, codec_for(element, wrap=wrap), gaps=True)
+        case DateTypeInfo():
+            return ScalarCodec(text, to_date, plain=datetime.date)
+        case TimeTypeInfo():
+            return ScalarCodec(text, to_time)
+        case TimestampTypeInfo():
+            return ScalarCodec(text, to_moment)
+        case LocalTimeTypeInfo(time_type=kind):
+            return _LOCAL_TIME[kind](text)
+        case _:
+            return AnyCodec(text)

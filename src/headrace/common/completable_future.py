@@ -1,0 +1,127 @@
+"""A result that is still to come, with PyFlink's methods.
+
+Decides nothing: a ``concurrent.futures.Future`` holds the state. Given by ``JobClient``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+__all__ = ["CompletableFuture"]
+
+
+class CompletableFuture:
+    """A result that is still to come.
+
+    >>> future = CompletableFuture.supply(lambda: "5", int)
+    >>> future.result(), future.done(), future.exception() is None
+    (5, True, True)
+    """
+
+    def __init__(self, future: Future[Any], py_class: Callable[[Any], Any] | None = None) -> None:
+        """Wrap a future; ``py_class`` is called on its result."""
+        self._future = future
+        self._py_class = py_class
+
+    @staticmethod
+    def supply(function: Callable[[], Any], py_class: Callable[[Any], Any] | None = None) -> CompletableFuture:
+        """Call a function in a thread of its own; the future has what it returns or raises.
+
+        >>> CompletableFuture.supply(lambda: 1 + 1).result()
+        2
+        """
+        import threading
+        from concurrent.futures import Future
+
+        future: Future[Any] = Future()
+
+        def run() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                future.set_result(function())
+            except BaseException as error:  # noqa: BLE001,RUF100 - whoever asks for the result gets it
+                future.set_exception(error)
+
+        # A daemon: a program that does not wait for the result may end.
+        threading.Thread(target=run, name="headrace-future", daemon=True).start()
+        return CompletableFuture(future, py_class)
+
+    def cancel(self) -> bool:
+        """Give up the result, if it is not being made already; say whether that worked.
+
+        >>> CompletableFuture.completed(1).cancel()
+        False
+        """
+        return self._future.cancel()
+
+    def cancelled(self) -> bool:
+        """Say whether the result was given up.
+
+        >>> CompletableFuture.completed(1).cancelled()
+        False
+        """
+        return self._future.cancelled()
+
+    def done(self) -> bool:
+        """Say whether there is a result, an error, or nothing more to come.
+
+        >>> CompletableFuture.completed(1).done()
+        True
+        """
+        return self._future.done()
+
+    def result(self) -> Any:
+        """Wait for the result and give it, or raise the error.
+
+        >>> CompletableFuture.completed(1).result()
+        1
+        """
+        return self.get()
+
+    def get(self, timeout: float | None = None) -> Any:
+        """Wait at most so many seconds for the result.
+
+        >>> CompletableFuture.completed(1).get(timeout=5)
+        1
+        """
+        value = self._future.result(timeout)
+        return value if self._py_class is None else self._py_class(value)
+
+    def exception(self) -> BaseException | None:
+        """Give the error, ``None`` if there is none yet; does not wait.
+
+        >>> CompletableFuture.supply(lambda: 1).exception() is None
+        True
+        """
+        if not self._future.done():
+            return None
+        if self._future.cancelled():
+            from concurrent.futures import CancelledError
+
+            return CancelledError()
+        return self._future.exception()
+
+    @staticmethod
+    def completed(value: Any) -> CompletableFuture:
+        """Give a future that has its result already.
+
+        >>> CompletableFuture.completed("x").result()
+        'x'
+        """
+        from concurrent.futures import Future
+
+        future: Future[Any] = Future()
+        future.set_result(value)
+        return CompletableFuture(future)
+
+    def __str__(self) -> str:
+        """Say how far it is."""
+        if not self.done():
+            return "CompletableFuture[not completed]"
+        state = "cancelled" if self.cancelled() else "failed" if self.exception() else "completed"
+        return f"CompletableFuture[{state}]"

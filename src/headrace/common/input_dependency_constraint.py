@@ -1,0 +1,19 @@
+"""When a task may start, of old programs.
+
+Decides nothing: Spark's scheduler starts a stage when its inputs are there. Set on ``ExecutionConfig``.
+"""
+
+from enum import Enum
+
+__all__ = ["InputDependencyConstraint"]
+
+
+class InputDependencyConstraint(Enum):
+    """Whether a task starts when any or all of its inputs can be read.
+
+    >>> InputDependencyConstraint.ANY.value
+    0
+    """
+
+    ANY = 0
+    ALL = 1

@@ -1,0 +1,57 @@
+"""The id of a job: 128 bits, shown as 32 hexadecimal digits.
+
+Decides the form only. Made once per submission by the runtime; shown in logs, REST paths and directories.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from headrace.common.errors import InvalidProgramError
+
+__all__ = ["JobID"]
+
+_HEX = re.compile(r"[0-9a-f]{32}")
+
+
+class JobID:
+    """The id of a job.
+
+    >>> print(JobID("7d85215526c85cdf061381304462af6b"))
+    7d85215526c85cdf061381304462af6b
+    >>> JobID() == JobID()
+    False
+    """
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str | None = None) -> None:
+        """Take an id from its 32 digits, or make a random one."""
+        self._text = os.urandom(16).hex() if text is None else text.lower()
+        if not _HEX.fullmatch(self._text):
+            raise InvalidProgramError("A text is no job id", seen=repr(text), expected="32 hexadecimal digits")
+
+    def to_hex_string(self) -> str:
+        """Give the 32 digits.
+
+        >>> JobID("0" * 32).to_hex_string()
+        '00000000000000000000000000000000'
+        """
+        return self._text
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the digits."""
+        return self._text == other._text if isinstance(other, JobID) else NotImplemented
+
+    def __hash__(self) -> int:
+        """Hash the digits."""
+        return hash(self._text)
+
+    def __str__(self) -> str:
+        """Give the 32 digits."""
+        return self._text
+
+    def __repr__(self) -> str:
+        """Give the call that makes an equal id."""
+        return f"JobID({self._text!r})"

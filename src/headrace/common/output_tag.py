@@ -1,0 +1,45 @@
+"""OutputTag: the name and type of a side output. Shared by the user API and the operators."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from headrace.common.errors import TypeMismatchError
+from headrace.common.typeinfo import TypeInformation
+
+
+class OutputTag:
+    """Names a side output: `yield tag, value` in a process function, `stream.get_side_output(tag)` outside.
+
+    >>> late = OutputTag("late")
+    >>> late == OutputTag("late"), late.tag_id
+    (True, 'late')
+    """
+
+    in_use: ClassVar[bool] = False
+    """True once any tag exists in this process: before that no function can have yielded one, and operators skip the check."""
+
+    def __init__(self, tag_id: str, type_info: TypeInformation | None = None) -> None:
+        """A tag is equal to every other tag with the same id."""
+        if not isinstance(tag_id, str):
+            raise TypeMismatchError("The id of an OutputTag is a string", seen=tag_id, expected="a str")
+        if not tag_id:
+            raise ValueError("OutputTag tag_id cannot be None or empty string")
+        if type_info is not None and not isinstance(type_info, TypeInformation):
+            raise TypeMismatchError("The type of an OutputTag is a TypeInformation", seen=type_info)
+        self.tag_id = tag_id
+        self.type_info = type_info
+        OutputTag.in_use = True
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        OutputTag.in_use = True
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OutputTag) and other.tag_id == self.tag_id
+
+    def __hash__(self) -> int:
+        return hash(self.tag_id)
+
+    def __repr__(self) -> str:
+        return f"OutputTag({self.tag_id!r})"

@@ -1,0 +1,274 @@
+"""How a stream gets its timestamps and watermarks, as data.
+
+Decides what a program may ask for and checks it. Never sees a record: the operators package turns a strategy into
+running code, the graph keeps it on its nodes. A strategy is immutable, each ``with_*`` call gives a new one that
+keeps everything else (also the timestamp assigner, whatever the order of the calls).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
+from headrace.common.time import Duration, Time, millis_of
+from headrace.common.watermark_generator import (
+    MAX_WATERMARK,
+    MIN_TIMESTAMP,
+    Watermark,
+    WatermarkGenerator,
+    WatermarkOutput,
+)
+
+__all__ = [
+    "MAX_WATERMARK",
+    "MIN_TIMESTAMP",
+    "AssignerWithPeriodicWatermarksWrapper",
+    "BoundedOutOfOrderness",
+    "CustomGenerator",
+    "MonotonousTimestamps",
+    "NoWatermarks",
+    "TimestampAssigner",
+    "Watermark",
+    "WatermarkAlignment",
+    "WatermarkGenerator",
+    "WatermarkOutput",
+    "WatermarkStrategy",
+]
+
+_DEFAULT_ALIGNMENT_INTERVAL_MS = 1000
+
+
+class TimestampAssigner(ABC):
+    """Gives each element its event time; a program writes a subclass.
+
+    >>> class BySecondField(TimestampAssigner):
+    ...     def extract_timestamp(self, value, record_timestamp):
+    ...         return value[1]
+    >>> BySecondField().extract_timestamp(("a", 17), MIN_TIMESTAMP)
+    17
+    """
+
+    @abstractmethod
+    def extract_timestamp(self, value: Any, record_timestamp: int) -> int:
+        """Give the event time of ``value`` in milliseconds since 1970-01-01 UTC.
+
+        ``record_timestamp`` is the time that the element had before: from its source or an earlier assigner, or
+        ``MIN_TIMESTAMP`` if it had none.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class NoWatermarks:
+    """No watermarks but the last one, at the end of bounded input.
+
+    >>> WatermarkStrategy.no_watermarks().generator
+    NoWatermarks()
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class MonotonousTimestamps:
+    """Timestamps rise within each split: the watermark is one less than the highest timestamp.
+
+    >>> WatermarkStrategy.for_monotonous_timestamps().generator
+    MonotonousTimestamps()
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedOutOfOrderness:
+    """An element is late by at most ``millis``: the watermark is the highest timestamp less ``millis`` less one.
+
+    >>> WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_seconds(2)).generator
+    BoundedOutOfOrderness(millis=2000)
+    """
+
+    millis: int
+
+
+@dataclass(frozen=True, slots=True)
+class CustomGenerator:
+    """Watermarks by a ``WatermarkGenerator`` that the program wrote; ``create`` makes a new one for each split.
+
+    >>> class Never(WatermarkGenerator):
+    ...     def on_event(self, event, event_timestamp, output):
+    ...         pass
+    ...
+    ...     def on_periodic_emit(self, output):
+    ...         pass
+    >>> isinstance(CustomGenerator(Never).create(), Never)
+    True
+    """
+
+    supplier: Callable[[], WatermarkGenerator]
+
+    def create(self) -> WatermarkGenerator:
+        """Make a generator and check that it is one."""
+        generator = self.supplier()
+        if not all(callable(getattr(generator, name, None)) for name in ("on_event", "on_periodic_emit")):
+            raise TypeMismatchError(
+                "The supplier given to for_generator made no watermark generator",
+                seen=generator,
+                expected="an object with on_event and on_periodic_emit",
+            )
+        return generator
+
+
+Generator = NoWatermarks | MonotonousTimestamps | BoundedOutOfOrderness | CustomGenerator
+
+
+@dataclass(frozen=True, slots=True)
+class WatermarkAlignment:
+    """Sources of one group wait for the slowest one when they are ahead of it by more than ``max_drift_ms``.
+
+    >>> WatermarkAlignment("orders", 20_000).update_interval_ms
+    1000
+    """
+
+    group: str
+    max_drift_ms: int
+    update_interval_ms: int = _DEFAULT_ALIGNMENT_INTERVAL_MS
+
+
+@dataclass(frozen=True, slots=True)
+class WatermarkStrategy:
+    """How timestamps and watermarks are made for a stream.
+
+    >>> strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_seconds(20))
+    >>> strategy = strategy.with_idleness(Duration.of_minutes(1))
+    >>> strategy.generator, strategy.idle_timeout_ms
+    (BoundedOutOfOrderness(millis=20000), 60000)
+    """
+
+    generator: Generator
+    timestamp_assigner: TimestampAssigner | None = None
+    idle_timeout_ms: int | None = None
+    alignment: WatermarkAlignment | None = None
+
+    def with_timestamp_assigner(self, timestamp_assigner: TimestampAssigner) -> WatermarkStrategy:
+        """Give a strategy that takes event times from ``timestamp_assigner``.
+
+        >>> class ByValue(TimestampAssigner):
+        ...     def extract_timestamp(self, value, record_timestamp):
+        ...         return value
+        >>> strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(ByValue())
+        >>> strategy.timestamp_assigner.extract_timestamp(3, MIN_TIMESTAMP)
+        3
+        """
+        is_class = isinstance(timestamp_assigner, type)
+        if is_class or not callable(getattr(timestamp_assigner, "extract_timestamp", None)):
+            raise TypeMismatchError(
+                "with_timestamp_assigner takes a timestamp assigner",
+                seen=timestamp_assigner,
+                expected="an object of a subclass of TimestampAssigner",
+                remedy="pass an object, not the class" if is_class else None,
+            )
+        return dataclasses.replace(self, timestamp_assigner=timestamp_assigner)
+
+    def with_idleness(self, idle_timeout: Duration | Time) -> WatermarkStrategy:
+        """Give a strategy that marks a split idle, so that it holds nothing back, after ``idle_timeout`` without data.
+
+        >>> WatermarkStrategy.no_watermarks().with_idleness(Duration.of_seconds(5)).idle_timeout_ms
+        5000
+        """
+        return dataclasses.replace(self, idle_timeout_ms=millis_of(idle_timeout, "with_idleness", at_least=1))
+
+    def with_watermark_alignment(
+        self,
+        watermark_group: str,
+        max_allowed_watermark_drift: Duration | Time,
+        update_interval: Duration | Time | None = None,
+    ) -> WatermarkStrategy:
+        """Give a strategy whose source waits for others of ``watermark_group`` when it is too far ahead of them.
+
+        >>> strategy = WatermarkStrategy.for_monotonous_timestamps()
+        >>> strategy.with_watermark_alignment("g", Duration.of_seconds(20)).alignment
+        WatermarkAlignment(group='g', max_drift_ms=20000, update_interval_ms=1000)
+        """
+        group: object = watermark_group
+        if not isinstance(group, str) or not group:
+            raise InvalidProgramError("A watermark group needs a name", seen=group, expected="a str")
+        alignment = WatermarkAlignment(
+            group,
+            millis_of(max_allowed_watermark_drift, "max_allowed_watermark_drift"),
+            _DEFAULT_ALIGNMENT_INTERVAL_MS
+            if update_interval is None
+            else millis_of(update_interval, "update_interval", at_least=1),
+        )
+        return dataclasses.replace(self, alignment=alignment)
+
+    @staticmethod
+    def for_monotonous_timestamps() -> WatermarkStrategy:
+        """Give the strategy for timestamps that rise within each split.
+
+        >>> WatermarkStrategy.for_monotonous_timestamps().timestamp_assigner is None
+        True
+        """
+        return WatermarkStrategy(MonotonousTimestamps())
+
+    @staticmethod
+    def for_bounded_out_of_orderness(max_out_of_orderness: Duration | Time) -> WatermarkStrategy:
+        """Give the strategy for elements that are late by at most ``max_out_of_orderness``.
+
+        >>> WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(0)).generator.millis
+        0
+        """
+        return WatermarkStrategy(BoundedOutOfOrderness(millis_of(max_out_of_orderness, "max_out_of_orderness")))
+
+    @staticmethod
+    def no_watermarks() -> WatermarkStrategy:
+        """Give the strategy for streams that need no event time.
+
+        >>> WatermarkStrategy.no_watermarks() == WatermarkStrategy(NoWatermarks())
+        True
+        """
+        return WatermarkStrategy(NoWatermarks())
+
+    @staticmethod
+    def for_generator(supplier: Callable[[], WatermarkGenerator]) -> WatermarkStrategy:
+        """Give the strategy that a ``WatermarkGenerator`` of the program decides.
+
+        ``supplier`` is a subclass of ``WatermarkGenerator`` or a function without arguments that makes one: each
+        split needs its own.
+
+        >>> class Punctuated(WatermarkGenerator):
+        ...     def on_event(self, event, event_timestamp, output):
+        ...         if event == "end":
+        ...             output.emit_watermark(Watermark(event_timestamp))
+        ...
+        ...     def on_periodic_emit(self, output):
+        ...         pass
+        >>> WatermarkStrategy.for_generator(Punctuated).generator.supplier is Punctuated
+        True
+        """
+        given: object = supplier
+        if isinstance(given, WatermarkGenerator) or not callable(given):
+            raise TypeMismatchError(
+                "for_generator takes what makes watermark generators",
+                seen=given,
+                expected="a subclass of WatermarkGenerator, or a function without arguments that gives one",
+                remedy="pass the class, not an object of it: every split has its own generator",
+            )
+        return WatermarkStrategy(CustomGenerator(supplier))
+
+
+class AssignerWithPeriodicWatermarksWrapper:
+    """Stands for PyFlink's wrapper of a Java assigner, which headrace cannot have.
+
+    >>> AssignerWithPeriodicWatermarksWrapper(None)
+    Traceback (most recent call last):
+    ...
+    headrace.common.errors.NoJvmError: AssignerWithPeriodicWatermarksWrapper wraps a Java object [NO_JVM]
+      remedy:   write a TimestampAssigner and a WatermarkGenerator in Python, see WatermarkStrategy.for_generator
+    """
+
+    def __init__(self, j_assigner_with_periodic_watermarks: object) -> None:
+        """Refuse: there is no JVM of Flink."""
+        raise NoJvmError(
+            "AssignerWithPeriodicWatermarksWrapper wraps a Java object",
+            remedy="write a TimestampAssigner and a WatermarkGenerator in Python, see WatermarkStrategy.for_generator",
+        )

@@ -1,0 +1,259 @@
+"""CheckpointConfig: when and how checkpoints are taken.
+
+Decides and checks the values, which stand in the environment's `Configuration` under Flink's keys. Never takes a
+checkpoint: the runtime reads the keys.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from headrace.common.config_options import ConfigOption
+from headrace.common.configuration import Configuration
+from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.common.time import Duration, millis_of
+from headrace.datastream import options
+from headrace.datastream.checkpoint_storage import CheckpointStorage, FileSystemCheckpointStorage
+from headrace.datastream.checkpointing_mode import CheckpointingMode
+from headrace.datastream.externalized_checkpoint_retention import ExternalizedCheckpointRetention
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["CheckpointConfig", "ExternalizedCheckpointCleanup"]
+
+_MINIMUM_MS = 10
+
+
+class ExternalizedCheckpointCleanup(Enum):
+    """The old name of ExternalizedCheckpointRetention.
+
+    >>> ExternalizedCheckpointCleanup.RETAIN_ON_CANCELLATION.value
+    1
+    """
+
+    DELETE_ON_CANCELLATION = 0
+    RETAIN_ON_CANCELLATION = 1
+    NO_EXTERNALIZED_CHECKPOINTS = 2
+
+
+class CheckpointConfig:
+    """The settings of checkpoints.
+
+    >>> from headrace.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment().enable_checkpointing(5000)
+    >>> config = env.get_checkpoint_config().set_checkpoint_timeout(60_000)
+    >>> config.get_checkpoint_interval(), config.get_checkpointing_mode().name
+    (5000, 'EXACTLY_ONCE')
+    """
+
+    DEFAULT_MODE = CheckpointingMode.EXACTLY_ONCE
+    DEFAULT_TIMEOUT = 10 * 60 * 1000
+    DEFAULT_MIN_PAUSE_BETWEEN_CHECKPOINTS = 0
+    DEFAULT_MAX_CONCURRENT_CHECKPOINTS = 1
+
+    def __init__(self, configuration: Configuration) -> None:
+        """Programs call `StreamExecutionEnvironment.get_checkpoint_config`."""
+        self._configuration = configuration
+        self._storage: CheckpointStorage | None = None
+
+    def _millis(self, option: ConfigOption[Duration]) -> int:
+        return options.value_of(self._configuration, option).to_millis()
+
+    def is_checkpointing_enabled(self) -> bool:
+        """Say whether checkpoints are taken."""
+        return self.get_checkpoint_interval() > 0
+
+    def get_checkpointing_mode(self) -> CheckpointingMode:
+        """Give the guarantee; without checkpoints it is AT_LEAST_ONCE, as in Flink."""
+        if not self.is_checkpointing_enabled():
+            return CheckpointingMode.AT_LEAST_ONCE
+        return CheckpointingMode[options.value_of(self._configuration, options.CHECKPOINT_MODE).upper()]
+
+    def set_checkpointing_mode(self, checkpointing_mode: CheckpointingMode) -> Self:
+        """Set the guarantee."""
+        if not isinstance(checkpointing_mode, CheckpointingMode):
+            raise TypeMismatchError("set_checkpointing_mode takes a CheckpointingMode", seen=checkpointing_mode)
+        self._configuration.set(options.CHECKPOINT_MODE, checkpointing_mode.name)
+        return self
+
+    def get_checkpoint_interval(self) -> int:
+        """Give the time between the starts of two checkpoints in milliseconds, -1 without checkpoints."""
+        interval = self._configuration.get(options.CHECKPOINT_INTERVAL)
+        return -1 if interval is None else interval.to_millis()
+
+    def set_checkpoint_interval(self, checkpoint_interval: int) -> Self:
+        """Set the time between the starts of two checkpoints in milliseconds."""
+        _check_span(checkpoint_interval, "Checkpoint interval")
+        self._configuration.set(options.CHECKPOINT_INTERVAL, Duration.of_millis(checkpoint_interval))
+        return self
+
+    def get_checkpoint_timeout(self) -> int:
+        """Give the time in milliseconds after which a checkpoint is given up."""
+        return self._millis(options.CHECKPOINT_TIMEOUT)
+
+    def set_checkpoint_timeout(self, checkpoint_timeout: int) -> Self:
+        """Set the time in milliseconds after which a checkpoint is given up."""
+        _check_span(checkpoint_timeout, "Checkpoint timeout")
+        self._configuration.set(options.CHECKPOINT_TIMEOUT, Duration.of_millis(checkpoint_timeout))
+        return self
+
+    def get_min_pause_between_checkpoints(self) -> int:
+        """Give the least time in milliseconds between the end of a checkpoint and the start of the next."""
+        return self._millis(options.CHECKPOINT_MIN_PAUSE)
+
+    def set_min_pause_between_checkpoints(self, min_pause_between_checkpoints: int) -> Self:
+        """Set the least time in milliseconds between the end of a checkpoint and the start of the next."""
+        _check(
+            min_pause_between_checkpoints >= 0, "Pause value must be zero or positive", min_pause_between_checkpoints
+        )
+        self._configuration.set(options.CHECKPOINT_MIN_PAUSE, Duration.of_millis(min_pause_between_checkpoints))
+        return self
+
+    def get_max_concurrent_checkpoints(self) -> int:
+        """Give how many checkpoints may be under way at once."""
+        return options.value_of(self._configuration, options.CHECKPOINT_MAX_CONCURRENT)
+
+    def set_max_concurrent_checkpoints(self, max_concurrent_checkpoints: int) -> Self:
+        """Set how many checkpoints may be under way at once."""
+        _check(
+            max_concurrent_checkpoints >= 1,
+            "The maximum number of concurrent attempts must be at least one.",
+            max_concurrent_checkpoints,
+        )
+        self._configuration.set(options.CHECKPOINT_MAX_CONCURRENT, max_concurrent_checkpoints)
+        return self
+
+    def is_fail_on_checkpointing_errors(self) -> bool:
+        """Say whether the first checkpoint that fails makes the job fail."""
+        return self.get_tolerable_checkpoint_failure_number() == 0
+
+    def set_fail_on_checkpointing_errors(self, fail_on_checkpointing_errors: bool) -> Self:
+        """Set whether the first checkpoint that fails makes the job fail."""
+        return self.set_tolerable_checkpoint_failure_number(0 if fail_on_checkpointing_errors else 2**31 - 1)
+
+    def get_tolerable_checkpoint_failure_number(self) -> int:
+        """Give how many checkpoints may fail one after the other before the job fails."""
+        return options.value_of(self._configuration, options.CHECKPOINT_TOLERABLE_FAILURES)
+
+    def set_tolerable_checkpoint_failure_number(self, tolerable_checkpoint_failure_number: int) -> Self:
+        """Set how many checkpoints may fail one after the other before the job fails."""
+        _check(
+            tolerable_checkpoint_failure_number >= 0,
+            "The tolerable failure checkpoint number must be non-negative.",
+            tolerable_checkpoint_failure_number,
+        )
+        self._configuration.set(options.CHECKPOINT_TOLERABLE_FAILURES, tolerable_checkpoint_failure_number)
+        return self
+
+    # ------------------------------------------------------------------ retention
+
+    def set_externalized_checkpoint_retention(self, retention_mode: ExternalizedCheckpointRetention) -> Self:
+        """Set what happens to the checkpoints of a job that is cancelled."""
+        if not isinstance(retention_mode, (ExternalizedCheckpointRetention, ExternalizedCheckpointCleanup)):
+            raise TypeMismatchError(
+                "set_externalized_checkpoint_retention takes an ExternalizedCheckpointRetention", seen=retention_mode
+            )
+        self._configuration.set(options.CHECKPOINT_RETENTION, retention_mode.name)
+        return self
+
+    def get_externalized_checkpoint_retention(self) -> ExternalizedCheckpointRetention:
+        """Give what happens to the checkpoints of a job that is cancelled."""
+        name = options.value_of(self._configuration, options.CHECKPOINT_RETENTION).upper()
+        return ExternalizedCheckpointRetention[name]
+
+    def is_externalized_checkpoints_enabled(self) -> bool:
+        """Say whether checkpoints can outlive the job."""
+        return (
+            self.get_externalized_checkpoint_retention()
+            is not ExternalizedCheckpointRetention.NO_EXTERNALIZED_CHECKPOINTS
+        )
+
+    def enable_externalized_checkpoints(self, cleanup_mode: ExternalizedCheckpointCleanup) -> Self:
+        """Set the retention, by its old name."""
+        return self.set_externalized_checkpoint_cleanup(cleanup_mode)
+
+    def set_externalized_checkpoint_cleanup(self, cleanup_mode: ExternalizedCheckpointCleanup) -> Self:
+        """Set the retention, by its old name."""
+        if not isinstance(cleanup_mode, ExternalizedCheckpointCleanup):
+            raise TypeMismatchError("The cleanup mode is an ExternalizedCheckpointCleanup", seen=cleanup_mode)
+        return self.set_externalized_checkpoint_retention(ExternalizedCheckpointRetention[cleanup_mode.name])
+
+    def get_externalized_checkpoint_cleanup(self) -> ExternalizedCheckpointCleanup | None:
+        """Give the retention, by its old name; None if it was never set."""
+        if not self._configuration.contains_key(options.CHECKPOINT_RETENTION.key):
+            return None
+        return ExternalizedCheckpointCleanup[self.get_externalized_checkpoint_retention().name]
+
+    # ------------------------------------------------------------------ alignment
+
+    def is_unaligned_checkpoints_enabled(self) -> bool:
+        """Say whether checkpoints may overtake elements on their way."""
+        return options.value_of(self._configuration, options.CHECKPOINT_UNALIGNED)
+
+    def enable_unaligned_checkpoints(self, enabled: bool = True) -> Self:
+        """Set whether checkpoints may overtake elements: an epoch has none on their way at its end, so nothing changes."""
+        self._configuration.set(options.CHECKPOINT_UNALIGNED, enabled)
+        return self
+
+    def disable_unaligned_checkpoints(self) -> Self:
+        """Keep checkpoints from overtaking elements."""
+        return self.enable_unaligned_checkpoints(False)
+
+    def set_aligned_checkpoint_timeout(self, alignment_timeout: Duration) -> Self:
+        """Set after how much waiting an aligned checkpoint goes on unaligned."""
+        millis = millis_of(alignment_timeout, "set_aligned_checkpoint_timeout")
+        self._configuration.set(options.CHECKPOINT_ALIGNED_TIMEOUT, Duration.of_millis(millis))
+        return self
+
+    def get_aligned_checkpoint_timeout(self) -> Duration:
+        """Give after how much waiting an aligned checkpoint goes on unaligned."""
+        return Duration.of_millis(self._millis(options.CHECKPOINT_ALIGNED_TIMEOUT))
+
+    def set_alignment_timeout(self, alignment_timeout: Duration) -> Self:
+        """Set the aligned checkpoint timeout, by its old name."""
+        return self.set_aligned_checkpoint_timeout(alignment_timeout)
+
+    def get_alignment_timeout(self) -> Duration:
+        """Give the aligned checkpoint timeout, by its old name."""
+        return self.get_aligned_checkpoint_timeout()
+
+    def set_force_unaligned_checkpoints(self, force_unaligned_checkpoints: bool = True) -> Self:
+        """Set whether checkpoints are unaligned whatever the program."""
+        self._configuration.set(options.CHECKPOINT_FORCE_UNALIGNED, force_unaligned_checkpoints)
+        return self
+
+    def is_force_unaligned_checkpoints(self) -> bool:
+        """Say whether checkpoints are unaligned whatever the program."""
+        return options.value_of(self._configuration, options.CHECKPOINT_FORCE_UNALIGNED)
+
+    # ------------------------------------------------------------------ storage
+
+    def set_checkpoint_storage(self, storage: CheckpointStorage) -> Self:
+        """Set where checkpoints are written."""
+        if not isinstance(storage, CheckpointStorage):
+            raise TypeMismatchError("set_checkpoint_storage takes a CheckpointStorage", seen=storage)
+        self._storage = storage
+        self._configuration.set(options.CHECKPOINT_STORAGE, storage.option)
+        path = storage.get_checkpoint_path()
+        if path is not None:
+            self._configuration.set(options.CHECKPOINT_DIRECTORY, path)
+        return self
+
+    def set_checkpoint_storage_dir(self, checkpoint_path: str) -> Self:
+        """Set the directory into which checkpoints are written."""
+        return self.set_checkpoint_storage(FileSystemCheckpointStorage(checkpoint_path))
+
+    def get_checkpoint_storage(self) -> CheckpointStorage | None:
+        """Give where checkpoints are written, None if it was not set by a call."""
+        return self._storage
+
+
+def _check(holds: bool, message: str, seen: int) -> None:
+    if not holds:
+        raise InvalidProgramError(message, seen=seen)
+
+
+def _check_span(millis: int, what: str) -> None:
+    _check(millis >= _MINIMUM_MS, f"{what} must be larger than or equal to {_MINIMUM_MS} ms", millis)

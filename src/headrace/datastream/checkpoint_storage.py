@@ -1,0 +1,151 @@
+"""Where checkpoints are written, as data with checks. Taken by `CheckpointConfig.set_checkpoint_storage`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.common.errors import InvalidProgramError, NoJvmError
+from headrace.datastream.storage_paths import normalized_path
+
+__all__ = [
+    "CheckpointStorage",
+    "CustomCheckpointStorage",
+    "FileSystemCheckpointStorage",
+    "JobManagerCheckpointStorage",
+]
+
+
+class CheckpointStorage:
+    """Base of all storages.
+
+    >>> isinstance(JobManagerCheckpointStorage(), CheckpointStorage)
+    True
+    """
+
+    option: str = ""
+    """The value of ``execution.checkpointing.storage``."""
+
+    def get_checkpoint_path(self) -> str | None:
+        """Give the directory of checkpoints, None if there is none."""
+        return None
+
+
+class JobManagerCheckpointStorage(CheckpointStorage):
+    """Keeps checkpoints in the memory of the driver: for small state and for experiments.
+
+    >>> str(JobManagerCheckpointStorage())
+    'JobManagerCheckpointStorage (checkpoints to JobManager) ( maxStateSize: 5242880)'
+    """
+
+    DEFAULT_MAX_STATE_SIZE = 5 * 1024 * 1024
+    option = "jobmanager"
+
+    def __init__(
+        self,
+        checkpoint_path: str | None = None,
+        max_state_size: int | None = None,
+        j_jobmanager_checkpoint_storage: object = None,
+    ) -> None:
+        """Take the directory of the checkpoints' metadata and the largest size of one state in bytes."""
+        _refuse_java(j_jobmanager_checkpoint_storage)
+        if max_state_size is not None and max_state_size <= 0:
+            raise InvalidProgramError("maxStateSize must be > 0", seen=max_state_size)
+        self._path = None if checkpoint_path is None else normalized_path(checkpoint_path, "a checkpoint path")
+        self._max_state_size = self.DEFAULT_MAX_STATE_SIZE if max_state_size is None else max_state_size
+
+    def get_checkpoint_path(self) -> str | None:
+        """Give the directory of the checkpoints' metadata, None if there is none."""
+        return self._path
+
+    def get_max_state_size(self) -> int:
+        """Give the largest size of one state in bytes."""
+        return self._max_state_size
+
+    def get_savepoint_path(self) -> str | None:
+        """Give the directory of savepoints; it is set on the environment, so this is None."""
+        return None
+
+    def __str__(self) -> str:
+        """Give the text that Flink gives."""
+        return f"JobManagerCheckpointStorage (checkpoints to JobManager) ( maxStateSize: {self._max_state_size})"
+
+
+class FileSystemCheckpointStorage(CheckpointStorage):
+    """Writes checkpoints as files under a directory that all machines reach.
+
+    >>> FileSystemCheckpointStorage("file:///var/checkpoints").get_checkpoint_path()
+    'file:/var/checkpoints'
+    """
+
+    MAX_FILE_STATE_THRESHOLD = 1024 * 1024
+    option = "filesystem"
+
+    def __init__(
+        self,
+        checkpoint_path: str | None = None,
+        file_state_size_threshold: int | None = None,
+        write_buffer_size: int = -1,
+        j_filesystem_checkpoint_storage: object = None,
+    ) -> None:
+        """Take the directory; smaller states than the threshold go into the checkpoint's metadata file."""
+        _refuse_java(j_filesystem_checkpoint_storage)
+        if checkpoint_path is None:
+            raise InvalidProgramError("checkpoint_path must not be None")
+        threshold = -1 if file_state_size_threshold is None else file_state_size_threshold
+        if not -1 <= threshold <= self.MAX_FILE_STATE_THRESHOLD:
+            raise InvalidProgramError(
+                f"The threshold for file state size must be in [-1, {self.MAX_FILE_STATE_THRESHOLD}], where '-1' "
+                "means to use the value from the deployment's configuration.",
+                seen=threshold,
+            )
+        self._path = normalized_path(checkpoint_path, "a checkpoint path")
+        self._threshold = threshold
+        self._write_buffer_size = write_buffer_size
+
+    def get_checkpoint_path(self) -> str:
+        """Give the directory."""
+        return self._path
+
+    def get_savepoint_path(self) -> str | None:
+        """Give the directory of savepoints; it is set on the environment, so this is None."""
+        return None
+
+    def get_min_file_size_threshold(self) -> int:
+        """Give the size in bytes from which on a state has a file of its own."""
+        return 20480 if self._threshold < 0 else self._threshold
+
+    def get_write_buffer_size(self) -> int:
+        """Give the size of the write buffer in bytes."""
+        return 4096 if self._write_buffer_size < 0 else self._write_buffer_size
+
+    def __str__(self) -> str:
+        """Give a short text."""
+        return f"FileSystemCheckpointStorage (checkpoints to {self._path})"
+
+
+class CustomCheckpointStorage(CheckpointStorage):
+    """Stands for PyFlink's wrapper of a storage written in Java, which headrace cannot have.
+
+    >>> CustomCheckpointStorage(None)
+    Traceback (most recent call last):
+    ...
+    headrace.common.errors.NoJvmError: A checkpoint storage written in Java cannot run in headrace [NO_JVM]
+      remedy:   use FileSystemCheckpointStorage or JobManagerCheckpointStorage
+    """
+
+    def __init__(self, j_custom_checkpoint_storage: object) -> None:
+        """Refuse: there is no JVM of Flink."""
+        del j_custom_checkpoint_storage
+        raise _no_java()
+
+
+def _refuse_java(given: Any) -> None:
+    if given is not None:
+        raise _no_java()
+
+
+def _no_java() -> NoJvmError:
+    return NoJvmError(
+        "A checkpoint storage written in Java cannot run in headrace",
+        remedy="use FileSystemCheckpointStorage or JobManagerCheckpointStorage",
+    )

@@ -1,0 +1,18 @@
+"""CheckpointingMode: what a checkpoint guarantees."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+__all__ = ["CheckpointingMode"]
+
+
+class CheckpointingMode(Enum):
+    """How often an element can take effect on state when a job fails and goes on.
+
+    >>> CheckpointingMode.EXACTLY_ONCE.name
+    'EXACTLY_ONCE'
+    """
+
+    EXACTLY_ONCE = 0
+    AT_LEAST_ONCE = 1

@@ -1,0 +1,146 @@
+"""CheckpointingOptions: checkpoints, state backend and restarts of a whole program. Base of StreamExecutionEnvironment.
+
+Decides and checks the values; they stand in the environment's `Configuration` under Flink's keys.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace.common.configuration import Configuration
+from headrace.common.errors import NoJvmError, TypeMismatchError
+from headrace.common.restart_strategy import RestartStrategyConfiguration
+from headrace.datastream import options
+from headrace.datastream.checkpoint_config import CheckpointConfig
+from headrace.datastream.checkpointing_mode import CheckpointingMode
+from headrace.datastream.environment_options import EnvironmentOptions
+from headrace.datastream.state_backend import StateBackend
+from headrace.datastream.storage_paths import normalized_path
+from headrace.datastream.time_characteristic import TimeCharacteristic
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["CheckpointingOptions"]
+
+
+class CheckpointingOptions(EnvironmentOptions):
+    """The settings of state and its safety.
+
+    >>> from headrace.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment()
+    >>> env.enable_checkpointing(1000).get_checkpoint_interval()
+    1000
+    """
+
+    def __init__(self, configuration: Configuration | None = None, *, spark: Any = None) -> None:
+        """Programs call `StreamExecutionEnvironment.get_execution_environment`."""
+        super().__init__(configuration, spark=spark)
+        self._checkpoint_config = CheckpointConfig(self._configuration)
+        self._state_backend: StateBackend | None = None
+        self._time_characteristic = TimeCharacteristic.EventTime
+
+    def get_checkpoint_config(self) -> CheckpointConfig:
+        """Give the settings of checkpoints, which are part of the environment: changes of them count."""
+        return self._checkpoint_config
+
+    def enable_checkpointing(self, interval: int, mode: CheckpointingMode | None = None) -> Self:
+        """Take a checkpoint every ``interval`` milliseconds."""
+        self._checkpoint_config.set_checkpoint_interval(interval)
+        if mode is not None:
+            self._checkpoint_config.set_checkpointing_mode(mode)
+        return self
+
+    def get_checkpoint_interval(self) -> int:
+        """Give the time between checkpoints in milliseconds, -1 without checkpoints."""
+        return self._checkpoint_config.get_checkpoint_interval()
+
+    def get_checkpointing_mode(self) -> CheckpointingMode:
+        """Give what checkpoints guarantee."""
+        return self._checkpoint_config.get_checkpointing_mode()
+
+    def get_checkpointing_consistency_mode(self) -> CheckpointingMode:
+        """Give what checkpoints guarantee."""
+        return self._checkpoint_config.get_checkpointing_mode()
+
+    def is_unaligned_checkpoints_enabled(self) -> bool:
+        """Say whether checkpoints may overtake elements on their way."""
+        return self._checkpoint_config.is_unaligned_checkpoints_enabled()
+
+    def is_force_unaligned_checkpoints(self) -> bool:
+        """Say whether checkpoints are unaligned whatever the program."""
+        return self._checkpoint_config.is_force_unaligned_checkpoints()
+
+    def enable_changelog_state_backend(self, enabled: bool) -> Self:
+        """Set whether changes of state are written as they come; headrace's deltas per epoch are such a log already."""
+        self._configuration.set(options.CHANGELOG, enabled)
+        return self
+
+    def is_changelog_state_backend_enabled(self) -> bool | None:
+        """Give what was set, None if nothing was."""
+        return self._configuration.get(options.CHANGELOG)
+
+    def set_default_savepoint_directory(self, directory: str) -> Self:
+        """Set the directory of savepoints for which no directory is given."""
+        self._configuration.set(options.SAVEPOINT_DIRECTORY, normalized_path(directory, "a savepoint directory"))
+        return self
+
+    def get_default_savepoint_directory(self) -> str | None:
+        """Give the directory of savepoints, None if it was not set."""
+        return self._configuration.get(options.SAVEPOINT_DIRECTORY)
+
+    # ------------------------------------------------------------------ names that PyFlink 2 dropped
+
+    def set_state_backend(self, state_backend: StateBackend) -> Self:
+        """Set where working state lives; an old backend also sets where checkpoints are written."""
+        if not isinstance(state_backend, StateBackend):
+            raise TypeMismatchError("set_state_backend takes a StateBackend", seen=state_backend)
+        self._state_backend = state_backend
+        self._configuration.set(options.STATE_BACKEND, state_backend.option)
+        storage = state_backend.implied_storage()
+        if storage is not None:
+            self._checkpoint_config.set_checkpoint_storage(storage)
+        return self
+
+    def get_state_backend(self) -> StateBackend | None:
+        """Give where working state lives, None if it was not set by a call."""
+        return self._state_backend
+
+    def set_restart_strategy(self, restart_strategy_configuration: RestartStrategyConfiguration) -> Self:
+        """Set whether and when a job that failed starts again."""
+        self.get_config().set_restart_strategy(restart_strategy_configuration)
+        return self
+
+    def get_restart_strategy(self) -> RestartStrategyConfiguration:
+        """Give whether and when a job that failed starts again."""
+        return self.get_config().get_restart_strategy()
+
+    def set_stream_time_characteristic(self, characteristic: TimeCharacteristic) -> None:
+        """Keep what old programs say; today each stream decides by its watermark strategy."""
+        if not isinstance(characteristic, TimeCharacteristic):
+            raise TypeMismatchError("set_stream_time_characteristic takes a TimeCharacteristic", seen=characteristic)
+        self._time_characteristic = characteristic
+
+    def get_stream_time_characteristic(self) -> TimeCharacteristic:
+        """Give what was set; EventTime if nothing was."""
+        return self._time_characteristic
+
+    def add_default_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> None:
+        """Refuse: Kryo serializes Java objects."""
+        raise _no_kryo(f"{serializer_class_name} for {type_class_name}")
+
+    def register_type_with_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> None:
+        """Refuse: Kryo serializes Java objects."""
+        raise _no_kryo(f"{serializer_class_name} for {type_class_name}")
+
+    def register_type(self, type_class_name: str) -> None:
+        """Refuse: Kryo serializes Java objects."""
+        raise _no_kryo(type_class_name)
+
+
+def _no_kryo(seen: str) -> NoJvmError:
+    return NoJvmError(
+        "Serializers for Java classes mean nothing in headrace",
+        seen=seen,
+        remedy="leave the call out: Python objects are pickled, typed ones are encoded by their type",
+    )

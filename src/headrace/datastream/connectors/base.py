@@ -1,0 +1,103 @@
+"""What public sources and sinks are, and how a stream is attached to them.
+
+Decides the shapes only: a public source gives a `headrace.sources.Source`, which the runtime reads.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.sources.base import Source as SourceDefinition
+
+if TYPE_CHECKING:
+    from headrace.datastream.streams.data_stream import DataStream
+    from headrace.datastream.streams.data_stream_sink import DataStreamSink
+
+__all__ = ["DeliveryGuarantee", "Sink", "Source", "StreamTransformer", "SupportsPreprocessing"]
+
+
+class Source:
+    """Base of the sources that `StreamExecutionEnvironment.from_source` takes.
+
+    >>> from headrace.datastream.connectors.number_seq import NumberSequenceSource
+    >>> isinstance(NumberSequenceSource(1, 3), Source)
+    True
+    """
+
+    def __init__(self, source: SourceDefinition) -> None:
+        """Wrap the definition that the runtime reads."""
+        if not isinstance(source, SourceDefinition):
+            raise TypeMismatchError(
+                "A source wraps a definition of headrace.sources",
+                seen=source,
+                expected="a headrace.sources.base.Source",
+                remedy="Java sources cannot run: use a connector of headrace.datastream.connectors",
+            )
+        self._definition = source
+
+    def get_definition(self) -> SourceDefinition:
+        """Give the definition that the runtime reads."""
+        return self._definition
+
+
+class Sink:
+    """Base of the sinks that `DataStream.sink_to` takes.
+
+    >>> Sink(None)._sink is None
+    True
+    """
+
+    def __init__(self, sink: Any) -> None:
+        """Keep the definition of the sink."""
+        self._sink = sink
+
+
+class DeliveryGuarantee(Enum):
+    """How often a record can arrive in the outer system when the job fails and goes on.
+
+    >>> DeliveryGuarantee.EXACTLY_ONCE.name
+    'EXACTLY_ONCE'
+    """
+
+    EXACTLY_ONCE = 0
+    AT_LEAST_ONCE = 1
+    NONE = 2
+
+
+class StreamTransformer(ABC):
+    """Changes a stream before it reaches a sink.
+
+    >>> class Text(StreamTransformer):
+    ...     def apply(self, ds):
+    ...         return ds.map(str)
+    >>> isinstance(Text(), StreamTransformer)
+    True
+    """
+
+    @abstractmethod
+    def apply(self, ds: DataStream) -> DataStream:
+        """Give the stream that the sink takes."""
+
+
+class SupportsPreprocessing(ABC):
+    """A sink that changes the stream before it takes it.
+
+    >>> SupportsPreprocessing.__abstractmethods__
+    frozenset({'get_transformer'})
+    """
+
+    @abstractmethod
+    def get_transformer(self) -> StreamTransformer | None:
+        """Give what changes the stream, None for nothing."""
+
+
+def attach_sink(stream: DataStream, sink: object) -> DataStreamSink:
+    """Refuse: sinks of this kind come with the connectors."""
+    raise InvalidProgramError(
+        "sink_to() is not available in this version of headrace",
+        seen=stream.get_type() if sink is None else sink,
+        remedy="use add_sink() with a SinkFunction, print() or execute_and_collect()",
+    )

@@ -1,0 +1,18 @@
+"""The stream classes, under the name of PyFlink's module."""
+
+from headrace.datastream.streams.broadcast_stream import BroadcastConnectedStream, BroadcastStream
+from headrace.datastream.streams.closeable_iterator import CloseableIterator
+from headrace.datastream.streams.connected_streams import ConnectedStreams
+from headrace.datastream.streams.data_stream import DataStream
+from headrace.datastream.streams.data_stream_sink import DataStreamSink
+from headrace.datastream.streams.keyed_stream import KeyedStream
+
+__all__ = [
+    "BroadcastConnectedStream",
+    "BroadcastStream",
+    "CloseableIterator",
+    "ConnectedStreams",
+    "DataStream",
+    "DataStreamSink",
+    "KeyedStream",
+]

@@ -1,0 +1,249 @@
+"""EnvironmentOptions: what is said once for a whole program (parallelism, mode, chaining, Python dependencies, ...).
+
+Decides and checks the values and keeps all of them in one `Configuration` under Flink's keys, which is what the runtime
+reads. Base of StreamExecutionEnvironment.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from headrace.common.config_options import ConfigOption
+from headrace.common.configuration import Configuration
+from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
+from headrace.common.execution_config import ExecutionConfig
+from headrace.common.time import Duration
+from headrace.datastream import options
+from headrace.datastream.execution_mode import RuntimeExecutionMode
+from headrace.datastream.operator_handle import PARALLELISM_DEFAULT
+from headrace.datastream.slot_sharing_group import SlotSharingGroup
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["EnvironmentOptions"]
+
+_UPPER_BOUND = 32768
+
+
+class EnvironmentOptions:
+    """The settings of an environment.
+
+    >>> from headrace.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment()
+    >>> env.set_parallelism(3).get_parallelism()
+    3
+    """
+
+    _default_local_parallelism: ClassVar[int | None] = None
+
+    def __init__(self, configuration: Configuration | None = None, *, spark: Any = None) -> None:
+        """Programs call `StreamExecutionEnvironment.get_execution_environment`."""
+        self._configuration = Configuration(configuration)
+        self._spark = spark
+        self._cores_at_start = self._cores()
+        self._slot_sharing_groups: dict[str, SlotSharingGroup] = {}
+
+    def get_config(self) -> ExecutionConfig:
+        """Give the execution configuration, which is part of the environment: changes of it count."""
+        return ExecutionConfig(self._configuration)
+
+    def get_configuration(self) -> Configuration:
+        """Give all settings as they stand, as a copy.
+
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment().set_parallelism(2)
+        >>> env.get_configuration().get_string("parallelism.default", "")
+        '2'
+        """
+        return Configuration(self._configuration)
+
+    def configure(self, configuration: Configuration) -> None:
+        """Take over all values of ``configuration``."""
+        if not isinstance(configuration, Configuration):
+            raise TypeMismatchError("configure takes a Configuration", seen=configuration)
+        self._configuration.add_all(configuration)
+
+    # ------------------------------------------------------------------ parallelism
+
+    def set_parallelism(self, parallelism: int) -> Self:
+        """Set the parallelism of all operators that do not set their own."""
+        _check_whole_number(parallelism, "parallelism")
+        if parallelism == PARALLELISM_DEFAULT:
+            self._configuration.remove_config(options.PARALLELISM.key)
+            return self
+        if parallelism < 1:
+            raise InvalidProgramError("Parallelism must be at least one.", seen=parallelism)
+        self._configuration.set(options.PARALLELISM, parallelism)
+        return self
+
+    def get_parallelism(self) -> int:
+        """Give the parallelism of the program: the number of cores unless it was set."""
+        return self._configuration.get(options.PARALLELISM) or self._cores_at_start
+
+    def set_max_parallelism(self, max_parallelism: int) -> Self:
+        """Set the number of key groups of all operators that do not set their own."""
+        _check_whole_number(max_parallelism, "maximum parallelism")
+        if not 0 < max_parallelism <= _UPPER_BOUND:
+            raise InvalidProgramError(
+                f"maxParallelism is out of bounds 0 < maxParallelism <= {_UPPER_BOUND}. Found: {max_parallelism}"
+            )
+        self._configuration.set(options.MAX_PARALLELISM, max_parallelism)
+        return self
+
+    def get_max_parallelism(self) -> int:
+        """Give the number of key groups, -1 if it was not set."""
+        return options.value_of(self._configuration, options.MAX_PARALLELISM)
+
+    def get_default_local_parallelism(self) -> int:
+        """Give the parallelism of programs that set none and run on this machine."""
+        return self._cores()
+
+    def set_default_local_parallelism(self, parallelism: int) -> None:
+        """Set the parallelism of programs that set none, for all environments of this process."""
+        _check_whole_number(parallelism, "parallelism")
+        EnvironmentOptions._default_local_parallelism = parallelism
+
+    def _cores(self) -> int:
+        if EnvironmentOptions._default_local_parallelism is not None:
+            return EnvironmentOptions._default_local_parallelism
+        context = getattr(self._spark, "sparkContext", self._spark)
+        given = getattr(context, "defaultParallelism", None)
+        if isinstance(given, int):
+            return given
+        if hasattr(os, "sched_getaffinity"):
+            return len(os.sched_getaffinity(0))
+        return os.cpu_count() or 1
+
+    def register_slot_sharing_group(self, slot_sharing_group: SlotSharingGroup) -> Self:
+        """Make a slot sharing group with its resources known; operators may then name it."""
+        if not isinstance(slot_sharing_group, SlotSharingGroup):
+            raise TypeMismatchError("register_slot_sharing_group takes a SlotSharingGroup", seen=slot_sharing_group)
+        known = self._slot_sharing_groups.get(slot_sharing_group.get_name())
+        if known is not None and known != slot_sharing_group and slot_sharing_group.get_cpu_cores() is not None:
+            raise InvalidProgramError(
+                "A slot sharing group is registered with different resources",
+                seen=f"group {slot_sharing_group.get_name()!r}",
+                remedy="use another name, or the same resources",
+            )
+        self._slot_sharing_groups.setdefault(slot_sharing_group.get_name(), slot_sharing_group)
+        return self
+
+    # ------------------------------------------------------------------ how the program runs
+
+    def set_runtime_mode(self, execution_mode: RuntimeExecutionMode) -> Self:
+        """Set whether the program runs as a stream or as a batch."""
+        if not isinstance(execution_mode, RuntimeExecutionMode):
+            raise TypeMismatchError(
+                "set_runtime_mode takes a RuntimeExecutionMode",
+                seen=execution_mode,
+                expected="RuntimeExecutionMode.STREAMING, BATCH or AUTOMATIC",
+            )
+        self._configuration.set(options.RUNTIME_MODE, execution_mode.name)
+        return self
+
+    def get_runtime_mode(self) -> RuntimeExecutionMode:
+        """Give the mode; STREAMING unless it was set.
+
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> StreamExecutionEnvironment.get_execution_environment().get_runtime_mode().name
+        'STREAMING'
+        """
+        name = options.value_of(self._configuration, options.RUNTIME_MODE).upper()
+        if name not in RuntimeExecutionMode.__members__:
+            raise InvalidProgramError(
+                f"{options.RUNTIME_MODE.key} names no mode", seen=name, expected="STREAMING, BATCH or AUTOMATIC"
+            )
+        return RuntimeExecutionMode[name]
+
+    def set_buffer_timeout(self, timeout_millis: int) -> Self:
+        """Set how long output may wait in a buffer: kept for the plan, an epoch hands all output on at its end."""
+        _check_whole_number(timeout_millis, "buffer timeout")
+        if timeout_millis < -1:
+            raise InvalidProgramError("Timeout of buffer must be non-negative or -1", seen=timeout_millis)
+        if timeout_millis < 0:
+            # Flink's way to say that only a full buffer is sent.
+            self._configuration.set_boolean("execution.buffer-timeout.enabled", False)
+            return self
+        self._configuration.set(options.BUFFER_TIMEOUT, Duration.of_millis(timeout_millis))
+        return self
+
+    def get_buffer_timeout(self) -> int:
+        """Give the buffer timeout in milliseconds."""
+        if not self._configuration.get_boolean("execution.buffer-timeout.enabled", True):
+            return -1
+        return options.value_of(self._configuration, options.BUFFER_TIMEOUT).to_millis()
+
+    def disable_operator_chaining(self) -> Self:
+        """Give every operator a task of its own."""
+        self._configuration.set(options.CHAINING, False)
+        return self
+
+    def is_chaining_enabled(self) -> bool:
+        """Say whether operators are chained where that is possible."""
+        return options.value_of(self._configuration, options.CHAINING)
+
+    def is_chaining_of_operators_with_different_max_parallelism_enabled(self) -> bool:
+        """Say whether operators of different maximum parallelism may be chained."""
+        return options.value_of(self._configuration, options.CHAINING_ACROSS_MAX_PARALLELISM)
+
+    # ------------------------------------------------------------------ Python dependencies, files
+
+    def add_python_file(self, file_path: str) -> None:
+        """Make a module, a package directory or a zip file importable in the workers."""
+        self._append(options.PYTHON_FILES, file_path)
+
+    def set_python_requirements(self, requirements_file_path: str, requirements_cache_dir: str | None = None) -> None:
+        """Have packages of a requirements file installed in the workers, from ``requirements_cache_dir`` if given."""
+        parts = (
+            [requirements_file_path]
+            if requirements_cache_dir is None
+            else [
+                requirements_file_path,
+                requirements_cache_dir,
+            ]
+        )
+        self._configuration.set(options.PYTHON_REQUIREMENTS, "#".join(parts))
+
+    def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
+        """Have an archive unpacked in the working directory of the workers, in ``target_dir`` if given."""
+        self._append(options.PYTHON_ARCHIVES, archive_path if target_dir is None else f"{archive_path}#{target_dir}")
+
+    def set_python_executable(self, python_exec: str) -> None:
+        """Set the Python interpreter of the workers."""
+        self._configuration.set(options.PYTHON_EXECUTABLE, python_exec)
+
+    def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
+        """Make a file available to functions under ``name``."""
+        entry = f"name:{name},path:{file_path},executable:{str(bool(executable)).lower()}"
+        files = options.value_of(self._configuration, options.CACHED_FILES)
+        if any(known.startswith(f"name:{name},") for known in files):
+            raise InvalidProgramError(f"cache file {name!r} already existed!", remedy="use another name")
+        self._configuration.set(options.CACHED_FILES, [*files, entry])
+
+    def add_jars(self, *jars_path: str) -> None:
+        """Refuse: Java code of Flink cannot run on headrace."""
+        raise _no_jars("add_jars()", jars_path)
+
+    def add_classpaths(self, *classpaths: str) -> None:
+        """Refuse: Java code of Flink cannot run on headrace."""
+        raise _no_jars("add_classpaths()", classpaths)
+
+    def _append(self, option: ConfigOption[str], value: str) -> None:
+        present = options.value_of(self._configuration, option)
+        self._configuration.set(option, f"{present},{value}" if present else value)
+
+
+def _check_whole_number(value: object, what: str) -> None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeMismatchError(f"The {what} is a whole number", seen=value, expected="an int")
+
+
+def _no_jars(call: str, paths: tuple[str, ...]) -> NoJvmError:
+    return NoJvmError(
+        f"{call} is not possible: jars for Flink cannot run on headrace",
+        seen=", ".join(paths),
+        remedy="leave the call out: the connectors of headrace need no Flink jars; "
+        "jars for Spark go into the configuration key spark.jars",
+    )

@@ -1,0 +1,19 @@
+"""RuntimeExecutionMode: whether a program runs as a stream or as a batch."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+__all__ = ["RuntimeExecutionMode"]
+
+
+class RuntimeExecutionMode(Enum):
+    """STREAMING shows running results, BATCH only final ones; AUTOMATIC is BATCH if all sources are bounded.
+
+    >>> RuntimeExecutionMode["BATCH"]
+    <RuntimeExecutionMode.BATCH: 1>
+    """
+
+    STREAMING = 0
+    BATCH = 1
+    AUTOMATIC = 2

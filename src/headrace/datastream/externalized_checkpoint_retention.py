@@ -1,0 +1,19 @@
+"""ExternalizedCheckpointRetention: whether checkpoints outlive a cancelled job."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+__all__ = ["ExternalizedCheckpointRetention"]
+
+
+class ExternalizedCheckpointRetention(Enum):
+    """What happens to the checkpoints of a job that is cancelled; those of a failed job stay with the first two.
+
+    >>> ExternalizedCheckpointRetention(1).name
+    'RETAIN_ON_CANCELLATION'
+    """
+
+    DELETE_ON_CANCELLATION = 0
+    RETAIN_ON_CANCELLATION = 1
+    NO_EXTERNALIZED_CHECKPOINTS = 2

@@ -1,0 +1,110 @@
+"""From what a user passes to `key_by` to a plain callable: a function, a KeySelector, a position or a field name.
+
+Decides how keys are taken out of elements. Called by the stream classes; the callables run in the tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
+from headrace.common.types import Row
+from headrace.datastream.functions import KeySelector
+
+__all__ = ["FieldByName", "key_function", "key_type_of"]
+
+
+@dataclass(frozen=True)
+class FieldByName:
+    """Takes a field by name: of a Row, of a mapping, or an attribute of any other object.
+
+    >>> FieldByName("user")({"user": "ann"})
+    'ann'
+    >>> FieldByName("imag")(3 + 4j)
+    4.0
+    """
+
+    name: str
+
+    def __call__(self, element: Any) -> Any:
+        """Give the field of ``element``."""
+        if isinstance(element, (Row, Mapping)):
+            return element[self.name]
+        return getattr(element, self.name)
+
+
+def key_function(given: object, element_type: TypeInformation | None) -> Callable[[Any], Any]:
+    """Give the callable for a key selector.
+
+    For a `KeySelector` it is the bound `get_key`, so that the task finds the object (to open it) in ``__self__``.
+
+    >>> key_function(1, None)(("a", "b"))
+    'b'
+    >>> key_function(None, None)
+    Traceback (most recent call last):
+    ...
+    headrace.common.errors.TypeMismatchError: Parameter key_selector should be type of KeySelector or a callable function. [TYPE_MISMATCH]
+      seen:     None
+      expected: a function, a KeySelector, the position of a field, or its name
+    """  # noqa: E501 - the message is PyFlink's
+    if isinstance(given, KeySelector):
+        return given.get_key
+    if isinstance(given, int) and not isinstance(given, bool):
+        _check_position(given, element_type)
+        return itemgetter(given)
+    if isinstance(given, str):
+        return _named_field(given, element_type)
+    if callable(given) and not (isinstance(given, type) and issubclass(given, KeySelector)):
+        return given
+    raise TypeMismatchError(
+        "Parameter key_selector should be type of KeySelector or a callable function.",
+        seen="None" if given is None else given,
+        expected="a function, a KeySelector, the position of a field, or its name",
+        remedy=f"pass an object: {given.__name__}()" if isinstance(given, type) else None,
+    )
+
+
+def key_type_of(given: object, element_type: TypeInformation | None) -> TypeInformation | None:
+    """Give the type of the key where the stream's type tells it: for a position or name in a tuple or row.
+
+    >>> from headrace.common import Types
+    >>> key_type_of(1, Types.TUPLE([Types.INT(), Types.STRING()]))
+    String
+    """
+    if isinstance(given, bool) or not isinstance(given, (int, str)):
+        return None
+    if isinstance(element_type, RowTypeInfo):
+        names = element_type.get_field_names()
+        position = names.index(given) if isinstance(given, str) else given
+        return element_type.get_field_types()[position]
+    if isinstance(element_type, TupleTypeInfo) and isinstance(given, int):
+        return element_type.get_field_types()[given]
+    return None
+
+
+def _named_field(name: str, element_type: TypeInformation | None) -> Callable[[Any], Any]:
+    if isinstance(element_type, RowTypeInfo):
+        names = list(element_type.get_field_names())
+        if name not in names:
+            raise InvalidProgramError(
+                f"The stream has no field {name!r} to key by", expected=f"one of {', '.join(names)}"
+            )
+        return itemgetter(names.index(name))
+    if isinstance(element_type, TupleTypeInfo):
+        raise InvalidProgramError(
+            "The fields of a tuple have no names", seen=name, remedy="key by position: key_by(0) is the first field"
+        )
+    return FieldByName(name)
+
+
+def _check_position(position: int, element_type: TypeInformation | None) -> None:
+    if isinstance(element_type, (RowTypeInfo, TupleTypeInfo)):
+        count = len(element_type.get_field_types())
+        if not -count <= position < count:
+            raise InvalidProgramError(
+                f"The stream has no field {position} to key by", expected=f"a position from 0 to {count - 1}"
+            )

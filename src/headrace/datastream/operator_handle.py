@@ -1,0 +1,210 @@
+"""OperatorHandle: what can be said about an operator after it was made (name, uid, parallelism, chaining, ...).
+
+Decides which of these calls are legal and files them in the environment's registry. Base of DataStream and DataStreamSink.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.datastream.slot_sharing_group import SlotSharingGroup
+from headrace.graph.transformations import ChainingStrategy, Transformation, TransformationKind
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment
+
+__all__ = ["OperatorHandle"]
+
+_UPPER_BOUND = 32768
+PARALLELISM_DEFAULT = -1
+"""Flink's number for: as the environment says."""
+_UID_HASH = re.compile(r"[0-9a-fA-F]{32}")
+
+
+class OperatorHandle:
+    """Names one transformation of an environment; every call gives the handle back, so that calls can be chained.
+
+    >>> from headrace.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment()
+    >>> env.from_collection([1]).map(str).name("text").uid("to-text").get_name()
+    'text'
+    """
+
+    _what = "DataStream"
+
+    def __init__(self, env: StreamExecutionEnvironment, transformation_id: int) -> None:
+        """Programs do not call this: environments and streams make handles."""
+        self._env = env
+        self._id = transformation_id
+
+    @property
+    def transformation_id(self) -> int:
+        """The number of this operator (or view of a stream) in the environment's registry."""
+        return self._id
+
+    @property
+    def transformation(self) -> Transformation:
+        """The record of this operator in the environment's registry."""
+        return self._env.registry.get(self._id)
+
+    def _operator(self, request: str) -> Transformation:
+        """The operator that a setting is for; views of streams (partitioning, union) have no settings."""
+        t = self.transformation
+        if t.kind is not TransformationKind.OPERATOR:
+            raise InvalidProgramError(
+                f"{request} needs an operator",
+                seen=f"{request} on the result of {_VIEWS[t.kind]}",
+                remedy="set it on the operator before or after: a map, a process, a sink",
+            )
+        return t
+
+    def _set(self, request: str, **changes: Any) -> Self:
+        self._env.registry.update(self._operator(request).id, **changes)
+        return self
+
+    def get_name(self) -> str:
+        """Give the name of the operator.
+
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> StreamExecutionEnvironment.get_execution_environment().from_collection([1]).get_name()
+        'Collection Source'
+        """
+        t = self._operator("get_name()")
+        return t.name.removeprefix(_prefix(t))
+
+    def name(self, name: str) -> Self:
+        """Set the name of the operator, which plans, logs and metrics show."""
+        self._check_text(name, "name")
+        return self._set("name()", name=_prefix(self._operator("name()")) + name)
+
+    def uid(self, uid: str) -> Self:
+        """Set the id under which the operator's state is found again when a changed program is restored.
+
+        It must be unique in the program. Give one to every operator with state.
+        """
+        self._check_text(uid, "uid")
+        return self._set("uid()", uid=uid)
+
+    def set_uid_hash(self, uid_hash: str) -> Self:
+        """Set the operator's id itself: 32 hexadecimal digits, such as an old log shows."""
+        if not isinstance(uid_hash, str) or not _UID_HASH.fullmatch(uid_hash):
+            raise InvalidProgramError(
+                f"Node hash must be a 32 character String that describes a hex code. Found: {uid_hash}",
+                remedy="use uid() with a name of your choice if you have no such code",
+            )
+        return self._set("set_uid_hash()", uid_hash=uid_hash.lower())
+
+    def set_description(self, description: str) -> Self:
+        """Set a longer text for the plan and the web UI; logs and metrics show the name.
+
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.from_collection([1]).map(str).set_description("numbers as text").get_name()
+        'Map'
+        """
+        self._check_text(description, "description")
+        return self._set("set_description()", description=description)
+
+    def set_parallelism(self, parallelism: int) -> Self:
+        """Set the number of parallel subtasks of the operator."""
+        t = self._operator("set_parallelism()")
+        self._check_whole_number(parallelism, "parallelism")
+        if parallelism == PARALLELISM_DEFAULT:
+            return self._set("set_parallelism()", parallelism=1 if t.non_parallel else None)
+        if parallelism < 1:
+            raise InvalidProgramError(
+                "The parallelism of an operator must be at least 1.",
+                operator_name=t.name,
+                uid=t.uid,
+                seen=parallelism,
+                remedy="leave the call out to use the parallelism of the environment",
+            )
+        if t.non_parallel and parallelism != 1:
+            raise InvalidProgramError(
+                "The parallelism of non parallel operator must be 1.",
+                operator_name=t.name,
+                uid=t.uid,
+                seen=parallelism,
+                remedy="rebalance() after it and set the parallelism of the operators that follow",
+            )
+        return self._set("set_parallelism()", parallelism=parallelism)
+
+    def set_max_parallelism(self, max_parallelism: int) -> Self:
+        """Set the number of key groups of the operator: the limit up to which it can be rescaled."""
+        t = self._operator("set_max_parallelism()")
+        self._check_whole_number(max_parallelism, "maximum parallelism")
+        if not 0 < max_parallelism <= _UPPER_BOUND:
+            raise InvalidProgramError(
+                "The maximum parallelism must be greater than 0."
+                if max_parallelism < 1
+                else f"The maximum parallelism must not be greater than {_UPPER_BOUND}.",
+                operator_name=t.name,
+                uid=t.uid,
+                seen=max_parallelism,
+            )
+        if t.non_parallel and max_parallelism != 1:
+            raise InvalidProgramError(
+                "The maximum parallelism of non parallel operator must be 1.",
+                operator_name=t.name,
+                uid=t.uid,
+                seen=max_parallelism,
+            )
+        return self._set("set_max_parallelism()", max_parallelism=max_parallelism)
+
+    def force_non_parallel(self) -> Self:
+        """Fix the parallelism of the operator at one."""
+        return self._set("force_non_parallel()", parallelism=1, max_parallelism=1, non_parallel=True)
+
+    def set_buffer_timeout(self, timeout_millis: int) -> Self:
+        """Set how long output may wait in a buffer: kept for the plan, an epoch hands all output on at its end."""
+        self._check_whole_number(timeout_millis, "buffer timeout")
+        if timeout_millis < -1:
+            raise InvalidProgramError("timeout must be >= -1", seen=timeout_millis)
+        return self._set("set_buffer_timeout()", buffer_timeout=timeout_millis)
+
+    def start_new_chain(self) -> Self:
+        """Start a new task at this operator: it is not chained to the one before."""
+        return self._set("start_new_chain()", chaining=ChainingStrategy.HEAD)
+
+    def disable_chaining(self) -> Self:
+        """Keep the operator out of any chain."""
+        return self._set("disable_chaining()", chaining=ChainingStrategy.NEVER)
+
+    def slot_sharing_group(self, slot_sharing_group: str | SlotSharingGroup) -> Self:
+        """Put the operator into a group; operators of different groups are never chained.
+
+        Operators without a group of their own take that of their inputs.
+        """
+        if isinstance(slot_sharing_group, SlotSharingGroup):
+            self._env.register_slot_sharing_group(slot_sharing_group)
+            slot_sharing_group = slot_sharing_group.get_name()
+        self._check_text(slot_sharing_group, "slot sharing group")
+        return self._set("slot_sharing_group()", slot_sharing_group=slot_sharing_group)
+
+    @staticmethod
+    def _check_text(value: object, what: str) -> None:
+        if not isinstance(value, str):
+            raise TypeMismatchError(f"The {what} of an operator is a text", seen=value, expected="a str")
+
+    @staticmethod
+    def _check_whole_number(value: object, what: str) -> None:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise TypeMismatchError(f"The {what} is a whole number", seen=value, expected="an int")
+
+
+_VIEWS = {
+    TransformationKind.PARTITION: "a partitioning",
+    TransformationKind.UNION: "union()",
+    TransformationKind.SIDE_OUTPUT: "get_side_output()",
+}
+
+
+def _prefix(t: Transformation) -> str:
+    """What plans show before the name of sources and sinks."""
+    if not t.inputs:
+        return "Source: "
+    return "Sink: " if t.is_sink else ""

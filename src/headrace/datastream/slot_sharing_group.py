@@ -1,0 +1,226 @@
+"""SlotSharingGroup and MemorySize: which operators share a slot, and what such a slot needs.
+
+Decides and checks the values. On Spark the resources are facts for the plan: Spark's own settings size the executors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import total_ordering
+from typing import Any
+
+from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
+
+__all__ = ["MemorySize", "SlotSharingGroup"]
+
+_UNITS = (("tb", 1 << 40), ("gb", 1 << 30), ("mb", 1 << 20), ("kb", 1 << 10))
+
+
+@total_ordering
+class MemorySize:
+    """An amount of memory.
+
+    >>> MemorySize.of_mebi_bytes(100).get_bytes()
+    104857600
+    >>> str(MemorySize(bytes_size=2048)), MemorySize(bytes_size=1) < MemorySize(bytes_size=2)
+    ('2 kb', True)
+    """
+
+    def __init__(self, j_memory_size: object = None, bytes_size: int | None = None) -> None:
+        """Take ``bytes_size``; the first parameter is only for compatibility."""
+        if j_memory_size is not None:
+            raise NoJvmError("MemorySize takes no Java object", remedy="use MemorySize(bytes_size=...)")
+        if not isinstance(bytes_size, int) or isinstance(bytes_size, bool):
+            raise TypeMismatchError("A memory size is a number of bytes", seen=bytes_size, expected="an int")
+        if bytes_size < 0:
+            raise InvalidProgramError("A memory size must be >= 0", seen=bytes_size)
+        self._bytes = bytes_size
+
+    @staticmethod
+    def of_mebi_bytes(mebi_bytes: int) -> MemorySize:
+        """Give a size in units of 1024 * 1024 bytes.
+
+        >>> MemorySize.of_mebi_bytes(3).get_mebi_bytes()
+        3
+        """
+        return MemorySize(bytes_size=mebi_bytes << 20)
+
+    def get_bytes(self) -> int:
+        """Give the size in bytes."""
+        return self._bytes
+
+    def get_kibi_bytes(self) -> int:
+        """Give the size in units of 1024 bytes, rounded down."""
+        return self._bytes >> 10
+
+    def get_mebi_bytes(self) -> int:
+        """Give the size in units of 1024 ** 2 bytes, rounded down."""
+        return self._bytes >> 20
+
+    def get_gibi_bytes(self) -> int:
+        """Give the size in units of 1024 ** 3 bytes, rounded down."""
+        return self._bytes >> 30
+
+    def get_tebi_bytes(self) -> int:
+        """Give the size in units of 1024 ** 4 bytes, rounded down."""
+        return self._bytes >> 40
+
+    def get_java_memory_size(self) -> Any:
+        """Refuse: there is no JVM of Flink."""
+        raise NoJvmError("There is no Java memory size in headrace", remedy="use get_bytes()")
+
+    def __eq__(self, other: object) -> bool:
+        """Compare by size."""
+        return isinstance(other, MemorySize) and self._bytes == other._bytes
+
+    def __hash__(self) -> int:
+        """Hash by size."""
+        return hash(self._bytes)
+
+    def __lt__(self, other: object) -> bool:
+        """Compare by size."""
+        if not isinstance(other, MemorySize):
+            raise TypeMismatchError("A memory size can only be compared with another one", seen=other)
+        return self._bytes < other._bytes
+
+    def __str__(self) -> str:
+        """Give the size in the largest unit that divides it, as Flink writes it."""
+        for unit, size in _UNITS:
+            if self._bytes and self._bytes % size == 0:
+                return f"{self._bytes // size} {unit}"
+        return f"{self._bytes} bytes"
+
+    def __repr__(self) -> str:
+        """Give an expression that makes the same size."""
+        return f"MemorySize(bytes_size={self._bytes})"
+
+
+@dataclass(frozen=True)
+class SlotSharingGroup:
+    """A named group of operators that may share a slot, with the resources of such a slot if they were given.
+
+    >>> group = SlotSharingGroup.builder("heavy").set_cpu_cores(2.0).set_task_heap_memory_mb(512).build()
+    >>> group.get_name(), group.get_cpu_cores(), str(group.get_task_heap_memory())
+    ('heavy', 2.0, '512 mb')
+    """
+
+    _name: str
+    _cpu_cores: float | None = None
+    _task_heap_memory: MemorySize | None = None
+    _task_off_heap_memory: MemorySize | None = None
+    _managed_memory: MemorySize | None = None
+    _external_resources: dict[str, float] = field(default_factory=dict, hash=False)
+
+    def get_name(self) -> str:
+        """Give the name of the group."""
+        return self._name
+
+    def get_managed_memory(self) -> MemorySize | None:
+        """Give the memory for state on disk, None if it was not set."""
+        return self._managed_memory
+
+    def get_task_heap_memory(self) -> MemorySize | None:
+        """Give the heap memory, None if it was not set."""
+        return self._task_heap_memory
+
+    def get_task_off_heap_memory(self) -> MemorySize | None:
+        """Give the memory outside of the heap, None if it was not set."""
+        return self._task_off_heap_memory
+
+    def get_cpu_cores(self) -> float | None:
+        """Give the number of cores, None if it was not set."""
+        return self._cpu_cores
+
+    def get_external_resources(self) -> dict[str, float]:
+        """Give other resources by name."""
+        return dict(self._external_resources)
+
+    def get_java_slot_sharing_group(self) -> Any:
+        """Refuse: there is no JVM of Flink."""
+        raise NoJvmError("There is no Java slot sharing group in headrace", remedy="pass the group itself")
+
+    @staticmethod
+    def builder(name: str) -> SlotSharingGroup.Builder:
+        """Start a group of this name.
+
+        >>> SlotSharingGroup.builder("g").build().get_managed_memory() is None
+        True
+        """
+        return SlotSharingGroup.Builder(name)
+
+    class Builder:
+        """Collects the parts of a group."""
+
+        def __init__(self, name: str) -> None:
+            """Programs call `SlotSharingGroup.builder`."""
+            if not isinstance(name, str) or not name:
+                raise InvalidProgramError("A slot sharing group needs a name", seen=name, expected="a str")
+            self._name = name
+            self._cpu_cores: float | None = None
+            self._heap: MemorySize | None = None
+            self._off_heap: MemorySize | None = None
+            self._managed: MemorySize | None = None
+            self._external: dict[str, float] = {}
+
+        def set_cpu_cores(self, cpu_cores: float) -> SlotSharingGroup.Builder:
+            """Set the number of cores."""
+            if not cpu_cores > 0:
+                raise InvalidProgramError("The cpu cores should be positive.", seen=cpu_cores)
+            self._cpu_cores = float(cpu_cores)
+            return self
+
+        def set_task_heap_memory(self, task_heap_memory: MemorySize) -> SlotSharingGroup.Builder:
+            """Set the heap memory."""
+            if task_heap_memory.get_bytes() <= 0:
+                raise InvalidProgramError("The task heap memory should be positive.", seen=str(task_heap_memory))
+            self._heap = task_heap_memory
+            return self
+
+        def set_task_heap_memory_mb(self, task_heap_memory_mb: int) -> SlotSharingGroup.Builder:
+            """Set the heap memory in units of 1024 ** 2 bytes."""
+            return self.set_task_heap_memory(MemorySize.of_mebi_bytes(task_heap_memory_mb))
+
+        def set_task_off_heap_memory(self, task_off_heap_memory: MemorySize) -> SlotSharingGroup.Builder:
+            """Set the memory outside of the heap."""
+            self._off_heap = task_off_heap_memory
+            return self
+
+        def set_task_off_heap_memory_mb(self, task_off_heap_memory_mb: int) -> SlotSharingGroup.Builder:
+            """Set the memory outside of the heap in units of 1024 ** 2 bytes."""
+            return self.set_task_off_heap_memory(MemorySize.of_mebi_bytes(task_off_heap_memory_mb))
+
+        def set_managed_memory(self, managed_memory: MemorySize) -> SlotSharingGroup.Builder:
+            """Set the memory for state on disk."""
+            self._managed = managed_memory
+            return self
+
+        def set_managed_memory_mb(self, managed_memory_mb: int) -> SlotSharingGroup.Builder:
+            """Set the memory for state on disk in units of 1024 ** 2 bytes."""
+            return self.set_managed_memory(MemorySize.of_mebi_bytes(managed_memory_mb))
+
+        def set_external_resource(self, name: str, value: float) -> SlotSharingGroup.Builder:
+            """Set another resource, such as a number of GPUs."""
+            self._external[name] = float(value)
+            return self
+
+        def build(self) -> SlotSharingGroup:
+            """Make the group; cores and heap memory are given both or not at all."""
+            if self._cpu_cores is not None and self._heap is not None:
+                return SlotSharingGroup(
+                    self._name,
+                    self._cpu_cores,
+                    self._heap,
+                    self._off_heap or MemorySize(bytes_size=0),
+                    self._managed or MemorySize(bytes_size=0),
+                    self._external,
+                )
+            if (
+                any(r is not None for r in (self._cpu_cores, self._heap, self._off_heap, self._managed))
+                or self._external
+            ):
+                raise InvalidProgramError(
+                    "The cpu cores and task heap memory are required when specifying the resource of a slot sharing "
+                    "group. You need to explicitly configure them with positive value.",
+                    seen=f"group {self._name!r}",
+                )
+            return SlotSharingGroup(self._name)

@@ -1,0 +1,275 @@
+"""StreamExecutionEnvironment: where a program begins (sources) and where it is run.
+
+Decides what a program consists of and hands the job graph to the runtime, which is imported only then. Everything between
+is said by streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from headrace.common.configuration import Configuration
+from headrace.common.errors import InvalidProgramError, JobExecutionError, TypeMismatchError
+from headrace.common.job_client import JobClient
+from headrace.common.job_execution_result import JobExecutionResult
+from headrace.common.typeinfo import TypeInformation
+from headrace.common.watermark_strategy import WatermarkStrategy
+from headrace.datastream import options
+from headrace.datastream.checkpointing_options import CheckpointingOptions
+from headrace.datastream.declared_types import declared_type
+from headrace.datastream.execution_mode import RuntimeExecutionMode
+from headrace.datastream.functions import ParallelSourceFunction, SourceFunction
+from headrace.datastream.streams.checks import check_function
+from headrace.datastream.streams.data_stream import DataStream
+from headrace.graph import drawing
+from headrace.graph.job_graph import JobGraph, build_job_graph
+from headrace.graph.json_plan import plan_as_json
+from headrace.graph.specs import SourceSpec
+from headrace.graph.stream_graph import GraphSettings, StreamGraph, build_stream_graph
+from headrace.graph.transformations import TransformationKind, TransformationRegistry
+from headrace.sources.base import Source as SourceDefinition
+from headrace.sources.collection import CollectionSource
+from headrace.sources.function_source import FunctionSource
+from headrace.sources.number_sequence import NumberSequence
+from headrace.sources.socket_text import SocketText
+from headrace.sources.text_file import TextFiles
+
+if TYPE_CHECKING:
+    from headrace.runtime.job_master import JobMaster
+
+__all__ = ["StreamExecutionEnvironment"]
+
+_DEFAULT_NAME = "Flink Streaming Job"
+
+
+class StreamExecutionEnvironment(CheckpointingOptions):
+    """The place where a program is built and run.
+
+    >>> env = StreamExecutionEnvironment.get_execution_environment()
+    >>> sink = env.from_collection([1, 2, 3]).map(lambda number: number * 2).print()
+    >>> [vertex.name for vertex in env.get_job_graph().vertices.values()]
+    ['Source: Collection Source', 'Map -> Sink: Print to Std. Out']
+    """
+
+    def __init__(self, configuration: Configuration | None = None, *, spark: Any = None) -> None:
+        """Programs call `get_execution_environment`."""
+        super().__init__(configuration, spark=spark)
+        self.registry = TransformationRegistry()
+
+    @staticmethod
+    def get_execution_environment(
+        configuration: Configuration | None = None, *, spark: Any = None
+    ) -> StreamExecutionEnvironment:
+        """Give a new environment.
+
+        ``spark`` is a SparkSession or SparkContext to run on; without it, headrace starts Spark on this machine or on
+        the ``spark.master`` of the configuration when the program is run.
+
+        >>> configuration = Configuration()
+        >>> configuration = configuration.set_string("parallelism.default", "4")
+        >>> StreamExecutionEnvironment.get_execution_environment(configuration).get_parallelism()
+        4
+        """
+        if configuration is not None and not isinstance(configuration, Configuration):
+            raise TypeMismatchError("get_execution_environment takes a Configuration", seen=configuration)
+        return StreamExecutionEnvironment(configuration, spark=spark)
+
+    # ------------------------------------------------------------------ sources
+
+    def from_collection(self, collection: Iterable[Any], type_info: TypeInformation | None = None) -> DataStream:
+        """Give a stream of the elements of ``collection``, which are brought to ``type_info`` if it is given.
+
+        >>> from headrace.common import Types
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.from_collection([[1, "a"]], Types.TUPLE([Types.INT(), Types.STRING()])).get_type()
+        TupleTypeInfo(Integer, String)
+        """
+        if isinstance(collection, (str, bytes)) or not isinstance(collection, Iterable):
+            raise TypeMismatchError("from_collection takes a collection", seen=collection, expected="a list")
+        from headrace.common.codecs import codec_for
+
+        kept = declared_type(type_info, "type_info")
+        elements = codec_for(kept, wrap=True).coerce(list(collection))
+        return self._source(
+            CollectionSource(elements, kept), WatermarkStrategy.no_watermarks(), "Collection Source", kept
+        )
+
+    def from_source(
+        self,
+        source: Any,
+        watermark_strategy: WatermarkStrategy,
+        source_name: str,
+        type_info: TypeInformation | None = None,
+    ) -> DataStream:
+        """Give a stream of what a source of `headrace.datastream.connectors` (or `headrace.sources`) reads."""
+        definition = source if isinstance(source, SourceDefinition) else _definition(source)
+        if not isinstance(watermark_strategy, WatermarkStrategy):
+            raise TypeMismatchError(
+                "from_source takes a watermark strategy after the source",
+                seen=watermark_strategy,
+                expected="a WatermarkStrategy, e.g. WatermarkStrategy.no_watermarks()",
+            )
+        kept = declared_type(type_info, "type_info")
+        if kept is None:
+            kept = getattr(source, "type_info", None) or definition.produced_type
+        return self._source(definition, watermark_strategy, source_name, kept)
+
+    def add_source(
+        self, source_func: Any, source_name: str = "Custom Source", type_info: TypeInformation | None = None
+    ) -> DataStream:
+        """Give a stream of what a SourceFunction emits."""
+        check_function(source_func, (SourceFunction,), ("run", "cancel"), "The input must be a SourceFunction!")
+        definition = FunctionSource(source_func, parallel=isinstance(source_func, ParallelSourceFunction))
+        kept = declared_type(type_info, "type_info")
+        return self._source(definition, WatermarkStrategy.no_watermarks(), source_name, kept)
+
+    def from_sequence(self, start: int, end: int) -> DataStream:
+        """Give a stream of the numbers from ``start`` to ``end``, both included.
+
+        >>> StreamExecutionEnvironment.get_execution_environment().from_sequence(1, 10).get_type()
+        Long
+        """
+        sequence = NumberSequence(start, end)
+        return self._source(sequence, WatermarkStrategy.no_watermarks(), "Sequence Source", sequence.produced_type)
+
+    def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataStream:
+        """Give a stream of the lines of a file, of all files in a directory, or of those that match a pattern."""
+        files = TextFiles([file_path], charset_name)
+        return self._source(files, WatermarkStrategy.no_watermarks(), "Custom File Source", files.produced_type)
+
+    def socket_text_stream(self, hostname: str, port: int, delimiter: str = "\n", max_retry: int = 0) -> DataStream:
+        """Give a stream of the lines that a server sends; ``max_retry`` is how often to connect anew, -1 for ever.
+
+        >>> StreamExecutionEnvironment.get_execution_environment().socket_text_stream("localhost", 9999).get_name()
+        'Socket Stream'
+        """
+        lines = SocketText(hostname, port, delimiter, max_retry)
+        return self._source(lines, WatermarkStrategy.no_watermarks(), "Socket Stream", lines.produced_type)
+
+    def create_input(self, input_format: Any, type_info: TypeInformation | None = None) -> DataStream:
+        """Refuse: input formats come with a later version."""
+        raise InvalidProgramError(
+            "create_input() is not available in this version of headrace",
+            seen=input_format,
+            remedy="use from_source() with a FileSource",
+        )
+
+    def _source(
+        self, source: SourceDefinition, strategy: WatermarkStrategy, name: str, output_type: TypeInformation | None
+    ) -> DataStream:
+        if not isinstance(name, str):
+            raise TypeMismatchError("The name of a source is a text", seen=name, expected="a str")
+        operator = self.registry.add(
+            TransformationKind.OPERATOR,
+            (),
+            spec=SourceSpec(source, strategy),
+            name=f"Source: {name}",
+            output_type=output_type,
+            non_parallel=source.non_parallel,
+        )
+        return DataStream(self, operator)
+
+    # ------------------------------------------------------------------ plans
+
+    def get_stream_graph(self, job_name: str | None = None) -> StreamGraph:
+        """Give the program as operators and edges."""
+        return build_stream_graph(self.registry.program(), self._settings(job_name))
+
+    def get_job_graph(self, job_name: str | None = None) -> JobGraph:
+        """Give the program as it is run: operators chained into tasks."""
+        return build_job_graph(self.get_stream_graph(job_name))
+
+    def get_execution_plan(self) -> str:
+        """Give the plan as Flink's JSON; the program can still be run.
+
+        >>> import json
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> sink = env.from_collection([1]).print()
+        >>> [node["pact"] for node in json.loads(env.get_execution_plan())["nodes"]]
+        ['Data Source', 'Data Sink']
+        """
+        return plan_as_json(self.get_stream_graph())
+
+    def draw(self, format: str = "mermaid") -> str:
+        """Give a picture of the chained plan as text: ``mermaid`` for Markdown, or ``graphviz`` for ``dot``.
+
+        >>> env = StreamExecutionEnvironment.get_execution_environment().set_parallelism(1)
+        >>> sink = env.from_collection([1]).map(str).print()
+        >>> print(env.draw())
+        flowchart LR
+            v1(["Source: Collection Source<br/>Map<br/>Sink: Print to Std. Out<br/>x 1"])
+        """
+        pictures = {"mermaid": drawing.mermaid, "graphviz": drawing.graphviz}
+        if format not in pictures:
+            raise InvalidProgramError("There is no such picture", seen=format, expected=" or ".join(pictures))
+        return pictures[format](self.get_job_graph())
+
+    def _settings(self, job_name: str | None) -> GraphSettings:
+        maximum = self.get_max_parallelism()
+        return GraphSettings(
+            parallelism=self.get_parallelism(),
+            max_parallelism=maximum if maximum > 0 else None,
+            chaining_enabled=self.is_chaining_enabled(),
+            batch=self._is_batch(),
+            job_name=job_name or options.value_of(self._configuration, options.JOB_NAME),
+        )
+
+    def _is_batch(self) -> bool:
+        mode = self.get_runtime_mode()
+        unbounded = [t for t in self.registry.program() if isinstance(t.spec, SourceSpec) and not t.spec.source.bounded]
+        if mode is RuntimeExecutionMode.BATCH and unbounded:
+            raise InvalidProgramError(
+                f"Detected an UNBOUNDED source with the '{options.RUNTIME_MODE.key}' set to 'BATCH'. "
+                "This combination is not allowed, please set it to STREAMING or AUTOMATIC",
+                operator_name=unbounded[0].name,
+                uid=unbounded[0].uid,
+            )
+        return mode is RuntimeExecutionMode.BATCH or (mode is RuntimeExecutionMode.AUTOMATIC and not unbounded)
+
+    # ------------------------------------------------------------------ running
+
+    def execute(self, job_name: str | None = None) -> JobExecutionResult:
+        """Run the program and wait for its end; an error of the job is raised here, Ctrl-C cancels the job."""
+        job = self.submit(job_name)
+        try:
+            return job.wait()
+        except KeyboardInterrupt:
+            job.cancel()
+            try:
+                job.wait()
+            except JobExecutionError:
+                pass
+            raise
+
+    def execute_async(self, job_name: str = _DEFAULT_NAME) -> JobClient:
+        """Start the program and give a client to watch and cancel it."""
+        return JobClient(self.submit(job_name))
+
+    def submit(self, job_name: str | None = None) -> JobMaster:
+        """Start what was built since the last run; streams can be built on after it."""
+        graph = self.get_job_graph(job_name)
+        from headrace.runtime.submission import submit
+
+        self.registry.start_new_program()
+        return submit(graph, self.get_configuration(), spark=self._spark)
+
+    def close(self) -> None:
+        """Do nothing: an environment holds no resources; jobs end by themselves or are cancelled."""
+
+
+def _definition(source: Any) -> SourceDefinition:
+    from headrace.datastream.connectors.base import Source
+
+    if isinstance(source, Source):
+        return source.get_definition()
+    raise TypeMismatchError(
+        "from_source takes a source",
+        seen=source,
+        expected="a source of headrace.datastream.connectors",
+        remedy="use add_source() for a SourceFunction"
+        if isinstance(source, SourceFunction)
+        else "call build() on it first"
+        if hasattr(source, "build")
+        else None,
+    )

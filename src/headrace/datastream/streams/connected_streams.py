@@ -1,0 +1,96 @@
+"""ConnectedStreams: two streams of possibly different types in one operator, so that they can share state.
+
+Decides which function fits keyed and other pairs. Made by `DataStream.connect`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.common.typeinfo import TypeInformation
+from headrace.datastream.declared_types import declared_type
+from headrace.datastream.functions import (
+    CoFlatMapFunction,
+    CoMapFunction,
+    CoProcessFunction,
+    KeyedCoProcessFunction,
+)
+from headrace.datastream.streams.checks import check_function
+from headrace.graph.specs import CoFlatMap, CoMap, CoProcess
+
+if TYPE_CHECKING:
+    from headrace.datastream.streams.data_stream import DataStream
+
+__all__ = ["ConnectedStreams"]
+
+
+class ConnectedStreams:
+    """Two connected streams.
+
+    >>> from headrace.datastream import CoMapFunction, StreamExecutionEnvironment
+    >>> class Text(CoMapFunction):
+    ...     def map1(self, value):
+    ...         return str(value)
+    ...
+    ...     def map2(self, value):
+    ...         return value
+    >>> env = StreamExecutionEnvironment.get_execution_environment()
+    >>> env.from_collection([1]).connect(env.from_collection(["a"])).map(Text()).get_name()
+    'Co-Map'
+    """
+
+    def __init__(self, stream1: DataStream, stream2: DataStream) -> None:
+        """Programs call `DataStream.connect`."""
+        self.stream1 = stream1
+        self.stream2 = stream2
+
+    def key_by(
+        self, key_selector1: Any, key_selector2: Any, key_type: TypeInformation | None = None
+    ) -> ConnectedStreams:
+        """Key both streams, so that elements with equal keys meet in one subtask and share state."""
+        first, second = self.stream1.before_keys(), self.stream2.before_keys()
+        return ConnectedStreams(first.key_by(key_selector1, key_type), second.key_by(key_selector2, key_type))
+
+    def map(self, func: CoMapFunction, output_type: TypeInformation | None = None) -> DataStream:
+        """Apply a CoMapFunction: one result (or None for no result) per element."""
+        check_function(func, (CoMapFunction,), ("map1", "map2"), "The input function must be a CoMapFunction!")
+        return self._operator(CoMap(func), "Co-Map", output_type)
+
+    def flat_map(self, func: CoFlatMapFunction, output_type: TypeInformation | None = None) -> DataStream:
+        """Apply a CoFlatMapFunction: any number of results per element."""
+        check_function(func, (CoFlatMapFunction,), ("flat_map1", "flat_map2"), "The input must be a CoFlatMapFunction!")
+        return self._operator(CoFlatMap(func), "Co-Flat Map", output_type)
+
+    def process(
+        self, func: CoProcessFunction | KeyedCoProcessFunction, output_type: TypeInformation | None = None
+    ) -> DataStream:
+        """Apply a CoProcessFunction, or on keyed streams a KeyedCoProcessFunction."""
+        check_function(
+            func,
+            (CoProcessFunction, KeyedCoProcessFunction),
+            ("process_element1", "process_element2"),
+            "The input must be a CoProcessFunction or KeyedCoProcessFunction!",
+        )
+        keyed = self._is_keyed_stream()
+        if isinstance(func, KeyedCoProcessFunction) and not keyed:
+            raise TypeMismatchError(
+                "KeyedCoProcessFunction needs two keyed streams",
+                seen=func,
+                remedy="call key_by on the connected streams, or derive the function from CoProcessFunction",
+            )
+        return self._operator(CoProcess(func, keyed), "Keyed Co-Process" if keyed else "Co-Process", output_type)
+
+    def _operator(
+        self, spec: CoMap | CoFlatMap | CoProcess, name: str, output_type: TypeInformation | None
+    ) -> DataStream:
+        if self.stream1.is_keyed != self.stream2.is_keyed:
+            raise InvalidProgramError(
+                "Connected streams must be keyed both or not at all",
+                seen=f"only the {'first' if self.stream1.is_keyed else 'second'} stream is keyed",
+                remedy="call key_by on the connected streams: a.connect(b).key_by(selector1, selector2)",
+            )
+        return self.stream1.two_input_operator(self.stream2, spec, name, declared_type(output_type))
+
+    def _is_keyed_stream(self) -> bool:
+        return self.stream1.is_keyed and self.stream2.is_keyed

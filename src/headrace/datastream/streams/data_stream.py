@@ -1,0 +1,474 @@
+"""DataStream: the operators that a program can apply to a stream.
+
+Decides which transformation a call adds to the environment's registry, with which name and type, and refuses calls that
+no job could run. Never runs anything: `StreamExecutionEnvironment.execute` does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn, overload
+
+from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.common.output_tag import OutputTag
+from headrace.common.typeinfo import TupleTypeInfo, TypeInformation
+from headrace.common.watermark_strategy import WatermarkStrategy
+from headrace.datastream.declared_types import declared_type, shown_type
+from headrace.datastream.functions import (
+    FilterFunction,
+    FlatMapFunction,
+    KeyedProcessFunction,
+    MapFunction,
+    Partitioner,
+    ProcessFunction,
+    SinkFunction,
+)
+from headrace.datastream.key_selectors import key_function, key_type_of
+from headrace.datastream.operator_handle import OperatorHandle
+from headrace.datastream.streams.broadcast_stream import BroadcastConnectedStream, BroadcastStream
+from headrace.datastream.streams.checks import check_function, check_or_callable
+from headrace.datastream.streams.closeable_iterator import CloseableIterator
+from headrace.datastream.streams.connected_streams import ConnectedStreams
+from headrace.datastream.streams.data_stream_sink import DataStreamSink
+from headrace.datastream.streams.field_projection import FieldProjection
+from headrace.graph import partitioners
+from headrace.graph.specs import (
+    AssignTimestamps,
+    CollectSink,
+    Filter,
+    FlatMap,
+    FunctionSink,
+    Map,
+    OperatorSpec,
+    PrintSink,
+    Process,
+)
+from headrace.graph.transformations import TransformationKind
+from headrace.state.descriptors import MapStateDescriptor
+
+if TYPE_CHECKING:
+    from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment
+    from headrace.datastream.streams.keyed_stream import KeyedStream
+
+__all__ = ["DataStream"]
+
+
+class DataStream(OperatorHandle):
+    """A stream of elements. Every call gives a new stream and leaves this one as it is.
+
+    >>> from headrace.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment()
+    >>> words = env.from_collection(["to be", "or not"]).flat_map(str.split).filter(lambda word: len(word) > 2)
+    >>> words.get_name()
+    'Filter'
+    """
+
+    is_keyed = False
+
+    # ------------------------------------------------------------------ facts
+
+    def get_type(self) -> TypeInformation:
+        """Give the type of the elements; a stream without a declared type has that of pickled Python objects.
+
+        >>> from headrace.common import Types
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.from_collection([1], Types.INT()).get_type(), env.from_collection([1]).get_type()
+        (Integer, PickledByteArrayTypeInfo)
+        """
+        return shown_type(self.transformation.output_type)
+
+    def get_execution_environment(self) -> StreamExecutionEnvironment:
+        """Give the environment that this stream belongs to."""
+        return self._env
+
+    def get_execution_config(self) -> Any:
+        """Give the execution configuration of the environment."""
+        return self._env.get_config()
+
+    # ------------------------------------------------------------------ element by element
+
+    def map(self, func: Any, output_type: TypeInformation | None = None) -> DataStream:
+        """Give one result for each element: ``func`` is a callable or a MapFunction.
+
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.from_collection(["3", "4"]).map(int).get_name()
+        'Map'
+        """
+        check_or_callable(func, MapFunction, "The input must be a MapFunction or a callable function")
+        return self._add(Map(func), "Map", declared_type(output_type))
+
+    def flat_map(self, func: Any, output_type: TypeInformation | None = None) -> DataStream:
+        """Give any number of results for each element: ``func`` is a callable or a FlatMapFunction.
+
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.from_collection(["to be"]).flat_map(str.split).get_name()
+        'FlatMap'
+        """
+        check_or_callable(func, FlatMapFunction, "The input must be a FlatMapFunction or a callable function")
+        return self._add(FlatMap(func), "FlatMap", declared_type(output_type))
+
+    def filter(self, func: Any) -> DataStream:
+        """Keep the elements for which ``func`` (a callable or a FilterFunction) is true.
+
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.from_collection([1, 2]).filter(lambda number: number > 1).get_name()
+        'Filter'
+        """
+        check_or_callable(func, FilterFunction, "The input must be a FilterFunction or a callable function")
+        return self._add(Filter(func), "Filter", self.transformation.output_type)
+
+    def process(self, func: Any, output_type: TypeInformation | None = None) -> DataStream:
+        """Apply a ProcessFunction, which sees timestamps and may emit to side outputs.
+
+        >>> from headrace.datastream import ProcessFunction, StreamExecutionEnvironment
+        >>> class Twice(ProcessFunction):
+        ...     def process_element(self, value, ctx):
+        ...         yield value
+        ...         yield value
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.from_collection([1]).process(Twice()).get_name()
+        'PROCESS'
+        """
+        if isinstance(func, KeyedProcessFunction):
+            raise TypeMismatchError(
+                "KeyedProcessFunction needs a keyed stream",
+                seen=func,
+                remedy="call key_by before process, or derive the function from ProcessFunction",
+            )
+        check_function(func, (ProcessFunction,), ("process_element",), "The input must be a ProcessFunction!")
+        return self._add(Process(func, keyed=False), "PROCESS", declared_type(output_type))
+
+    def project(self, *field_indexes: int) -> DataStream:
+        """Keep some fields of a stream of tuples, in the given order.
+
+        >>> from headrace.common import Types
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> pairs = env.from_collection([(1, "a")], Types.TUPLE([Types.INT(), Types.STRING()]))
+        >>> pairs.project(1, 0).get_type()
+        TupleTypeInfo(String, Integer)
+        """
+        kept = self.transformation.output_type
+        if not isinstance(kept, TupleTypeInfo):
+            raise InvalidProgramError(
+                "Only Tuple DataStreams can be projected.",
+                seen=f"a stream of {self.get_type()}",
+                remedy="declare the type as Types.TUPLE([...]), or use map",
+            )
+        fields = kept.get_field_types()
+        if not field_indexes:
+            raise InvalidProgramError("project() needs to select at least one field.")
+        for index in field_indexes:
+            self._check_whole_number(index, "index of a field")
+            if not 0 <= index < len(fields):
+                raise InvalidProgramError(
+                    f"Index: {index}, Size: {len(fields)}", expected=f"indexes from 0 to {len(fields) - 1}"
+                )
+        projected = TupleTypeInfo([fields[index] for index in field_indexes])
+        return self._add(Map(FieldProjection(field_indexes)), "Projection", projected)
+
+    def assign_timestamps_and_watermarks(self, watermark_strategy: WatermarkStrategy) -> DataStream:
+        """Give the elements event times and the stream watermarks.
+
+        >>> from headrace.common import WatermarkStrategy
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> strategy = WatermarkStrategy.for_monotonous_timestamps()
+        >>> env.from_collection([1]).assign_timestamps_and_watermarks(strategy).get_name()
+        'Timestamps/Watermarks'
+        """
+        if not isinstance(watermark_strategy, WatermarkStrategy):
+            raise TypeMismatchError(
+                "assign_timestamps_and_watermarks takes a watermark strategy",
+                seen=watermark_strategy,
+                expected="a WatermarkStrategy, e.g. WatermarkStrategy.for_monotonous_timestamps()",
+            )
+        spec = AssignTimestamps(watermark_strategy)
+        return self._add(spec, "Timestamps/Watermarks", self.transformation.output_type)
+
+    # ------------------------------------------------------------------ several streams
+
+    def key_by(self, key_selector: Any, key_type: TypeInformation | None = None) -> KeyedStream:
+        """Bring elements with equal keys together in one subtask, with state and timers per key.
+
+        ``key_selector`` is a callable, a KeySelector, the position of a field or its name.
+
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.from_collection([("a", 1)]).key_by(lambda pair: pair[0]).sum(1).get_name()
+        'Reduce'
+        """
+        from headrace.datastream.streams.keyed_stream import KeyedStream
+
+        element_type = self.transformation.output_type
+        selector = key_function(key_selector, element_type)
+        kept_key_type = declared_type(key_type, "key_type") or key_type_of(key_selector, element_type)
+        view = self._view(partitioners.KeyGroup(selector, kept_key_type))
+        return KeyedStream(self._env, view, self)
+
+    def union(self, *streams: DataStream) -> DataStream:
+        """Put streams of the same type together; elements of each keep their order.
+
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> odd, even = env.from_collection([1, 3]), env.from_collection([2, 4])
+        >>> odd.union(even).map(str).get_name()
+        'Map'
+        """
+        for other in streams:
+            self._check_neighbour(other, "union")
+            if other.transformation.output_type != self.transformation.output_type:
+                raise TypeMismatchError(
+                    f"Cannot union streams of different types: {self.get_type()} and {other.get_type()}",
+                    remedy="map one of them to the type of the other, or connect them",
+                )
+        inputs = (self._id, *(s.transformation_id for s in streams))
+        union = self._env.registry.add(
+            TransformationKind.UNION, inputs, output_type=self.transformation.output_type, name="Union"
+        )
+        return DataStream(self._env, union)
+
+    @overload
+    def connect(self, ds: DataStream) -> ConnectedStreams: ...
+    @overload
+    def connect(self, ds: BroadcastStream) -> BroadcastConnectedStream: ...
+    def connect(self, ds: DataStream | BroadcastStream) -> ConnectedStreams | BroadcastConnectedStream:
+        """Bring this stream and another one (or a broadcast one) together in one operator.
+
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> type(env.from_collection([1]).connect(env.from_collection(["a"]))).__name__
+        'ConnectedStreams'
+        """
+        if isinstance(ds, BroadcastStream):
+            self._check_neighbour(ds.input_stream, "connect")
+            return BroadcastConnectedStream(self, ds, ds.broadcast_state_descriptors)
+        self._check_neighbour(ds, "connect")
+        return ConnectedStreams(self, ds)
+
+    def get_side_output(self, output_tag: OutputTag) -> DataStream:
+        """Give the elements that the function of this operator yielded as ``tag, value``.
+
+        >>> from headrace.datastream import OutputTag, ProcessFunction, StreamExecutionEnvironment
+        >>> odd = OutputTag("odd")
+        >>> class Split(ProcessFunction):
+        ...     def process_element(self, value, ctx):
+        ...         yield (odd, value) if value % 2 else value
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> side = env.from_collection([1, 2]).process(Split()).get_side_output(odd).map(str)
+        """
+        from headrace.datastream.streams.nameable_view import NameableView
+
+        t = self._operator("get_side_output()")
+        if not isinstance(output_tag, OutputTag):
+            raise TypeMismatchError("get_side_output takes an OutputTag", seen=output_tag, expected="an OutputTag")
+        kept = declared_type(output_tag.type_info, "type_info")
+        if output_tag.tag_id in t.side_types and t.side_types[output_tag.tag_id] != kept:
+            raise InvalidProgramError(
+                "A side output with a matching id was already requested with a different type. "
+                "This is not allowed, side output ids need to be unique.",
+                operator_name=t.name,
+                uid=t.uid,
+                seen=f"tag {output_tag.tag_id!r} as {shown_type(kept)}",
+                expected=f"{shown_type(t.side_types[output_tag.tag_id])}",
+            )
+        self._env.registry.update(t.id, side_types={**t.side_types, output_tag.tag_id: kept})
+        view = self._env.registry.add(
+            TransformationKind.SIDE_OUTPUT,
+            (t.id,),
+            output_type=kept,
+            output_tag=output_tag.tag_id,
+            name=f"Side output {output_tag.tag_id}",
+        )
+        return NameableView(self._env, view, "Map")
+
+    # ------------------------------------------------------------------ physical partitioning
+
+    def shuffle(self) -> DataStream:
+        """Send each element to a random subtask of the next operator."""
+        return self._partitioned(partitioners.Shuffle())
+
+    def rebalance(self) -> DataStream:
+        """Send the elements to all subtasks of the next operator in turn."""
+        return self._partitioned(partitioners.Rebalance())
+
+    def rescale(self) -> DataStream:
+        """Send the elements in turn to a part of the subtasks of the next operator."""
+        return self._partitioned(partitioners.Rescale())
+
+    def forward(self) -> DataStream:
+        """Send the elements to the subtask of the same number; both operators need the same parallelism."""
+        return self._partitioned(partitioners.Forward())
+
+    def global_(self) -> DataStream:
+        """Send all elements to the first subtask of the next operator.
+
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.from_collection([1]).global_().map(str).get_name()
+        'Map'
+        """
+        return self._partitioned(partitioners.Global())
+
+    @overload
+    def broadcast(self) -> DataStream: ...
+    @overload
+    def broadcast(
+        self,
+        broadcast_state_descriptor: MapStateDescriptor,
+        *other_broadcast_state_descriptors: MapStateDescriptor,
+    ) -> BroadcastStream: ...
+    def broadcast(
+        self,
+        broadcast_state_descriptor: MapStateDescriptor | None = None,
+        *other_broadcast_state_descriptors: MapStateDescriptor,
+    ) -> DataStream | BroadcastStream:
+        """Send each element to all subtasks of the next operator; with descriptors, to fill broadcast state there."""
+        if broadcast_state_descriptor is None:
+            return self._partitioned(partitioners.Broadcast())
+        descriptors = [broadcast_state_descriptor, *other_broadcast_state_descriptors]
+        for descriptor in descriptors:
+            if not isinstance(descriptor, MapStateDescriptor):
+                raise TypeMismatchError("broadcast_state_descriptor must be MapStateDescriptor", seen=descriptor)
+        return BroadcastStream(self._partitioned(partitioners.Broadcast()), descriptors)
+
+    def partition_custom(self, partitioner: Any, key_selector: Any) -> DataStream:
+        """Send each element to the subtask that ``partitioner(key, number_of_subtasks)`` gives.
+
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> spread = env.from_collection([1, 2]).partition_custom(
+        ...     lambda key, count: key % count, lambda element: element
+        ... )
+        """
+        from headrace.datastream.streams.nameable_view import NameableView
+
+        check_or_callable(
+            partitioner, Partitioner, "Parameter partitioner should be type of Partitioner or a callable function."
+        )
+        choose = partitioner.partition if isinstance(partitioner, Partitioner) else partitioner
+        selector = key_function(key_selector, self.transformation.output_type)
+        view = self._view(partitioners.Custom(choose, selector))
+        return NameableView(self._env, view, "_keyed_stream_values_operator")
+
+    # ------------------------------------------------------------------ ends
+
+    def print(self, sink_identifier: str | None = None) -> DataStreamSink:
+        """Print the elements to the standard output of the program, with the subtask's number before each line.
+
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.from_collection([1]).print().get_name()
+        'Print to Std. Out'
+        """
+        return self._sink(PrintSink(sink_identifier, input_type=self.transformation.output_type), "Print to Std. Out")
+
+    def print_to_err(self, sink_identifier: str | None = None) -> DataStreamSink:
+        """Print the elements to the standard error of the program.
+
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.from_collection([1]).print_to_err("debug").get_name()
+        'Print to Std. Err'
+        """
+        spec = PrintSink(sink_identifier, stderr=True, input_type=self.transformation.output_type)
+        return self._sink(spec, "Print to Std. Err")
+
+    def add_sink(self, sink_func: SinkFunction) -> DataStreamSink:
+        """Give the elements to a SinkFunction."""
+        check_function(sink_func, (SinkFunction,), ("invoke",), "The input must be a SinkFunction!")
+        return self._sink(FunctionSink(sink_func, self.transformation.output_type), "Unnamed")
+
+    def sink_to(self, sink: Any) -> DataStreamSink:
+        """Give the elements to a sink of `headrace.datastream.connectors`."""
+        from headrace.datastream.connectors.base import attach_sink
+
+        return attach_sink(self, sink)
+
+    def execute_and_collect(self, job_execution_name: str | None = None, limit: int | None = None) -> Any:
+        """Run the program and give the elements of this stream: all as an iterator, or a list of at most ``limit``.
+
+        The iterator is a context manager; closing it cancels the job if it still runs.
+        """
+        if limit is not None:
+            self._check_whole_number(limit, "limit")
+            if limit < 1:
+                raise InvalidProgramError("Limit must be greater than 0", seen=limit)
+        collect_id = f"collect-{self._id}"
+        self._sink(CollectSink(collect_id, self.transformation.output_type), "Data stream collect sink")
+        results = CloseableIterator(self._env.submit(job_execution_name), collect_id)
+        return results if limit is None else results.take(limit)
+
+    def cache(self) -> Any:
+        """Refuse: intermediate results are not kept in this version."""
+        raise InvalidProgramError(
+            "cache() is not available in this version",
+            remedy="run the program once with a sink, and read what it wrote",
+        )
+
+    def window_all(self, window_assigner: Any) -> Any:
+        """Refuse: windows come with a later version."""
+        windows_missing("window_all()", window_assigner)
+
+    # ------------------------------------------------------------------ how streams are made
+
+    def before_keys(self) -> DataStream:
+        """The stream before `key_by`: itself if it is not keyed."""
+        return self
+
+    def two_input_operator(
+        self, second: DataStream, spec: OperatorSpec, name: str, output_type: TypeInformation | None
+    ) -> DataStream:
+        """Add an operator whose inputs are this stream and ``second``."""
+        operator = self._env.registry.add(
+            TransformationKind.OPERATOR,
+            (self._id, second.transformation_id),
+            spec=spec,
+            name=name,
+            output_type=output_type,
+        )
+        return DataStream(self._env, operator)
+
+    def _add(self, spec: OperatorSpec, name: str, output_type: TypeInformation | None) -> DataStream:
+        operator = self._env.registry.add(
+            TransformationKind.OPERATOR, (self._id,), spec=spec, name=name, output_type=output_type
+        )
+        return DataStream(self._env, operator)
+
+    def _sink(self, spec: OperatorSpec, name: str) -> DataStreamSink:
+        operator = self._env.registry.add(
+            TransformationKind.OPERATOR, (self._id,), spec=spec, name=f"Sink: {name}", is_sink=True
+        )
+        return DataStreamSink(self._env, operator)
+
+    def _view(self, partitioner: partitioners.Partitioner) -> int:
+        return self._env.registry.add(
+            TransformationKind.PARTITION,
+            (self._id,),
+            partitioner=partitioner,
+            output_type=self.transformation.output_type,
+            name="Partition",
+        )
+
+    def _partitioned(self, partitioner: partitioners.Partitioner) -> DataStream:
+        return DataStream(self._env, self._view(partitioner))
+
+    def _check_neighbour(self, other: object, call: str) -> None:
+        if not isinstance(other, DataStream):
+            raise TypeMismatchError(f"{call} takes a stream", seen=other, expected="a DataStream")
+        if other.get_execution_environment() is not self._env:
+            raise InvalidProgramError(
+                f"{call} takes streams of the same environment", remedy="build both with one StreamExecutionEnvironment"
+            )
+
+
+def windows_missing(call: str, window_assigner: object) -> NoReturn:
+    """Refuse a window."""
+    raise InvalidProgramError(
+        f"{call} is not available in this version of headrace",
+        seen=window_assigner,
+        remedy="use a KeyedProcessFunction with state and timers; windows come with a later version",
+    )

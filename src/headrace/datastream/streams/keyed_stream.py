@@ -1,0 +1,240 @@
+"""KeyedStream: a stream whose elements are brought together by key, with state and timers per key.
+
+Decides what is legal on a keyed stream. Made by `DataStream.key_by`; its operators are those of DataStream, run with the
+current key set.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.common.typeinfo import TypeInformation
+from headrace.datastream.declared_types import declared_type
+from headrace.datastream.field_aggregation import FieldAggregation
+from headrace.datastream.functions import KeyedProcessFunction, ReduceFunction
+from headrace.datastream.streams.checks import check_function, check_or_callable
+from headrace.datastream.streams.data_stream import DataStream, windows_missing
+from headrace.graph.specs import KeyedReduce, Process
+
+if TYPE_CHECKING:
+    from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment
+
+__all__ = ["KeyedStream"]
+
+
+class KeyedStream(DataStream):
+    """A keyed stream. The partitioning is fixed by the keys, and it has no settings of its own.
+
+    >>> from headrace.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment()
+    >>> clicks = env.from_collection([("ann", 1), ("bob", 1), ("ann", 1)]).key_by(lambda click: click[0])
+    >>> clicks.reduce(lambda a, b: (a[0], a[1] + b[1])).get_name()
+    'Reduce'
+    >>> clicks.rebalance()
+    Traceback (most recent call last):
+    ...
+    headrace.common.errors.InvalidProgramError: Cannot override partitioning for KeyedStream. [INVALID_PROGRAM]
+      seen:     rebalance() after key_by()
+      remedy:   apply an operator to the keyed stream first, or call rebalance() before key_by()
+    """
+
+    is_keyed = True
+
+    class AccumulateType(Enum):
+        """The kinds of running aggregation."""
+
+        MIN = 1
+        MAX = 2
+        MIN_BY = 3
+        MAX_BY = 4
+        SUM = 5
+
+    def __init__(self, env: StreamExecutionEnvironment, transformation_id: int, origin_stream: DataStream) -> None:
+        """Programs call `DataStream.key_by`."""
+        super().__init__(env, transformation_id)
+        self._origin_stream = origin_stream
+
+    def before_keys(self) -> DataStream:
+        """The stream before `key_by`."""
+        return self._origin_stream
+
+    # ------------------------------------------------------------------ operators of keyed streams only
+
+    def key_by(self, key_selector: Any, key_type: TypeInformation | None = None) -> KeyedStream:
+        """Key the elements by something else."""
+        return self._origin_stream.key_by(key_selector, key_type)
+
+    def process(self, func: Any, output_type: TypeInformation | None = None) -> DataStream:
+        """Apply a KeyedProcessFunction, which has state and timers per key.
+
+        >>> from headrace.datastream import KeyedProcessFunction, StreamExecutionEnvironment
+        >>> class Keys(KeyedProcessFunction):
+        ...     def process_element(self, value, ctx):
+        ...         yield ctx.get_current_key()
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.from_collection([1]).key_by(lambda number: number % 2).process(Keys()).get_name()
+        'KEYED PROCESS'
+        """
+        check_function(
+            func, (KeyedProcessFunction,), ("process_element",), "KeyedProcessFunction is required for KeyedStream."
+        )
+        return self._add(Process(func, keyed=True), "KEYED PROCESS", declared_type(output_type))
+
+    def reduce(self, func: Any) -> DataStream:
+        """Combine the elements of each key by ``func`` (a callable or a ReduceFunction), step by step.
+
+        In streaming mode each element gives the value so far, the first one as it is; in batch mode each key gives
+        its final value.
+        """
+        check_or_callable(func, ReduceFunction, "The input must be a ReduceFunction or a callable function")
+        return self._add(KeyedReduce(func), "Reduce", self.transformation.output_type)
+
+    def sum(self, position_to_sum: int | str = 0) -> DataStream:
+        """Add up a field (by position or name) per key; the other fields are those of the first element.
+
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.from_collection([("a", 1), ("a", 2)]).key_by(lambda pair: pair[0]).sum(1).get_name()
+        'Reduce'
+        """
+        return self._accumulate(position_to_sum, KeyedStream.AccumulateType.SUM)
+
+    def min(self, position_to_min: int | str = 0) -> DataStream:
+        """Give the smallest value of a field per key; the other fields are those of the first element."""
+        return self._accumulate(position_to_min, KeyedStream.AccumulateType.MIN)
+
+    def max(self, position_to_max: int | str = 0) -> DataStream:
+        """Give the largest value of a field per key; the other fields are those of the first element."""
+        return self._accumulate(position_to_max, KeyedStream.AccumulateType.MAX)
+
+    def min_by(self, position_to_min_by: int | str = 0) -> DataStream:
+        """Give the element with the smallest value of a field per key, the first one of equal ones."""
+        return self._accumulate(position_to_min_by, KeyedStream.AccumulateType.MIN_BY)
+
+    def max_by(self, position_to_max_by: int | str = 0) -> DataStream:
+        """Give the element with the largest value of a field per key, the first one of equal ones."""
+        return self._accumulate(position_to_max_by, KeyedStream.AccumulateType.MAX_BY)
+
+    def window(self, window_assigner: Any) -> Any:
+        """Refuse: windows come with a later version."""
+        windows_missing("window()", window_assigner)
+
+    def count_window(self, size: int, slide: int = 0) -> Any:
+        """Refuse: windows come with a later version."""
+        windows_missing("count_window()", (size, slide))
+
+    def _accumulate(self, position: int | str, acc_type: KeyedStream.AccumulateType) -> DataStream:
+        if isinstance(position, bool) or not isinstance(position, (int, str)):
+            raise TypeMismatchError(
+                "The field position must be of int or str type to locate the value to calculate for min, max, min_by, "
+                f"max_by and sum. The given type is: {type(position)}",
+                seen="None" if position is None else position,
+            )
+        return self.reduce(FieldAggregation(acc_type.name, position))
+
+    # ------------------------------------------------------------------ what a keyed stream refuses
+
+    def shuffle(self) -> NoReturn:
+        """Refuse: the keys decide."""
+        _refuse_partitioning("shuffle()")
+
+    def rebalance(self) -> NoReturn:
+        """Refuse: the keys decide."""
+        _refuse_partitioning("rebalance()")
+
+    def rescale(self) -> NoReturn:
+        """Refuse: the keys decide."""
+        _refuse_partitioning("rescale()")
+
+    def forward(self) -> NoReturn:
+        """Refuse: the keys decide."""
+        _refuse_partitioning("forward()")
+
+    def global_(self) -> NoReturn:
+        """Refuse: the keys decide."""
+        _refuse_partitioning("global_()")
+
+    def broadcast(self, *args: Any) -> NoReturn:
+        """Refuse: the keys decide."""
+        _refuse_partitioning("broadcast()")
+
+    def partition_custom(self, partitioner: Any, key_selector: Any) -> NoReturn:
+        """Refuse: the keys decide."""
+        _refuse_partitioning("partition_custom()")
+
+    def get_side_output(self, output_tag: Any) -> NoReturn:
+        """Refuse: side outputs belong to operators."""
+        raise InvalidProgramError(
+            "Get side output of KeyedStream is not supported.",
+            seen=output_tag,
+            remedy="call get_side_output() on the result of process()",
+        )
+
+    def get_name(self) -> NoReturn:
+        """Refuse: a keyed stream is no operator."""
+        _refuse_setting("Get name of")
+
+    def name(self, name: str) -> NoReturn:
+        """Refuse: a keyed stream is no operator."""
+        _refuse_setting("Set name for")
+
+    def uid(self, uid: str) -> NoReturn:
+        """Refuse: a keyed stream is no operator."""
+        _refuse_setting("Set uid for")
+
+    def set_uid_hash(self, uid_hash: str) -> NoReturn:
+        """Refuse: a keyed stream is no operator."""
+        _refuse_setting("Set uid hash for")
+
+    def set_description(self, description: str) -> NoReturn:
+        """Refuse: a keyed stream is no operator."""
+        _refuse_setting("Set description for")
+
+    def set_parallelism(self, parallelism: int) -> NoReturn:
+        """Refuse: a keyed stream is no operator."""
+        _refuse_setting("Set parallelism for")
+
+    def set_max_parallelism(self, max_parallelism: int) -> NoReturn:
+        """Refuse: a keyed stream is no operator."""
+        _refuse_setting("Set max parallelism for")
+
+    def force_non_parallel(self) -> NoReturn:
+        """Refuse: a keyed stream is no operator."""
+        _refuse_setting("Set force non-parallel for")
+
+    def set_buffer_timeout(self, timeout_millis: int) -> NoReturn:
+        """Refuse: a keyed stream is no operator."""
+        _refuse_setting("Set buffer timeout for")
+
+    def start_new_chain(self) -> NoReturn:
+        """Refuse: a keyed stream is no operator."""
+        _refuse_setting("Start new chain for")
+
+    def disable_chaining(self) -> NoReturn:
+        """Refuse: a keyed stream is no operator."""
+        _refuse_setting("Disable chaining for")
+
+    def slot_sharing_group(self, slot_sharing_group: Any) -> NoReturn:
+        """Refuse: a keyed stream is no operator."""
+        _refuse_setting("Setting slot sharing group for")
+
+    def cache(self) -> NoReturn:
+        """Refuse: a keyed stream is no operator."""
+        _refuse_setting("Cache for")
+
+
+def _refuse_partitioning(call: str) -> NoReturn:
+    raise InvalidProgramError(
+        "Cannot override partitioning for KeyedStream.",
+        seen=f"{call} after key_by()",
+        remedy=f"apply an operator to the keyed stream first, or call {call} before key_by()",
+    )
+
+
+def _refuse_setting(what: str) -> NoReturn:
+    raise InvalidProgramError(
+        f"{what} KeyedStream is not supported.",
+        remedy="do it on the operator that follows key_by(): the result of process(), reduce(), map(), ...",
+    )

@@ -1,0 +1,19 @@
+"""TimeCharacteristic: how programs for Flink 1.11 and earlier chose their notion of time."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+__all__ = ["TimeCharacteristic"]
+
+
+class TimeCharacteristic(Enum):
+    """The notion of time of a whole program; today each stream decides by its watermark strategy.
+
+    >>> TimeCharacteristic.EventTime.name
+    'EventTime'
+    """
+
+    ProcessingTime = 0
+    IngestionTime = 1
+    EventTime = 2

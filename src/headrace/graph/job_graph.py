@@ -1,0 +1,135 @@
+"""JobGraph: chains of operators as vertices, and the edges that are left between them.
+
+Decides what is chained (by `chaining.is_chainable`) and each vertex's name, id, parallelism and number of key groups. Read
+by `epoch_plan`, the runtime and the JSON plan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headrace.common.errors import InvalidProgramError
+from headrace.graph.chaining import is_chainable
+from headrace.graph.stream_graph import GraphSettings, StreamEdge, StreamGraph, StreamNode
+
+
+@dataclass(frozen=True)
+class JobEdge:
+    """An exchange (or an unchained forward edge) between two vertices. `index` is unique in the job."""
+
+    index: int
+    source: str
+    source_node: int
+    target: str
+    edge: StreamEdge
+
+
+@dataclass(frozen=True)
+class JobVertex:
+    """A chain: `nodes` in topological order, the first one is the head that receives the vertex's input."""
+
+    id: str
+    name: str
+    nodes: tuple[StreamNode, ...]
+    chained_edges: tuple[StreamEdge, ...]
+    parallelism: int
+    max_parallelism: int
+
+    @property
+    def head(self) -> StreamNode:
+        """The operator that receives the input of the vertex."""
+        return self.nodes[0]
+
+
+@dataclass(frozen=True)
+class JobGraph:
+    """Vertices in topological order (by id of their head) and the edges between them."""
+
+    name: str
+    vertices: dict[str, JobVertex]
+    edges: tuple[JobEdge, ...]
+    settings: GraphSettings
+
+    def in_edges(self, vertex: str) -> list[JobEdge]:
+        """Edges into `vertex`, first input first."""
+        return [e for e in self.edges if e.target == vertex]
+
+    def out_edges(self, vertex: str) -> list[JobEdge]:
+        """Edges out of `vertex`."""
+        return [e for e in self.edges if e.source == vertex]
+
+
+def default_max_parallelism(parallelism: int) -> int:
+    """Flink's number of key groups for an operator whose maximum was not set.
+
+    >>> default_max_parallelism(2), default_max_parallelism(200)
+    (128, 512)
+    """
+    return min(max(1 << (parallelism + parallelism // 2 - 1).bit_length(), 128), 32768)
+
+
+def build_job_graph(graph: StreamGraph) -> JobGraph:
+    """Chains the operators of `graph`."""
+    chained = {e for e in graph.edges if is_chainable(graph, e)}
+    chain_head: dict[int, int] = {}
+    members: dict[int, list[StreamNode]] = {}
+    for node in topological(graph):
+        into = [e for e in graph.in_edges(node.id) if e in chained]
+        head = chain_head[into[0].source] if into else node.id
+        chain_head[node.id] = head
+        members.setdefault(head, []).append(node)
+    vertices = {
+        nodes[0].operator_id: _vertex(nodes, [e for e in chained if chain_head[e.source] == head], graph)
+        for head, nodes in members.items()
+    }
+    crossing = [e for e in graph.edges if e not in chained]
+    crossing.sort(key=lambda e: (e.target, e.input_number))
+    edges = tuple(
+        JobEdge(
+            index,
+            graph.nodes[chain_head[e.source]].operator_id,
+            e.source,
+            graph.nodes[chain_head[e.target]].operator_id,
+            e,
+        )
+        for index, e in enumerate(crossing)
+    )
+    return JobGraph(graph.settings.job_name, vertices, edges, graph.settings)
+
+
+def topological(graph: StreamGraph) -> list[StreamNode]:
+    """All nodes, each after its inputs, otherwise in the order of the program."""
+    order: list[StreamNode] = []
+    done: set[int] = set()
+    waiting = sorted(graph.nodes)
+    while waiting:
+        ready = [n for n in waiting if all(e.source in done for e in graph.in_edges(n))]
+        if not ready:
+            raise InvalidProgramError("the graph has a cycle outside of an iteration", seen=f"nodes {waiting}")
+        done.update(ready)
+        order.extend(graph.nodes[n] for n in ready)
+        waiting = [n for n in waiting if n not in done]
+    return order
+
+
+def _vertex(nodes: list[StreamNode], edges: list[StreamEdge], graph: StreamGraph) -> JobVertex:
+    head = nodes[0]
+    maximum = max((n.max_parallelism for n in nodes if n.max_parallelism), default=None)
+    edges = sorted(edges, key=lambda e: (e.source, e.target))
+    return JobVertex(
+        id=head.operator_id,
+        name=_chain_name(head.id, edges, graph),
+        nodes=tuple(nodes),
+        chained_edges=tuple(edges),
+        parallelism=head.parallelism,
+        max_parallelism=maximum or default_max_parallelism(head.parallelism),
+    )
+
+
+def _chain_name(node: int, edges: list[StreamEdge], graph: StreamGraph) -> str:
+    """`a -> b -> (c, d)`, as Flink names a task."""
+    name = graph.nodes[node].name
+    after = [_chain_name(e.target, edges, graph) for e in edges if e.source == node]
+    if not after:
+        return name
+    return f"{name} -> {after[0]}" if len(after) == 1 else f"{name} -> ({', '.join(after)})"

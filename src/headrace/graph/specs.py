@@ -1,0 +1,145 @@
+"""What an operator does, as frozen data: one class per kind, holding the user's function and nothing that runs.
+
+`headrace.datastream` makes specs, `headrace.operators.factory` makes the running operator for each of them. A spec is
+pickled once per vertex and loaded once per subtask, so every subtask has function objects of its own, as in Flink.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from headrace.common.typeinfo import TypeInformation
+from headrace.common.watermark_strategy import WatermarkStrategy
+
+
+@dataclass(frozen=True)
+class OperatorSpec:
+    """Base of all specs. `label` is the operator's default name, as Flink's plan shows it."""
+
+    label: ClassVar[str] = "Operator"
+
+
+@dataclass(frozen=True)
+class SourceSpec(OperatorSpec):
+    """Reads a source. `source` is a `headrace.sources.Source`; `strategy` makes per-split watermarks."""
+
+    source: Any
+    strategy: WatermarkStrategy
+    label = "Source"
+
+
+@dataclass(frozen=True)
+class Map(OperatorSpec):
+    """One result per record: `func` is a MapFunction or a callable."""
+
+    func: Any
+    label = "Map"
+
+
+@dataclass(frozen=True)
+class FlatMap(OperatorSpec):
+    """Any number of results per record: `func` returns or yields them (or returns None)."""
+
+    func: Any
+    label = "Flat Map"
+
+
+@dataclass(frozen=True)
+class Filter(OperatorSpec):
+    """Keeps the records for which `func` is true."""
+
+    func: Any
+    label = "Filter"
+
+
+@dataclass(frozen=True)
+class KeyedReduce(OperatorSpec):
+    """Running reduce per key; in batch mode only the final value per key is emitted."""
+
+    func: Any
+    label = "Keyed Reduce"
+
+
+@dataclass(frozen=True)
+class Process(OperatorSpec):
+    """A ProcessFunction, or on a keyed stream a KeyedProcessFunction."""
+
+    func: Any
+    keyed: bool
+    label = "Process"
+
+
+@dataclass(frozen=True)
+class CoMap(OperatorSpec):
+    """map1 / map2 of a CoMapFunction on two connected inputs."""
+
+    func: Any
+    label = "Co-Map"
+
+
+@dataclass(frozen=True)
+class CoFlatMap(OperatorSpec):
+    """flat_map1 / flat_map2 of a CoFlatMapFunction on two connected inputs."""
+
+    func: Any
+    label = "Co-Flat Map"
+
+
+@dataclass(frozen=True)
+class CoProcess(OperatorSpec):
+    """A CoProcessFunction, or on keyed inputs a KeyedCoProcessFunction."""
+
+    func: Any
+    keyed: bool
+    label = "Co-Process"
+
+
+@dataclass(frozen=True)
+class BroadcastProcess(OperatorSpec):
+    """A (Keyed)BroadcastProcessFunction: input 1 are the elements, input 2 the broadcast elements."""
+
+    func: Any
+    keyed: bool
+    descriptors: tuple[Any, ...]
+    label = "Co-Process-Broadcast"
+
+
+@dataclass(frozen=True)
+class AssignTimestamps(OperatorSpec):
+    """Gives records event timestamps and makes watermarks in the middle of a stream."""
+
+    strategy: WatermarkStrategy
+    label = "Timestamps/Watermarks"
+
+
+@dataclass(frozen=True)
+class FunctionSink(OperatorSpec):
+    """A Python SinkFunction: `invoke(value, context)` per record; `input_type` is what values are brought to first."""
+
+    func: Any
+    input_type: TypeInformation | None = None
+    label = "Sink"
+
+
+@dataclass(frozen=True)
+class PrintSink(OperatorSpec):
+    """Lines on the driver's standard output (or error), with Flink's prefix."""
+
+    identifier: str | None = None
+    stderr: bool = False
+    input_type: TypeInformation | None = None
+    label = "Print to Std. Out"
+
+
+@dataclass(frozen=True)
+class CollectSink(OperatorSpec):
+    """Hands the records to the driver under `collect_id`, for `execute_and_collect`."""
+
+    collect_id: str
+    input_type: TypeInformation | None = None
+    label = "Collect"
+
+
+KeySelector = Callable[[Any], Any]

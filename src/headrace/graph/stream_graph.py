@@ -1,0 +1,197 @@
+"""StreamGraph: operators as nodes, and edges with partitioner, input number and side output; views are resolved away.
+
+Decides parallelism, max parallelism, partitioners that the user left open, names and ids. Called by
+`job_graph.build_job_graph`; raises `InvalidProgramError` for programs that cannot run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headrace.common.errors import InvalidProgramError
+from headrace.common.typeinfo import TypeInformation
+from headrace.graph.ids import assign_operator_ids
+from headrace.graph.partitioners import Forward, Partitioner, Rebalance
+from headrace.graph.specs import OperatorSpec
+from headrace.graph.transformations import (
+    ChainingStrategy,
+    Transformation,
+    TransformationKind,
+    TransformationRegistry,
+)
+
+
+@dataclass(frozen=True)
+class StreamEdge:
+    """From one node to another. `input_number` is 0 for the first input, 1 for the second; `tag` names a side output."""
+
+    source: int
+    target: int
+    input_number: int
+    partitioner: Partitioner
+    tag: str | None
+
+
+@dataclass(frozen=True)
+class StreamNode:
+    """An operator with everything decided but its chaining."""
+
+    id: int
+    name: str
+    description: str
+    operator_id: str
+    uid: str | None
+    spec: OperatorSpec
+    parallelism: int
+    max_parallelism: int | None
+    output_type: TypeInformation | None
+    side_types: dict[str, TypeInformation | None]
+    slot_sharing_group: str
+    chaining: ChainingStrategy
+    buffer_timeout: int | None
+    is_sink: bool
+    extra: dict[str, object]
+
+
+@dataclass(frozen=True)
+class GraphSettings:
+    """What the environment decides for all operators."""
+
+    parallelism: int = 1
+    max_parallelism: int | None = None
+    chaining_enabled: bool = True
+    batch: bool = False
+    job_name: str = "Flink Streaming Job"
+
+
+@dataclass(frozen=True)
+class StreamGraph:
+    """Nodes in order of their ids and all edges."""
+
+    nodes: dict[int, StreamNode]
+    edges: tuple[StreamEdge, ...]
+    settings: GraphSettings
+
+    def in_edges(self, node: int) -> list[StreamEdge]:
+        """Edges into `node`, first input first."""
+        return sorted((e for e in self.edges if e.target == node), key=lambda e: e.input_number)
+
+    def out_edges(self, node: int) -> list[StreamEdge]:
+        """Edges out of `node` in the order of the program."""
+        return [e for e in self.edges if e.source == node]
+
+
+@dataclass(frozen=True)
+class _Upstream:
+    """An operator reached through views: which side output of it, and the partitioner met on the way."""
+
+    node: int
+    partitioner: Partitioner | None
+    tag: str | None
+
+
+def build_stream_graph(registry: TransformationRegistry, settings: GraphSettings) -> StreamGraph:
+    """Resolves all transformations of `registry` into nodes and edges."""
+    operators = [t for t in registry if t.kind is TransformationKind.OPERATOR]
+    if not operators:
+        raise InvalidProgramError(
+            "No operators defined in streaming topology. Cannot execute.",
+            remedy="build a pipeline (source, operators, sink) on this environment before execute().",
+        )
+    wanted = {t.id: _parallelism(t, settings) for t in operators}
+    edges: list[StreamEdge] = []
+    for t in operators:
+        for number, view in enumerate(t.inputs):
+            for up in _resolve(registry, view):
+                partitioner = up.partitioner or (Forward() if wanted[up.node] == wanted[t.id] else Rebalance())
+                if isinstance(partitioner, Forward) and wanted[up.node] != wanted[t.id]:
+                    raise InvalidProgramError(
+                        "Forward partitioning does not allow change of parallelism.",
+                        operator_name=t.name,
+                        uid=t.uid,
+                        seen=f"upstream {registry.get(up.node).name!r} has parallelism {wanted[up.node]}, "
+                        f"{t.name!r} has {wanted[t.id]}",
+                        remedy="give both the same parallelism, or use rebalance(), rescale() or another partitioning.",
+                    )
+                edges.append(StreamEdge(up.node, t.id, number, partitioner, up.tag))
+    ids = assign_operator_ids(operators, edges)
+    _check_unique_uids(operators)
+    groups = _slot_sharing_groups(operators, edges)
+    nodes = {t.id: _node(t, wanted[t.id], ids[t.id], groups[t.id], settings) for t in operators}
+    return StreamGraph(nodes, tuple(edges), settings)
+
+
+def _node(
+    t: Transformation, parallelism: int, operator_id: str, slot_sharing_group: str, settings: GraphSettings
+) -> StreamNode:
+    if t.spec is None:
+        raise InvalidProgramError("an operator transformation has no operator", operator_name=t.name)
+    maximum = t.max_parallelism or settings.max_parallelism
+    if maximum is not None and maximum < parallelism:
+        raise InvalidProgramError(
+            f"Vertex {t.name}'s parallelism ({parallelism}) is higher than the max parallelism ({maximum}).",
+            operator_name=t.name,
+            uid=t.uid,
+            remedy="Please lower the parallelism or increase the max parallelism.",
+        )
+    return StreamNode(
+        id=t.id,
+        name=t.name or t.spec.label,
+        description=t.description or t.name or t.spec.label,
+        operator_id=operator_id,
+        uid=t.uid,
+        spec=t.spec,
+        parallelism=parallelism,
+        max_parallelism=maximum,
+        output_type=t.output_type,
+        side_types=t.side_types,
+        slot_sharing_group=slot_sharing_group,
+        chaining=t.chaining,
+        buffer_timeout=t.buffer_timeout,
+        is_sink=t.is_sink,
+        extra=t.extra,
+    )
+
+
+def _slot_sharing_groups(operators: list[Transformation], edges: list[StreamEdge]) -> dict[int, str]:
+    """The group of each operator: its own, else the one that all its inputs share, else `default`."""
+    groups: dict[int, str] = {}
+    for t in operators:
+        inherited = {groups.get(e.source, "default") for e in edges if e.target == t.id}
+        groups[t.id] = t.slot_sharing_group or (inherited.pop() if len(inherited) == 1 else "default")
+    return groups
+
+
+def _parallelism(t: Transformation, settings: GraphSettings) -> int:
+    if t.non_parallel:
+        return 1
+    return t.parallelism or settings.parallelism
+
+
+def _resolve(registry: TransformationRegistry, view: int) -> list[_Upstream]:
+    """Follows unions, partitions and side outputs up to operators. The partitioner next to the consumer wins."""
+    t = registry.get(view)
+    if t.kind is TransformationKind.OPERATOR:
+        return [_Upstream(t.id, None, None)]
+    found = [up for i in t.inputs for up in _resolve(registry, i)]
+    if t.kind is TransformationKind.PARTITION:
+        return [_Upstream(up.node, t.partitioner, up.tag) for up in found]
+    if t.kind is TransformationKind.SIDE_OUTPUT:
+        return [_Upstream(up.node, up.partitioner, t.output_tag) for up in found]
+    return found
+
+
+def _check_unique_uids(operators: list[Transformation]) -> None:
+    seen: dict[str, str] = {}
+    for t in operators:
+        if t.uid is None:
+            continue
+        if t.uid in seen:
+            raise InvalidProgramError(
+                f"Hash collision on user-specified ID {t.uid!r}. Most likely cause is a non-unique ID.",
+                operator_name=t.name,
+                uid=t.uid,
+                seen=f"also used by operator {seen[t.uid]!r}",
+                remedy="Please check that all IDs specified via `uid(String)` are unique.",
+            )
+        seen[t.uid] = t.name

@@ -1,0 +1,128 @@
+"""The user's calls as frozen records in a registry; streams hold ids, so a later `.name(...)` replaces a record in place.
+
+`TransformationRegistry` is the only mutable thing of the graph package: one per environment, filled by `headrace.datastream`
+and read by `stream_graph.build_stream_graph`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any
+
+from headrace.common.typeinfo import TypeInformation
+from headrace.graph.partitioners import Partitioner
+from headrace.graph.specs import OperatorSpec
+
+
+class ChainingStrategy(Enum):
+    """When an operator may be chained to the one before it (ALWAYS), must start a chain (HEAD) or stand alone (NEVER)."""
+
+    ALWAYS = "ALWAYS"
+    HEAD = "HEAD"
+    NEVER = "NEVER"
+
+
+class TransformationKind(Enum):
+    """What a transformation is: work (OPERATOR), or only a view of another one."""
+
+    OPERATOR = "operator"
+    PARTITION = "partition"
+    UNION = "union"
+    SIDE_OUTPUT = "side output"
+
+
+@dataclass(frozen=True)
+class Transformation:
+    """One call of the user's program.
+
+    `inputs` are ids of transformations: for a two-input operator exactly two. Fields of views (partition, union, side
+    output) that have no meaning there keep their defaults.
+    """
+
+    id: int
+    kind: TransformationKind
+    inputs: tuple[int, ...]
+    output_type: TypeInformation | None = None
+    spec: OperatorSpec | None = None
+    partitioner: Partitioner | None = None
+    output_tag: Any = None
+    name: str = ""
+    description: str | None = None
+    uid: str | None = None
+    uid_hash: str | None = None
+    parallelism: int | None = None
+    max_parallelism: int | None = None
+    non_parallel: bool = False
+    """Whether the operator can only ever run with parallelism 1 (a collection source, window_all)."""
+    slot_sharing_group: str | None = None
+    chaining: ChainingStrategy = ChainingStrategy.ALWAYS
+    buffer_timeout: int | None = None
+    is_sink: bool = False
+    side_types: dict[str, TypeInformation | None] = field(default_factory=dict)
+    extra: dict[str, Any] = field(default_factory=dict)
+    """Facts for the plan only (resources of a slot sharing group and the like)."""
+
+
+class TransformationRegistry:
+    """All transformations of one program, in the order of the calls.
+
+    >>> registry = TransformationRegistry()
+    >>> t = registry.add(TransformationKind.UNION, ())
+    >>> registry.update(t, name="both").name
+    'both'
+    """
+
+    def __init__(self) -> None:
+        self._items: dict[int, Transformation] = {}
+        self._next = 1
+        self._first_of_program = 1
+
+    def add(self, kind: TransformationKind, inputs: tuple[int, ...], **fields: Any) -> int:
+        """Files a new transformation and returns its id."""
+        number = self._next
+        self._next += 1
+        self._items[number] = Transformation(id=number, kind=kind, inputs=inputs, **fields)
+        return number
+
+    def get(self, number: int) -> Transformation:
+        """The transformation with this id."""
+        return self._items[number]
+
+    def update(self, number: int, **changes: Any) -> Transformation:
+        """Replaces fields of a transformation."""
+        self._items[number] = replace(self._items[number], **changes)
+        return self._items[number]
+
+    def program(self) -> TransformationRegistry:
+        """What the next job consists of: the calls since the last `start_new_program`, and all that they build on.
+
+        >>> registry = TransformationRegistry()
+        >>> source = registry.add(TransformationKind.OPERATOR, ())
+        >>> registry.start_new_program()
+        >>> sink = registry.add(TransformationKind.OPERATOR, (source,))
+        >>> [t.id for t in registry.program()] == [source, sink]
+        True
+        """
+        wanted = {number for number in self._items if number >= self._first_of_program}
+        waiting = list(wanted)
+        while waiting:
+            for number in self._items[waiting.pop()].inputs:
+                if number not in wanted:
+                    wanted.add(number)
+                    waiting.append(number)
+        chosen = TransformationRegistry()
+        chosen._next = self._next
+        chosen._items = {number: self._items[number] for number in sorted(wanted)}
+        return chosen
+
+    def start_new_program(self) -> None:
+        """Makes what was added so far history: it runs again only where later calls build on it, as in Flink."""
+        self._first_of_program = self._next
+
+    def __iter__(self) -> Iterator[Transformation]:
+        return iter(self._items.values())
+
+    def __len__(self) -> int:
+        return len(self._items)

@@ -1,0 +1,98 @@
+"""Batch mode in front of a vertex: keyed input waits for the end, then comes key by key, each in timestamp order.
+
+So a keyed function sees one key after the other with all its records, and its event-time timers fire at the end of the
+key, as in Flink's batch execution. Input without keys passes through. Watermarks before the end are left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
+from headrace.operators.base import Operator
+from headrace.operators.output import Output, Timestamps, Values
+
+_Record = tuple[int, int, Any, "int | None"]
+
+
+class GroupedInput:
+    """Collects keyed records of both inputs of `operator` and plays them at the end."""
+
+    def __init__(self, operator: Operator) -> None:
+        self._operator = operator
+        self._keys: dict[Any, list[_Record]] = {}
+
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        """Records of the first input."""
+        if keys is None:
+            self._operator.process_batch(values, timestamps, None)
+        else:
+            self._collect(0, values, timestamps, keys)
+
+    def process_batch2(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        """Records of the second input."""
+        if keys is None:
+            self._operator.process_batch2(values, timestamps, None)
+        else:
+            self._collect(1, values, timestamps, keys)
+
+    def process_idle(self, idle: bool) -> None:
+        """Idleness means nothing in batch mode."""
+
+    def process_clock(self, now: int) -> None:
+        """An injected clock has moved."""
+        self._operator.process_clock(now)
+
+    def process_watermark(self, timestamp: int) -> None:
+        """The end: plays all keys, then lets event time end for good."""
+        if timestamp != MAX_WATERMARK:
+            return
+        operator, real = self._operator, self._operator.output
+        for key in self._ordered():
+            self._play(key, self._keys.pop(key))
+            operator.output = _WithoutMarks(real)
+            operator.process_watermark(MAX_WATERMARK)
+            operator.output = real
+            operator.watermark = MIN_TIMESTAMP
+        operator.process_watermark(MAX_WATERMARK)
+
+    def _collect(self, number: int, values: Values, timestamps: Timestamps, keys: list[Any]) -> None:
+        by_key = self._keys
+        stamps = timestamps if timestamps is not None else [None] * len(values)
+        for key, value, stamp in zip(keys, values, stamps):
+            record = (MIN_TIMESTAMP if stamp is None else stamp, number, value, stamp)
+            if key in by_key:
+                by_key[key].append(record)
+            else:
+                by_key[key] = [record]
+
+    def _ordered(self) -> list[Any]:
+        """Keys in their own order where they have one, else as they came."""
+        try:
+            return sorted(self._keys)
+        except TypeError:
+            return list(self._keys)
+
+    def _play(self, key: Any, records: list[_Record]) -> None:
+        records.sort(key=lambda r: (r[0], r[1]))
+        start = 0
+        for end in range(1, len(records) + 1):
+            if end == len(records) or records[end][1] != records[start][1]:
+                run = records[start:end]
+                values = [r[2] for r in run]
+                times = [r[3] for r in run]
+                stamps = None if all(t is None for t in times) else times
+                call = self._operator.process_batch if run[0][1] == 0 else self._operator.process_batch2
+                call(values, stamps, [key] * len(values))
+                start = end
+
+
+class _WithoutMarks(Output):
+    """An output that keeps watermarks back."""
+
+    def __init__(self, real: Output) -> None:
+        super().__init__()
+        self.main, self.sides = real.main, real.sides
+
+    def emit_watermark(self, timestamp: int) -> None:
+        """Kept back."""

@@ -1,0 +1,107 @@
+"""(Keyed)BroadcastProcessFunction: elements read broadcast state, broadcast elements write it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from headrace.common.errors import InvalidProgramError
+from headrace.operators.output import Timestamps, Values
+from headrace.operators.process import ElementContext, TimedFunctionOperator, TimerContext
+from headrace.operators.timing import FunctionTimerService
+from headrace.state.opaque_key import unwrap_key
+
+
+class _BroadcastAccess:
+    """Gives contexts the broadcast states that the stream was declared with."""
+
+    operator: BroadcastProcessOperator
+
+    def current_processing_time(self) -> int:
+        """The clock, in milliseconds."""
+        return self.operator.context.clock.now()
+
+    def current_watermark(self) -> int:
+        """The operator's event time."""
+        return self.operator.watermark
+
+
+class ReadOnlyBroadcastContext(ElementContext, _BroadcastAccess):
+    """The `ctx` of `process_element`: broadcast state can only be read."""
+
+    def get_broadcast_state(self, state_descriptor: Any) -> Any:
+        """A read-only view of the broadcast state."""
+        return self.operator.broadcast_state(state_descriptor, read_only=True)
+
+
+class BroadcastTimerContext(TimerContext, _BroadcastAccess):
+    """The `ctx` of `on_timer`: broadcast state can only be read."""
+
+    def get_broadcast_state(self, state_descriptor: Any) -> Any:
+        """A read-only view of the broadcast state."""
+        return self.operator.broadcast_state(state_descriptor, read_only=True)
+
+
+class BroadcastContext(ElementContext, _BroadcastAccess):
+    """The `ctx` of `process_broadcast_element`: broadcast state can be changed, keyed state visited."""
+
+    def get_broadcast_state(self, state_descriptor: Any) -> Any:
+        """The broadcast state."""
+        return self.operator.broadcast_state(state_descriptor, read_only=False)
+
+    def apply_to_keyed_state(self, state_descriptor: Any, function: Callable[[Any, Any], None]) -> None:
+        """Calls `function(key, state)` for every key that has this state."""
+        backend = self.operator.context.keyed_state
+        state = backend.get_state(state_descriptor)
+        before = backend.key
+        for key in list(backend.table(state_descriptor.get_name()).data):
+            backend.key = key
+            function(unwrap_key(key), state)
+        backend.key = before
+
+
+class BroadcastProcessOperator(TimedFunctionOperator):
+    """Input 1: `process_element`; input 2: `process_broadcast_element`."""
+
+    def __init__(self, func: Any, keyed: bool, descriptors: tuple[Any, ...]) -> None:
+        super().__init__(func, keyed)
+        self._names = {d.get_name() for d in descriptors}
+
+    def open(self) -> None:
+        """Makes the contexts, then opens the function."""
+        super().open()
+        timers = FunctionTimerService(self)
+        self._broadcast_context = BroadcastContext(timers, self.context.keyed_state)
+        self._broadcast_context.operator = self
+        self.timer_context = BroadcastTimerContext(timers, self.context.keyed_state)
+        self.timer_context.operator = self
+
+    def make_element_context(self, timers: FunctionTimerService) -> ElementContext:
+        """Elements see broadcast state read-only."""
+        context = ReadOnlyBroadcastContext(timers, self.context.keyed_state)
+        context.operator = self
+        return context
+
+    def broadcast_state(self, descriptor: Any, *, read_only: bool) -> Any:
+        """The broadcast state of a descriptor that `broadcast(...)` was called with."""
+        name = descriptor.get_name()
+        if name not in self._names:
+            raise InvalidProgramError(
+                f"The requested state {name!r} does not exist in the broadcast state of this operator.",
+                operator_name=self.context.name,
+                uid=self.context.uid,
+                expected=f"one of {sorted(self._names)}",
+                remedy="pass its MapStateDescriptor to broadcast(...) before connect().",
+            )
+        backend = self.context.operator_state
+        state = backend.get_broadcast_state(descriptor)
+        return state.read_only() if read_only else state
+
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        """Processes elements."""
+        self.run_elements(self.func.process_element, self.element_context, values, timestamps, keys)
+
+    def process_batch2(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        """Processes broadcast elements."""
+        call = self.func.process_broadcast_element
+        self.run_elements(call, self._broadcast_context, values, timestamps, None)

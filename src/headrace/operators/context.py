@@ -1,0 +1,60 @@
+"""What an operator is given by its task: who it is, its state, its timers, its clock and the way to the driver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from headrace.operators.clock import Clock
+from headrace.state.heap import HeapKeyedBackend
+from headrace.state.operator_state import OperatorStateBackend
+from headrace.state.timers import TimerQueue
+
+
+class DriverChannel(Protocol):
+    """Takes what shall reach the driver with the epoch's result."""
+
+    def print_lines(self, lines: list[str], stderr: bool) -> None:
+        """Lines for the driver's standard output or error."""
+        ...
+
+    def collect(self, collect_id: str, values: list[Any]) -> None:
+        """Records for `execute_and_collect`."""
+        ...
+
+
+@dataclass(frozen=True)
+class TaskInfo:
+    """Who the subtask is."""
+
+    job_id: str
+    job_name: str
+    vertex_name: str
+    subtask: int
+    parallelism: int
+    max_parallelism: int
+    attempt: int
+    batch: bool = False
+    watermark_records: int = 1000
+    job_parameters: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class OperatorContext:
+    """One operator's surroundings. Every operator has its own backend, so state names are local to it."""
+
+    task: TaskInfo
+    operator_id: str
+    name: str
+    uid: str | None
+    keyed_state: HeapKeyedBackend
+    operator_state: OperatorStateBackend
+    clock: Clock
+    driver: DriverChannel
+    facts: dict[str, Any] = field(default_factory=dict)
+    """Small runtime facts that a successor of this operator needs (watermarks of splits and the like)."""
+
+    def __post_init__(self) -> None:
+        """Timers are part of the keyed state: filed and moved with it."""
+        self.event_timers: TimerQueue = self.keyed_state.timers("_timers/event")
+        self.processing_timers: TimerQueue = self.keyed_state.timers("_timers/processing")

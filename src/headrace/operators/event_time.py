@@ -1,0 +1,230 @@
+"""Timestamps and watermarks of one stream part (a source split, or an operator's input): a strategy in motion.
+
+Periodic watermarks come every n records and at the end of an epoch, never by wall clock, so that a replay agrees. Only
+idleness looks at the clock, and only at the end of an epoch.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from typing import Any
+
+from headrace.common.errors import TypeMismatchError
+from headrace.common.watermark_strategy import (
+    MIN_TIMESTAMP,
+    BoundedOutOfOrderness,
+    CustomGenerator,
+    MonotonousTimestamps,
+    NoWatermarks,
+    Watermark,
+    WatermarkOutput,
+    WatermarkStrategy,
+)
+from headrace.operators.output import Timestamps, Values
+
+EmitRun = Callable[[Values, Timestamps], None]
+
+
+class EventTime:
+    """Feeds runs of records through a strategy.
+
+    `emit` receives the runs, cut where a watermark is due; `changed` is called after `watermark` or `idle` have changed.
+    """
+
+    def __init__(
+        self, strategy: WatermarkStrategy, interval: int, now: int, emit: EmitRun, changed: Callable[[], None]
+    ) -> None:
+        self.watermark = MIN_TIMESTAMP
+        self.idle = False
+        self._emit = emit
+        self._changed = changed
+        self._interval = interval
+        self._since = 0
+        self._assigner = strategy.timestamp_assigner
+        self._idle_timeout = strategy.idle_timeout_ms
+        self._last_record = now
+        self._saw_records = False
+        self._generator = _generator(strategy)
+
+    def feed(self, values: Values, timestamps: Timestamps) -> None:
+        """Assigns timestamps to a run of records and emits it with the watermarks that become due inside."""
+        if not values:
+            return
+        self._saw_records = True
+        if self.idle:
+            self._set_idle(False)
+        times = self._assigned(values, timestamps)
+        if self._generator is None:
+            self._emit(values, times)
+            return
+        stamps = times if times is not None else [MIN_TIMESTAMP] * len(values)
+        if isinstance(self._generator, _Custom):
+            self._feed_custom(self._generator, values, stamps)
+            return
+        start, total = 0, len(values)
+        while start < total:
+            end = min(total, start + self._interval - self._since)
+            whole = start == 0 and end == total
+            run = stamps if whole else stamps[start:end]
+            self._emit(values if whole else values[start:end], run)
+            self._generator.see(max(run))  # type: ignore[type-var] - no None in it
+            self._since += end - start
+            if self._since >= self._interval:
+                self.periodic()
+            start = end
+
+    def periodic(self) -> None:
+        """Emits the generator's watermark if it has risen."""
+        self._since = 0
+        if self._generator is None:
+            return
+        self._generator.on_periodic()
+        self._take_over()
+
+    def end_epoch(self, now: int) -> None:
+        """The epoch's last watermark; decides on idleness."""
+        self.periodic()
+        if self._saw_records:
+            self._saw_records = False
+            self._last_record = now
+        elif self._idle_timeout is not None and not self.idle and now - self._last_record >= self._idle_timeout:
+            self._set_idle(True)
+
+    def snapshot(self) -> dict[str, Any]:
+        """What a successor needs so that event time does not go back."""
+        highest = self._generator.highest if isinstance(self._generator, _Bounded) else None
+        return {"watermark": self.watermark, "idle": self.idle, "highest": highest, "since": self._since}
+
+    def restore(self, facts: dict[str, Any]) -> None:
+        """Takes over from `snapshot`."""
+        self.watermark, self.idle, self._since = facts["watermark"], facts["idle"], facts["since"]
+        if isinstance(self._generator, _Bounded) and facts["highest"] is not None:
+            self._generator.highest = facts["highest"]
+
+    def _assigned(self, values: Values, timestamps: Timestamps) -> Timestamps:
+        if self._assigner is None:
+            if timestamps is not None and None in timestamps and self._generator is not None:
+                return [MIN_TIMESTAMP if t is None else t for t in timestamps]
+            return timestamps
+        extract = self._assigner.extract_timestamp
+        if timestamps is None:
+            times: list[Any] = [extract(v, MIN_TIMESTAMP) for v in values]
+        else:
+            times = [extract(v, MIN_TIMESTAMP if t is None else t) for v, t in zip(values, timestamps)]
+        try:
+            array("q", times)
+        except (TypeError, OverflowError):
+            _refuse(values, times)
+        return times
+
+    def _feed_custom(self, generator: _Custom, values: Values, stamps: list[int | None]) -> None:
+        start = 0
+        for i, (value, stamp) in enumerate(zip(values, stamps), 1):
+            generator.on_event(value, stamp)
+            self._since += 1
+            if self._since >= self._interval:
+                self._since = 0
+                generator.on_periodic()
+            if generator.output.said:
+                self._emit(values[start:i], stamps[start:i])
+                start = i
+                self._take_over()
+        if start < len(values):
+            self._emit(values[start:], stamps[start:])
+
+    def _take_over(self) -> None:
+        """Brings what the generator said to the stream."""
+        generator = self._generator
+        if generator is None:
+            return
+        if isinstance(generator, _Custom):
+            said, generator.output.said = generator.output.said, []
+            for watermark, idle in said:
+                if idle is not None:
+                    self._set_idle(idle)
+                elif watermark is not None:
+                    self._raise_to(watermark)
+        else:
+            self._raise_to(generator.current())
+
+    def _raise_to(self, timestamp: int) -> None:
+        if timestamp > self.watermark:
+            self.watermark = timestamp
+            if self.idle:
+                self.idle = False
+            self._changed()
+
+    def _set_idle(self, idle: bool) -> None:
+        if idle != self.idle:
+            self.idle = idle
+            self._changed()
+
+
+class _Bounded:
+    """The watermark trails the highest timestamp by `delay` + 1."""
+
+    def __init__(self, delay: int) -> None:
+        self._delay = delay
+        self.highest = MIN_TIMESTAMP + delay + 1
+
+    def see(self, timestamp: int) -> None:
+        if timestamp > self.highest:
+            self.highest = timestamp
+
+    def on_periodic(self) -> None:
+        """Nothing to prepare."""
+
+    def current(self) -> int:
+        return self.highest - self._delay - 1
+
+
+class _Said(WatermarkOutput):
+    """Notes what a user's generator says, in order: (watermark, None) or (None, idle)."""
+
+    def __init__(self) -> None:
+        self.said: list[tuple[int | None, bool | None]] = []
+
+    def emit_watermark(self, watermark: Watermark) -> None:
+        self.said.append((watermark.timestamp, None))
+
+    def mark_idle(self) -> None:
+        self.said.append((None, True))
+
+    def mark_active(self) -> None:
+        self.said.append((None, False))
+
+
+class _Custom:
+    """A user's WatermarkGenerator."""
+
+    def __init__(self, definition: CustomGenerator) -> None:
+        self._generator = definition.create()
+        self.output = _Said()
+
+    def on_event(self, value: Any, timestamp: int | None) -> None:
+        self._generator.on_event(value, MIN_TIMESTAMP if timestamp is None else timestamp, self.output)
+
+    def on_periodic(self) -> None:
+        self._generator.on_periodic_emit(self.output)
+
+
+def _generator(strategy: WatermarkStrategy) -> _Bounded | _Custom | None:
+    definition = strategy.generator
+    if isinstance(definition, NoWatermarks):
+        return None
+    if isinstance(definition, BoundedOutOfOrderness):
+        return _Bounded(definition.millis)
+    if isinstance(definition, MonotonousTimestamps):
+        return _Bounded(0)
+    return _Custom(definition)
+
+
+def _refuse(values: Values, times: list[Any]) -> None:
+    for value, stamp in zip(values, times):
+        if not isinstance(stamp, int) or not MIN_TIMESTAMP <= stamp < 2**63:
+            raise TypeMismatchError(
+                "A timestamp assigner must return milliseconds since 1970-01-01 UTC as an int of 64 bits",
+                seen=f"{stamp!r} ({type(stamp).__name__}) for record {value!r:.200}",
+                remedy="return an int from extract_timestamp, e.g. int(seconds * 1000).",
+            )

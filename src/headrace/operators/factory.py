@@ -1,0 +1,47 @@
+"""From a spec (frozen data) to a running operator: the one place that knows both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from headrace.common.errors import InvalidProgramError
+from headrace.graph import specs
+from headrace.operators.base import Operator
+from headrace.operators.broadcast import BroadcastProcessOperator
+from headrace.operators.connected import CoFlatMapOperator, CoMapOperator, CoProcessOperator
+from headrace.operators.process import ProcessOperator
+from headrace.operators.reduce import KeyedReduceOperator
+from headrace.operators.sinks import CollectSinkOperator, FunctionSinkOperator, PrintSinkOperator
+from headrace.operators.source import SourceOperator
+from headrace.operators.stateless import FilterOperator, FlatMapOperator, MapOperator
+from headrace.operators.watermarks import AssignTimestampsOperator
+
+_MAKERS: dict[type[specs.OperatorSpec], Callable[[Any], Operator]] = {
+    specs.SourceSpec: lambda s: SourceOperator(s.source, s.strategy),
+    specs.Map: lambda s: MapOperator(s.func),
+    specs.FlatMap: lambda s: FlatMapOperator(s.func),
+    specs.Filter: lambda s: FilterOperator(s.func),
+    specs.KeyedReduce: lambda s: KeyedReduceOperator(s.func),
+    specs.Process: lambda s: ProcessOperator(s.func, s.keyed),
+    specs.CoMap: lambda s: CoMapOperator(s.func),
+    specs.CoFlatMap: lambda s: CoFlatMapOperator(s.func),
+    specs.CoProcess: lambda s: CoProcessOperator(s.func, s.keyed),
+    specs.BroadcastProcess: lambda s: BroadcastProcessOperator(s.func, s.keyed, s.descriptors),
+    specs.AssignTimestamps: lambda s: AssignTimestampsOperator(s.strategy),
+    specs.FunctionSink: lambda s: FunctionSinkOperator(s.func, s.input_type),
+    specs.PrintSink: lambda s: PrintSinkOperator(s.identifier, s.stderr, s.input_type),
+    specs.CollectSink: lambda s: CollectSinkOperator(s.collect_id, s.input_type),
+}
+
+
+def create_operator(spec: specs.OperatorSpec) -> Operator:
+    """The running operator for `spec`.
+
+    >>> type(create_operator(specs.Map(str.upper))).__name__
+    'MapOperator'
+    """
+    maker = _MAKERS.get(type(spec))
+    if maker is None:
+        raise InvalidProgramError(f"no operator is known for {type(spec).__name__}")
+    return maker(spec)

@@ -1,0 +1,126 @@
+"""ProcessFunction and KeyedProcessFunction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import repeat
+from typing import Any
+
+from headrace.common.time_domain import TimeDomain
+from headrace.operators.base import FunctionOperator
+from headrace.operators.emission import emit_tagged
+from headrace.operators.output import Timestamps, Values
+from headrace.operators.timing import FunctionTimerService, OnTimerContextMixin, fire_timers
+from headrace.state.heap import HeapKeyedBackend
+from headrace.state.opaque_key import unwrap_key
+
+
+class ElementContext:
+    """The `ctx` of `process_element`: timestamp, timer service, and on keyed streams the current key."""
+
+    def __init__(self, timers: FunctionTimerService, backend: HeapKeyedBackend) -> None:
+        self.record_timestamp: int | None = None
+        self._timers = timers
+        self._backend = backend
+
+    def timestamp(self) -> int | None:
+        """The timestamp of the element or firing timer, None without one."""
+        return self.record_timestamp
+
+    def timer_service(self) -> FunctionTimerService:
+        """Times and timers."""
+        return self._timers
+
+    def get_current_key(self) -> Any:
+        """The key of the element or firing timer."""
+        return unwrap_key(self._backend.key)
+
+
+class TimerContext(ElementContext, OnTimerContextMixin):
+    """The `ctx` of `on_timer`."""
+
+    def at(self, timestamp: int, domain: TimeDomain) -> TimerContext:
+        """This context for one firing."""
+        self.record_timestamp = timestamp
+        self._domain = domain
+        return self
+
+
+class TimedFunctionOperator(FunctionOperator):
+    """A user function with contexts and, on keyed input, timers: the base of all process operators."""
+
+    def __init__(self, func: Any, keyed: bool) -> None:
+        super().__init__(func)
+        self.keyed = keyed
+
+    def open(self) -> None:
+        """Makes the contexts, then opens the function."""
+        timers = FunctionTimerService(self)
+        self.element_context = self.make_element_context(timers)
+        self.timer_context = TimerContext(timers, self.context.keyed_state)
+        self._on_timer = getattr(self.func, "on_timer", None)
+        super().open()
+
+    def make_element_context(self, timers: FunctionTimerService) -> ElementContext:
+        """The context of elements; families with more to offer override it."""
+        return ElementContext(timers, self.context.keyed_state)
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Fires event-time timers, then hands the watermark on."""
+        self.watermark = timestamp
+        if self._on_timer is not None and len(self.context.event_timers):
+            fire_timers(self, TimeDomain.EVENT_TIME, timestamp, self.timer_context.at, self._on_timer)
+        self.output.emit_watermark(timestamp)
+
+    def advance_processing_time(self, now: int) -> None:
+        """Fires processing-time timers."""
+        if self._on_timer is not None and len(self.context.processing_timers):
+            fire_timers(self, TimeDomain.PROCESSING_TIME, now, self.timer_context.at, self._on_timer)
+
+    def next_processing_timer(self) -> int | None:
+        """The earliest processing-time timer."""
+        return self.context.processing_timers.next_timestamp()
+
+    def run_elements(
+        self,
+        call: Any,
+        context: ElementContext,
+        values: Values,
+        timestamps: Timestamps,
+        keys: Iterable[Any] | None,
+    ) -> None:
+        """Calls `call(value, context)` for a run of records and emits what comes back."""
+        records = iter(values)
+        results: Values = []
+        extend = results.extend
+        times: list[int | None] | None = None
+        backend = self.context.keyed_state
+        if keys is None:
+            keys = repeat(backend.key)
+        try:
+            if timestamps is None:
+                context.record_timestamp = None
+                for backend.key, v in zip(keys, records):
+                    r = call(v, context)
+                    if r is not None:
+                        extend(r)
+            else:
+                times = []
+                for backend.key, t, v in zip(keys, timestamps, records):
+                    context.record_timestamp = t
+                    r = call(v, context)
+                    if r is not None:
+                        extend(r)
+                        if len(results) != len(times):
+                            times.extend([t] * (len(results) - len(times)))
+        except Exception as error:
+            raise self.failure(error, values, records) from error
+        emit_tagged(self.output, results, times)
+
+
+class ProcessOperator(TimedFunctionOperator):
+    """`process_element(value, ctx)` of a ProcessFunction or KeyedProcessFunction."""
+
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        """Processes a run of records."""
+        self.run_elements(self.func.process_element, self.element_context, values, timestamps, keys)

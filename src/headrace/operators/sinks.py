@@ -1,0 +1,107 @@
+"""Sinks that live in the task: a Python SinkFunction, print, and collecting for the driver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.common.codecs import codec_for
+from headrace.common.string_forms import string_form
+from headrace.common.typeinfo import TypeInformation
+from headrace.operators.base import FunctionOperator, Operator
+from headrace.operators.output import Timestamps, Values
+
+
+class SinkContext:
+    """The `context` of `invoke`."""
+
+    def __init__(self, operator: Operator) -> None:
+        self._operator = operator
+        self.record_timestamp: int | None = None
+
+    def timestamp(self) -> int | None:
+        """The record's timestamp, None without one."""
+        return self.record_timestamp
+
+    def current_watermark(self) -> int:
+        """The operator's event time."""
+        return self._operator.watermark
+
+    def current_processing_time(self) -> int:
+        """The clock, in milliseconds."""
+        return self._operator.context.clock.now()
+
+
+class FunctionSinkOperator(FunctionOperator):
+    """`invoke(value, context)` per record."""
+
+    def __init__(self, func: Any, input_type: TypeInformation | None) -> None:
+        super().__init__(func)
+        self._coerce = codec_for(input_type).coerce
+
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        """Invokes the function for every record."""
+        context = SinkContext(self)
+        invoke = self.func.invoke
+        records = iter(values)
+        try:
+            values = self._coerce(values)
+            records = iter(values)
+            for i, v in enumerate(records):
+                if timestamps is not None:
+                    context.record_timestamp = timestamps[i]
+                invoke(v, context)
+        except Exception as error:
+            raise self.failure(error, values, records) from error
+
+    def finish(self) -> None:
+        """Lets the function flush what it has buffered."""
+        finisher = getattr(self.func, "finish", None)
+        if callable(finisher):
+            self.guarded(finisher)
+
+
+class PrintSinkOperator(Operator):
+    """Lines like Flink's: `prefix:subtask> value`, the subtask only where there are several."""
+
+    def __init__(self, identifier: str | None, stderr: bool, input_type: TypeInformation | None) -> None:
+        super().__init__()
+        self._identifier = identifier
+        self._stderr = stderr
+        self._coerce = codec_for(input_type).coerce
+        self._form = string_form(input_type)
+
+    def open(self) -> None:
+        """Fixes the prefix."""
+        task = self.context.task
+        parts = [self._identifier] if self._identifier else []
+        if task.parallelism > 1:
+            parts.append(str(task.subtask + 1))
+        self._prefix = ":".join(parts) + "> " if parts else ""
+
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        """Prints a run of records."""
+        records = iter(values)
+        try:
+            values = self._coerce(values)
+            records = iter(values)
+            prefix, form = self._prefix, self._form
+            lines = [prefix + form(v) for v in records]
+        except Exception as error:
+            raise self.failure(error, values, records) from error
+        self.context.driver.print_lines(lines, self._stderr)
+
+
+class CollectSinkOperator(Operator):
+    """Hands records to `execute_and_collect`."""
+
+    def __init__(self, collect_id: str, input_type: TypeInformation | None) -> None:
+        super().__init__()
+        self._collect_id = collect_id
+        self._coerce = codec_for(input_type).coerce
+
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        """Collects a run of records."""
+        try:
+            self.context.driver.collect(self._collect_id, self._coerce(values))
+        except Exception as error:
+            raise self.failure(error, values, None) from error

@@ -1,0 +1,188 @@
+"""The source operator: reads the splits of one subtask within an epoch's budget.
+
+1. `assign` hands it splits with the positions to start at (from the driver).
+2. `read` reads them in turn, at most `records` in all and not beyond the deadline; event time is per split, the stream's
+   watermark is the minimum over the splits that are not idle.
+3. `positions` goes back to the driver with the acknowledgement.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from headrace.common.errors import HeadraceError
+from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP, WatermarkStrategy
+from headrace.operators.base import Operator
+from headrace.operators.event_time import EventTime
+from headrace.sources.base import Batch, ReaderContext, Source, Split, SplitReader
+
+CHUNK = 8192
+
+
+@dataclass(frozen=True)
+class ReadBudget:
+    """How much one source subtask may read in an epoch."""
+
+    records: int
+    seconds: float | None = None
+    watermark_limit: int | None = None
+    """With watermark alignment: splits whose watermark is beyond this are not read on."""
+
+
+@dataclass(frozen=True)
+class SplitPosition:
+    """Where the reading of a split stands."""
+
+    split: Split
+    position: Any = None
+    finished: bool = False
+
+
+class _OpenSplit:
+    """A split being read."""
+
+    def __init__(self, split: Split, reader: SplitReader, event_time: EventTime) -> None:
+        self.split, self.reader, self.time = split, reader, event_time
+
+
+class SourceOperator(Operator):
+    """The head of a source vertex."""
+
+    def __init__(self, source: Source, strategy: WatermarkStrategy) -> None:
+        super().__init__()
+        self._source = source
+        self._strategy = strategy
+        self._open: dict[str, _OpenSplit] = {}
+        self._finished: dict[str, SplitPosition] = {}
+        self._said_idle = False
+        self.records = 0
+        self.tick: Callable[[], None] = lambda: None
+        """Called between batches: lets the task fire processing-time timers."""
+
+    def assign(self, positions: list[SplitPosition]) -> None:
+        """Opens readers for splits that are not open yet."""
+        task = self.context.task
+        for p in positions:
+            if p.split.id in self._open or p.split.id in self._finished:
+                continue
+            if p.finished:
+                self._finished[p.split.id] = p
+                continue
+            context = ReaderContext(task.subtask, task.parallelism, task.attempt)
+            reader = self.guarded(self._source.open_reader, p.split, p.position, context)
+            event_time = EventTime(
+                self._strategy, task.watermark_records, self.context.clock.now(), self.output.emit, self._changed
+            )
+            facts = self.context.facts.get(f"split:{p.split.id}")
+            if facts is not None:
+                event_time.restore(facts)
+            self._open[p.split.id] = _OpenSplit(p.split, reader, event_time)
+        self.watermark = max(self.watermark, self.context.facts.get("watermark", MIN_TIMESTAMP))
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether a bounded source has nothing left to read in this subtask."""
+        return self._source.bounded and not self._open
+
+    def read(self, budget: ReadBudget) -> None:
+        """Reads and emits."""
+        remaining = budget.records
+        deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
+        chunk = CHUNK if budget.watermark_limit is None else min(CHUNK, self.context.task.watermark_records)
+        progress = True
+        while progress and remaining > 0:
+            progress = False
+            for part in list(self._open.values()):
+                if budget.watermark_limit is not None and part.time.watermark > budget.watermark_limit:
+                    continue
+                batch = self._read_one(part, min(chunk, remaining))
+                if batch.more:
+                    progress = True
+                if batch.values:
+                    progress = True
+                    remaining -= len(batch.values)
+                    self.records += len(batch.values)
+                if part.reader.finished:
+                    progress = True
+                    self._finish(part)
+                self.tick()
+                if remaining <= 0 or (deadline is not None and time.monotonic() >= deadline):
+                    progress = False
+                    break
+
+    def _read_one(self, part: _OpenSplit, limit: int) -> Batch:
+        now = self.context.clock.now()
+        try:
+            batch = part.reader.read(limit, now)
+        except HeadraceError:
+            raise
+        except Exception as error:
+            raise self.failure_for(error, f"split {part.split.id!r} at {part.reader.position()!r}") from error
+        try:
+            part.time.feed(batch.values, batch.timestamps)
+        except Exception as error:
+            raise self.failure(error, batch.values, None) from error
+        if batch.clock is not None:
+            self.process_clock(batch.clock)
+        if batch.watermark is not None and batch.watermark > part.time.watermark:
+            part.time.watermark = batch.watermark
+            self._changed()
+        if batch.idle is not None:
+            part.time.idle = batch.idle
+            self._changed()
+        return batch
+
+    def _finish(self, part: _OpenSplit) -> None:
+        part.time.periodic()
+        position = SplitPosition(part.split, part.reader.position(), finished=True)
+        part.reader.close()
+        del self._open[part.split.id]
+        self._finished[part.split.id] = position
+        self._changed()
+
+    def end_epoch(self) -> None:
+        """The epoch's last watermarks."""
+        now = self.context.clock.now()
+        facts = self.context.facts
+        for part in self._open.values():
+            part.time.end_epoch(now)
+            facts[f"split:{part.split.id}"] = part.time.snapshot()
+        facts["watermark"] = self.watermark
+
+    def positions(self) -> list[SplitPosition]:
+        """Where every split stands."""
+        going = [SplitPosition(p.split, p.reader.position()) for p in self._open.values()]
+        return [*going, *self._finished.values()]
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """Tells the readers."""
+        for part in self._open.values():
+            part.reader.notify_checkpoint_complete(checkpoint_id)
+
+    def close(self) -> None:
+        """Closes the readers."""
+        for part in self._open.values():
+            part.reader.close()
+        self._open.clear()
+
+    def _changed(self) -> None:
+        """A split's watermark or idleness has changed: the stream's is the minimum over the active ones."""
+        if self.context.task.batch:
+            return
+        active = [p.time for p in self._open.values() if not p.time.idle]
+        idle = not active and bool(self._open)
+        lowest = min((t.watermark for t in active), default=MIN_TIMESTAMP)
+        if idle and not self._said_idle:
+            lowest = max(p.time.watermark for p in self._open.values())
+        if self._said_idle and not idle:
+            self._said_idle = False
+            self.output.emit_idle(False)
+        if MIN_TIMESTAMP < lowest < MAX_WATERMARK and lowest > self.watermark:
+            self.watermark = lowest
+            self.output.emit_watermark(lowest)
+        if idle and not self._said_idle:
+            self._said_idle = True
+            self.output.emit_idle(True)

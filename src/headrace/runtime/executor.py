@@ -1,0 +1,28 @@
+"""What the epoch loop asks of an executor, be it Spark or the local one."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from headrace.runtime.task.job_spec import JobSpec
+from headrace.runtime.task.messages import EpochOrder
+
+
+class Executor(Protocol):
+    """Runs epochs of one job."""
+
+    def start(self, spec: JobSpec) -> None:
+        """Makes the job known."""
+        ...
+
+    def run_epoch(self, order: EpochOrder) -> list[bytes]:
+        """Runs one epoch through all levels; gives the control frames that reached the end, in any order."""
+        ...
+
+    def interrupt(self) -> None:
+        """Called from another thread: lets a running `run_epoch` end soon."""
+        ...
+
+    def close(self) -> None:
+        """Closes all functions and ends all processes of the job."""
+        ...

@@ -1,0 +1,262 @@
+"""The job master: the loop of epochs of one job, in a thread of its own.
+
+A turn of the loop: 1. order an epoch from the ledger; 2. run it on the executor; 3. check the acknowledgements, repeat the epoch
+if they are not of one piece; 4. take them in; 5. hand out printed and collected output; 6. adapt the rate; 7. wait if nothing is
+there to do. It ends when all input has ended, on a failure, or when cancelled; functions are closed in every case.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from queue import Empty, Queue
+from typing import Any
+
+from headrace.common.errors import HeadraceError, JobCancelledError, JobExecutionError
+from headrace.common.job_execution_result import JobExecutionResult
+from headrace.common.job_id import JobID
+from headrace.common.job_status import JobStatus
+from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
+from headrace.graph.job_graph import JobGraph
+from headrace.graph.specs import SourceSpec
+from headrace.operators.clock import Clock
+from headrace.runtime.epoch_result import EpochResult, read_frames
+from headrace.runtime.executor import Executor
+from headrace.runtime.ledger import Ledger
+from headrace.runtime.options import RuntimeOptions
+from headrace.runtime.progress import ProgressView
+from headrace.runtime.rate import RateController
+from headrace.runtime.task.internal_error import as_headrace_error
+from headrace.runtime.task.messages import EpochOrder, TaskAck
+
+_ATTEMPTS_PER_EPOCH = 4
+_DONE = object()
+
+
+class JobMaster:
+    """Runs one job and answers for it; satisfies `JobHandle`."""
+
+    def __init__(
+        self,
+        job_id: str,
+        graph: JobGraph,
+        ledger: Ledger,
+        executor: Executor,
+        options: RuntimeOptions,
+        state_directory: str,
+        clock: Clock,
+    ) -> None:
+        self.job_id = job_id
+        self.last_epoch: dict[str, Any] | None = None
+        self._graph = graph
+        self._ledger = ledger
+        self._executor = executor
+        self._options = options
+        self._state_directory = state_directory
+        self._clock = clock
+        self._status = JobStatus.CREATED
+        self._error: HeadraceError | None = None
+        self._cancelled = threading.Event()
+        self._finished = threading.Event()
+        self._collected: dict[str, Queue[Any]] = {}
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._run, name=f"headrace-{job_id[:8]}", daemon=True)
+        self._started = time.monotonic()
+        self._runtime = 0.0
+        self._progress = ProgressView(graph.name, options.progress)
+        batch = graph.settings.batch
+        target = options.bounded_epoch_target if ledger.bounded else options.epoch_target
+        self._rate = RateController(target, options.first_records, options.max_records)
+        self._one_epoch = batch
+
+    # -- the handle -----------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Starts the loop."""
+        self._status = JobStatus.RUNNING
+        self._thread.start()
+
+    def status(self) -> JobStatus:
+        """Where the job stands."""
+        return self._status
+
+    def cancel(self) -> None:
+        """Asks the job to end; `wait` returns when it has."""
+        if not self._finished.is_set():
+            self._status = JobStatus.CANCELLING
+            self._cancelled.set()
+            self._executor.interrupt()
+
+    def wait(self, timeout: float | None = None) -> JobExecutionResult:
+        """The job's result when it has ended; raises what made it fail."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not self._finished.wait(0.2):
+            if deadline is not None and time.monotonic() >= deadline:
+                raise TimeoutError(f"job {self.job_id} has not ended within {timeout} s")
+        if self._error is not None:
+            raise self._error
+        if self._status is JobStatus.CANCELED:
+            raise JobCancelledError(f"Job {self._graph.name!r} ({self.job_id}) was cancelled")
+        return JobExecutionResult(JobID.from_hex_string(self.job_id), int(self._runtime * 1000), {})
+
+    def accumulators(self) -> dict[str, Any]:
+        """Values of accumulators."""
+        return {}
+
+    def results(self, collect_id: str) -> Iterator[Any]:
+        """Collected records as they come; raises what made the job fail."""
+        queue = self._queue(collect_id)
+        while True:
+            try:
+                batch = queue.get(timeout=0.2)
+            except Empty:
+                if not self._finished.is_set() or not queue.empty():
+                    continue
+                batch = _DONE
+            if batch is _DONE:
+                if self._error is not None:
+                    raise self._error
+                return
+            yield from batch
+
+    # -- the loop -------------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            self._loop()
+            self._status = JobStatus.CANCELED if self._cancelled.is_set() else JobStatus.FINISHED
+        except BaseException as error:
+            self._error = as_headrace_error(error)
+            self._status = JobStatus.FAILED
+        finally:
+            try:
+                self._executor.close()
+            except Exception as error:
+                if self._error is None and not self._cancelled.is_set():
+                    self._error, self._status = as_headrace_error(error), JobStatus.FAILED
+            self._progress.close()
+            shutil.rmtree(self._state_directory, ignore_errors=True)
+            self._runtime = time.monotonic() - self._started
+            self._finished.set()
+            with self._lock:
+                for queue in self._collected.values():
+                    queue.put(_DONE)
+
+    def _loop(self) -> None:
+        epoch = 0
+        while not self._ledger.ended and not self._cancelled.is_set():
+            epoch += 1
+            started = time.monotonic()
+            result = self._epoch(epoch)
+            if result is None:
+                return
+            seconds = time.monotonic() - started
+            self._hand_out(result)
+            self._delete_obsolete()
+            records = self._observe(epoch, result.acks, seconds)
+            if not records and not self._ledger.ended:
+                self._pause()
+
+    def _epoch(self, epoch: int) -> EpochResult | None:
+        """Runs an epoch until its acknowledgements are of one piece; None if the job was cancelled meanwhile."""
+        limit, seconds = (sys.maxsize, None) if self._one_epoch else (self._rate.limit, self._rate.target)
+        why = None
+        for _ in range(_ATTEMPTS_PER_EPOCH):
+            order = self._ledger.order(epoch, limit, seconds)
+            result = self._attempt(order)
+            if result is None:
+                return None
+            if result.cause is not None:
+                raise result.cause
+            why = self._ledger.check(order, result.acks)
+            if why is None:
+                self._ledger.apply(result.acks)
+                return result
+        raise JobExecutionError(
+            f"Epoch {epoch} could not be completed in {_ATTEMPTS_PER_EPOCH} attempts: {why}",
+            remedy="see Spark's log for lost executors; speculation should be off.",
+        )
+
+    def _attempt(self, order: EpochOrder) -> EpochResult | None:
+        try:
+            frames = self._executor.run_epoch(order)
+        except Exception:
+            if self._cancelled.is_set():
+                return None
+            raise
+        return None if self._cancelled.is_set() else read_frames(frames)
+
+    def _hand_out(self, result: EpochResult) -> None:
+        for output in result.outputs:
+            for stderr, lines in output.printed:
+                stream = sys.stderr if stderr else sys.stdout
+                stream.write("\n".join(lines) + "\n")
+                stream.flush()
+            for collect_id, values in output.collected:
+                self._queue(collect_id).put(values)
+
+    def _observe(self, epoch: int, acks: list[TaskAck], seconds: float) -> int:
+        """Adapts the rate, keeps the progress; gives the records that sources read."""
+        sources = {v.id for v in self._graph.vertices.values() if isinstance(v.head.spec, SourceSpec)}
+        reports = [v for a in acks for v in a.vertices]
+        read = [v.records_in for v in reports if v.vertex in sources]
+        self._rate.observe(max(read, default=0), seconds)
+        watermark = self._ledger.watermark()
+        known = MIN_TIMESTAMP < watermark < MAX_WATERMARK
+        total = (self.last_epoch or {}).get("totalInputRows", 0) + sum(read)
+        self.last_epoch = {
+            "id": self.job_id,
+            "name": self._graph.name,
+            "timestamp": datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "epochId": epoch,
+            "numInputRows": sum(read),
+            "totalInputRows": total,
+            "inputRowsPerSecond": sum(read) / seconds if seconds else 0.0,
+            "durationMs": {"epoch": round(seconds * 1000)},
+            "watermark": watermark if known else None,
+            "watermarkLagMs": self._clock.now() - watermark if known else None,
+            "nextEpochLimit": self._rate.limit,
+            "vertices": [
+                {
+                    "vertex": v.vertex,
+                    "name": self._graph.vertices[v.vertex].name,
+                    "subtask": v.subtask,
+                    "recordsIn": v.records_in,
+                    "recordsOut": v.records_out,
+                    "busyMs": round(v.busy_seconds * 1000),
+                    "watermark": v.watermark if MIN_TIMESTAMP < v.watermark < MAX_WATERMARK else None,
+                }
+                for v in sorted(reports, key=lambda v: (v.vertex, v.subtask))
+            ],
+        }
+        self._progress.show(self.last_epoch)
+        return sum(read)
+
+    def _pause(self) -> None:
+        """Nothing came: waits a little, but not beyond the next timer."""
+        wait = self._options.idle_poll
+        timer = self._ledger.next_timer()
+        if timer is not None:
+            wait = min(wait, max(0.0, (timer - self._clock.now()) / 1000))
+        self._cancelled.wait(wait)
+
+    def _delete_obsolete(self) -> None:
+        files, self._ledger.obsolete = self._ledger.obsolete, []
+        for file in files:
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(self._state_directory, file.name))
+
+    def _queue(self, collect_id: str) -> Queue[Any]:
+        with self._lock:
+            queue = self._collected.get(collect_id)
+            if queue is None:
+                queue = self._collected[collect_id] = Queue()
+                if self._finished.is_set():
+                    queue.put(_DONE)
+            return queue

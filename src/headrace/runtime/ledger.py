@@ -1,0 +1,160 @@
+"""What the driver knows between epochs: versions and state files of the tasks, positions of the sources, watermarks.
+
+`order` makes the next epoch's orders from it, `apply` takes an epoch's acknowledgements in, after `check` has found them
+complete and of one piece. No I/O here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from headrace.common.watermark_strategy import MIN_TIMESTAMP, WatermarkStrategy
+from headrace.graph.epoch_plan import EpochPlan
+from headrace.graph.job_graph import JobGraph
+from headrace.graph.specs import SourceSpec
+from headrace.operators.source import ReadBudget, SplitPosition
+from headrace.runtime.task.messages import EpochOrder, SourceOrder, TaskAck, TaskId, TaskOrder, VertexReport
+from headrace.sources.base import Source
+from headrace.state.files import StateFile
+
+
+@dataclass(frozen=True)
+class SourceEntry:
+    """A source vertex as the driver sees it."""
+
+    source: Source
+    strategy: WatermarkStrategy
+
+
+class Ledger:
+    """The driver's book of one job."""
+
+    def __init__(self, job_id: str, graph: JobGraph, plan: EpochPlan, state_directory: str) -> None:
+        self._job_id = job_id
+        self._graph = graph
+        self._plan = plan
+        self._state_directory = state_directory
+        self.restarts = 0
+        self.reports: dict[tuple[str, int], VertexReport] = {}
+        self.obsolete: list[StateFile] = []
+        """State files that no task needs any more; the loop deletes them."""
+        self._versions: dict[TaskId, int | None] = {}
+        self._files: dict[TaskId, tuple[StateFile, ...]] = {}
+        self._ended: set[TaskId] = set()
+        self._sources: dict[str, SourceEntry] = {}
+        self._positions: dict[tuple[str, int], dict[str, SplitPosition]] = {}
+        for level in plan.levels:
+            for partition in range(level.partitions):
+                self._versions[level.index, partition] = None
+        for vertex in graph.vertices.values():
+            spec = vertex.head.spec
+            if isinstance(spec, SourceSpec):
+                self._sources[vertex.id] = SourceEntry(spec.source, spec.strategy)
+                for subtask, splits in enumerate(spec.source.splits(vertex.parallelism)):
+                    self._positions[vertex.id, subtask] = {s.id: SplitPosition(s) for s in splits}
+
+    @property
+    def bounded(self) -> bool:
+        """Whether all sources end."""
+        return all(entry.source.bounded for entry in self._sources.values())
+
+    @property
+    def ended(self) -> bool:
+        """Whether every task has seen the end of its input."""
+        return len(self._ended) == len(self._versions)
+
+    def order(self, epoch: int, limit: int, seconds: float | None, clock: int | None = None) -> EpochOrder:
+        """The orders of the next epoch."""
+        self._discover()
+        tasks = {
+            task: TaskOrder(version, self._files.get(task, ()), self._source_orders(task, limit, seconds))
+            for task, version in self._versions.items()
+            if task not in self._ended
+        }
+        return EpochOrder(self._job_id, epoch, self.restarts, self._state_directory, tasks, clock=clock)
+
+    def check(self, order: EpochOrder, acks: list[TaskAck]) -> str | None:
+        """Why the acknowledgements do not make one epoch; None if they do.
+
+        Every task must have acknowledged once, and whoever used frames of a task used those of the attempt that counts.
+        """
+        counts = Counter(a.task for a in acks)
+        if set(counts) != set(order.tasks):
+            return f"no acknowledgement from tasks {sorted(set(order.tasks) - set(counts))}"
+        doubled = sorted(t for t, n in counts.items() if n > 1)
+        if doubled:
+            return f"several attempts of tasks {doubled} left traces"
+        attempt_of = {
+            (edge.index, v.subtask): ack.attempt
+            for ack in acks
+            for v in ack.vertices
+            for edge in self._graph.out_edges(v.vertex)
+        }
+        for ack in acks:
+            for channel, attempt in ack.seen.items():
+                if attempt_of.get(channel) != attempt:
+                    return f"task {ack.task} used another attempt of channel {channel} than the one that counts"
+        return None
+
+    def apply(self, acks: list[TaskAck]) -> None:
+        """Takes a complete epoch in."""
+        for ack in acks:
+            self._versions[ack.task] = ack.attempt
+            if ack.state_file is not None:
+                before = self._files.get(ack.task, ())
+                if ack.state_is_base:
+                    self.obsolete += before
+                    before = ()
+                self._files[ack.task] = (*before, ack.state_file)
+            if all(v.ended for v in ack.vertices):
+                self._ended.add(ack.task)
+            for report in ack.vertices:
+                self.reports[report.vertex, report.subtask] = report
+                if report.vertex in self._sources:
+                    known = self._positions[report.vertex, report.subtask]
+                    known.update({p.split.id: p for p in report.positions})
+
+    def watermark(self) -> int:
+        """The lowest watermark of the job's sinks-most vertices that are not idle."""
+        last = {v for v in self._graph.vertices if not self._graph.out_edges(v)}
+        marks = [r.watermark for (v, _), r in self.reports.items() if v in last and not r.idle]
+        return min(marks, default=MIN_TIMESTAMP)
+
+    def next_timer(self) -> int | None:
+        """The earliest processing-time timer of any task."""
+        return min((r.next_timer for r in self.reports.values() if r.next_timer is not None), default=None)
+
+    def _source_orders(self, task: TaskId, limit: int, seconds: float | None) -> dict[str, SourceOrder]:
+        group, subtask = self._plan.levels[task[0]].locate(task[1])
+        orders = {}
+        for vertex in group.vertices:
+            if vertex in self._sources:
+                budget = ReadBudget(limit, seconds, self._alignment_limit(vertex))
+                orders[vertex] = SourceOrder(tuple(self._positions[vertex, subtask].values()), budget)
+        return orders
+
+    def _alignment_limit(self, vertex: str) -> int | None:
+        """With watermark alignment: how far ahead of the slowest source of the group this one may run."""
+        alignment = self._sources[vertex].strategy.alignment
+        if alignment is None:
+            return None
+        members = {
+            v
+            for v, entry in self._sources.items()
+            if entry.strategy.alignment is not None and entry.strategy.alignment.group == alignment.group
+        }
+        marks = [r.watermark for (v, _), r in self.reports.items() if v in members and not r.ended and not r.idle]
+        expected = sum(self._graph.vertices[v].parallelism for v in members)
+        seen = sum(1 for v, _ in self.reports if v in members)
+        if seen < expected:
+            return MIN_TIMESTAMP + alignment.max_drift_ms
+        return min(marks) + alignment.max_drift_ms if marks else None
+
+    def _discover(self) -> None:
+        for vertex, entry in self._sources.items():
+            parallelism = self._graph.vertices[vertex].parallelism
+            known = frozenset(s for i in range(parallelism) for s in self._positions[vertex, i])
+            for split in entry.source.discover(known):
+                fewest = min(range(parallelism), key=lambda i: len(self._positions[vertex, i]))
+                self._positions[vertex, fewest][split.id] = SplitPosition(split)

@@ -1,0 +1,1 @@
+"""The door to Spark: the only package that imports pyspark."""

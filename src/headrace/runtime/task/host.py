@@ -1,0 +1,65 @@
+"""Keeps the tasks of one job alive in one process, from epoch to epoch. Used by the slot process and the local executor.
+
+A task whose version is not the one that the driver asks for (it is new, was interrupted, or ran an epoch that did not
+count) is closed and built anew from its state files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+from headrace.common.errors import HeadraceError
+from headrace.runtime.task.buffers import Send
+from headrace.runtime.task.frames import ACK, FAILURE, Header, pack
+from headrace.runtime.task.internal_error import as_headrace_error
+from headrace.runtime.task.job_spec import JobSpec
+from headrace.runtime.task.messages import EpochOrder, TaskFailure, TaskId
+from headrace.runtime.task.task import Task
+
+
+class TaskHost:
+    """The tasks of one job in this process."""
+
+    def __init__(self, spec: JobSpec) -> None:
+        self._spec = spec
+        self._tasks: dict[TaskId, Task] = {}
+
+    def run(self, order: EpochOrder, task_id: TaskId, attempt: int, frames: list[bytes], send: Send) -> bool:
+        """Runs one task's part of an epoch; its acknowledgement or failure is sent as a frame too. True if it worked."""
+        level, partition = task_id
+        try:
+            task = self._task(order, task_id)
+            ack = task.run_epoch(order, attempt, frames, send)
+        except Exception as error:
+            self._discard(task_id)
+            failure = TaskFailure(task_id, as_headrace_error(error))
+            send(level, partition, pack(Header(FAILURE, level, partition, level, partition, 0, attempt), failure))
+            return False
+        if all(v.ended for v in ack.vertices):
+            self._tasks.pop(task_id)
+        send(level, partition, pack(Header(ACK, level, partition, level, partition, 0, attempt), ack))
+        return True
+
+    def close(self) -> list[HeadraceError]:
+        """Closes all tasks; gives what went wrong."""
+        errors = []
+        for task_id in list(self._tasks):
+            try:
+                self._tasks.pop(task_id).close()
+            except Exception as error:
+                errors.append(as_headrace_error(error))
+        return errors
+
+    def _task(self, order: EpochOrder, task_id: TaskId) -> Task:
+        task = self._tasks.get(task_id)
+        wanted = order.tasks[task_id].version
+        if task is None or task.version != wanted:
+            self._discard(task_id)
+            task = self._tasks[task_id] = Task(self._spec, task_id, order)
+        return task
+
+    def _discard(self, task_id: TaskId) -> None:
+        task = self._tasks.pop(task_id, None)
+        if task is not None:
+            with contextlib.suppress(Exception):
+                task.close()

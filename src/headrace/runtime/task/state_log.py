@@ -1,0 +1,84 @@
+"""The state files of one task: what an epoch changed is appended as a delta, now and then a base replaces them all.
+
+The files are the truth, memory is only speed: whoever runs the task next restores from the files that the driver names.
+Written: keyed state by key group, operator state, and the small facts (watermarks) that event time must not forget.
+"""
+
+from __future__ import annotations
+
+from headrace.operators.context import OperatorContext
+from headrace.state.delta import OperatorState, SubtaskState
+from headrace.state.files import StateFile, StateHeader, read_chain, write_state_file
+
+_SMALL_BASE = 1_000_000
+_MANY_DELTAS = 500
+
+
+class StateLog:
+    """Reads and writes the state of all operators of one task.
+
+    A base is written when the deltas since the last one have become as large as it (so writing costs at most twice what
+    changed), or too many.
+    """
+
+    def __init__(
+        self, directory: str, job_id: str, vertex: str, subtask: int, contexts: dict[str, OperatorContext]
+    ) -> None:
+        self._directory = directory
+        self._identity = {"job_id": job_id, "vertex_id": vertex, "subtask": subtask}
+        self._contexts = contexts
+        self._base_bytes = 0
+        self._delta_bytes = 0
+        self._deltas = 0
+        self._written_facts: dict[str, object] = {}
+
+    def restore(self, files: tuple[StateFile, ...]) -> None:
+        """Loads the named files in order: a base, if there is one, and the deltas after it."""
+        if not files:
+            return
+        folded = read_chain(self._directory, files, self._identity, None, trust_job_code=True)
+        for operator_id, state in folded.operators.items():
+            context = self._contexts[operator_id]
+            context.keyed_state.apply(state.keyed, state.plain["kinds"])
+            context.facts.update(state.plain["facts"])
+            if state.plain.get("operator_state") is not None:
+                context.operator_state.restore(state.plain["operator_state"])
+        sizes = [f.size for f in files]
+        self._base_bytes = sizes[0] if files[0].name.endswith(".base") else 0
+        self._delta_bytes, self._deltas = sum(sizes) - self._base_bytes, len(files)
+
+    def write(self, epoch: int, attempt: int) -> tuple[StateFile | None, bool]:
+        """Writes what changed since the last call; says whether the file is a base. None: nothing has changed."""
+        is_base = self._delta_bytes > max(self._base_bytes, _SMALL_BASE) or self._deltas >= _MANY_DELTAS
+        state = SubtaskState({i: self._of(c, is_base) for i, c in self._contexts.items()})
+        facts = {i: s.plain["facts"] for i, s in state.operators.items()}
+        if not is_base and facts == self._written_facts and not _changed(state):
+            return None, False
+        self._written_facts = facts
+        header = StateHeader(
+            **self._identity,  # type: ignore[arg-type]
+            epoch=epoch,
+            attempt=str(attempt),
+            kind="base" if is_base else "delta",
+        )
+        written = write_state_file(self._directory, header, state)
+        if is_base:
+            self._base_bytes, self._delta_bytes, self._deltas = written.size, 0, 0
+        else:
+            self._delta_bytes, self._deltas = self._delta_bytes + written.size, self._deltas + 1
+        return written, is_base
+
+    @staticmethod
+    def _of(context: OperatorContext, whole: bool) -> OperatorState:
+        backend, operators = context.keyed_state, context.operator_state
+        changed = operators.collect_changed()
+        plain: dict[str, object] = {"facts": dict(context.facts), "kinds": backend.state_kinds()}
+        if whole or changed is not None:
+            plain["operator_state"] = operators.snapshot() if whole else changed
+        if whole:
+            backend.collect_delta()
+        return OperatorState(backend.snapshot_full() if whole else backend.collect_delta(), plain)
+
+
+def _changed(state: SubtaskState) -> bool:
+    return any(s.keyed or "operator_state" in s.plain for s in state.operators.values())

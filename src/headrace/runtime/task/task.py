@@ -1,0 +1,218 @@
+"""A task: one subtask of each vertex of a task group, run one after the other in every epoch. Resident between epochs.
+
+An epoch of a task: 1. sort the frames by channel and sequence; 2. run the vertices in order, local edges in memory;
+3. flush the writers; 4. write what changed as one state file; 5. give the acknowledgement.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+from headrace.common.codecs import codec_for
+from headrace.graph.partitioners import pointwise_targets
+from headrace.operators.clock import Clock, ManualClock, SystemClock
+from headrace.operators.context import OperatorContext, TaskInfo
+from headrace.runtime.task.buffers import Send, TargetBuffer
+from headrace.runtime.task.channels import RECORDS, Channel, Item
+from headrace.runtime.task.driver_output import DriverOutputBuffer
+from headrace.runtime.task.frames import decode_timestamps, header_of, unpack
+from headrace.runtime.task.job_spec import EdgeFacts, JobSpec
+from headrace.runtime.task.messages import EpochOrder, TaskAck, TaskId
+from headrace.runtime.task.routing import LocalWriter, create_writer
+from headrace.runtime.task.state_log import StateLog
+from headrace.runtime.task.vertex_task import VertexTask
+from headrace.state.heap import HeapKeyedBackend
+from headrace.state.key_groups import key_group_range
+from headrace.state.operator_state import OperatorStateBackend
+
+
+class Task:
+    """The resident form of a task group's subtask."""
+
+    def __init__(self, spec: JobSpec, task_id: TaskId, order: EpochOrder) -> None:
+        """Builds the vertices and restores their state from the files that the order names."""
+        self.task_id = task_id
+        self.version: int | None = None
+        self._spec = spec
+        self._clock: Clock = SystemClock() if order.clock is None else ManualClock(order.clock)
+        self._driver = DriverOutputBuffer()
+        group, self._subtask = spec.plan.levels[task_id[0]].locate(task_id[1])
+        self._contexts: dict[str, OperatorContext] = {}
+        self._local: dict[int, LocalWriter] = {}
+        self.vertices = [self._build(v, order.restarts) for v in group.vertices]
+        task_order = order.tasks[task_id]
+        self._log = StateLog(order.state_directory, spec.job_id, group.vertices[0], self._subtask, self._contexts)
+        self._log.restore(task_order.files)
+        try:
+            for vertex in self.vertices:
+                vertex.open()
+        except Exception:
+            with contextlib.suppress(Exception):
+                self.close()
+            raise
+        self.version = task_order.version
+
+    # -- an epoch -------------------------------------------------------------------------------------------------
+
+    def run_epoch(self, order: EpochOrder, attempt: int, frames: list[bytes], send: Send) -> TaskAck:
+        """Does this task's part of an epoch."""
+        self.version = None
+        self._driver.begin_epoch(self.task_id, attempt, send)
+        seen, channels = self._sorted(frames)
+        task_order = order.tasks[self.task_id]
+        for vertex in self.vertices:
+            for writer in vertex.writers:
+                writer.begin_epoch(order.epoch, attempt, send)
+            if (source := task_order.sources.get(vertex.vertex.id)) is not None:
+                vertex.read(source.positions, source.budget)
+            else:
+                vertex.run(self._inputs_of(vertex.vertex.id, channels))
+            for writer in vertex.writers:
+                writer.flush()
+        reports = tuple(vertex.report() for vertex in self.vertices)
+        state_file, is_base = None, False
+        if order.write_state:
+            state_file, is_base = self._log.write(order.epoch, attempt)
+        self._driver.flush()
+        self.version = attempt
+        return TaskAck(
+            task=self.task_id,
+            epoch=order.epoch,
+            attempt=attempt,
+            seen=seen,
+            state_file=state_file,
+            state_is_base=is_base,
+            vertices=reports,
+            host=socket.gethostname(),
+            pid=os.getpid(),
+        )
+
+    def close(self) -> None:
+        """Closes all functions once."""
+        errors = []
+        for vertex in self.vertices:
+            try:
+                vertex.close()
+            except Exception as error:
+                errors.append(error)
+        if errors:
+            raise errors[0]
+
+    def _sorted(self, frames: list[bytes]) -> tuple[dict[Channel, int], dict[Channel, list[bytes]]]:
+        """The frames of each channel in sequence, and the attempt that made them."""
+        numbered: dict[Channel, list[tuple[int, bytes]]] = {}
+        seen: dict[Channel, int] = {}
+        for frame in frames:
+            header = header_of(frame)
+            channel = (header.edge, header.upstream)
+            numbered.setdefault(channel, []).append((header.sequence, frame))
+            seen[channel] = header.attempt
+        return seen, {c: [f for _, f in sorted(parts, key=lambda p: p[0])] for c, parts in numbered.items()}
+
+    def _inputs_of(self, vertex: str, channels: dict[Channel, list[bytes]]) -> dict[Channel, Iterator[Item]]:
+        inputs: dict[Channel, Iterator[Item]] = {}
+        for edge in self._spec.in_edges(vertex):
+            if edge.local:
+                inputs[edge.index, self._subtask] = iter(self._local[edge.index].items)
+                continue
+            for channel, frames in channels.items():
+                if channel[0] == edge.index:
+                    inputs[channel] = _decoded(edge, frames)
+        return inputs
+
+    # -- building -------------------------------------------------------------------------------------------------
+
+    def _build(self, vertex_id: str, restarts: int) -> VertexTask:
+        spec = self._spec
+        vertex, out_edges = spec.load_vertex(vertex_id)
+        info = TaskInfo(
+            job_id=spec.job_id,
+            job_name=spec.job_name,
+            vertex_name=vertex.name,
+            subtask=self._subtask,
+            parallelism=spec.parallelism[vertex_id],
+            max_parallelism=spec.max_parallelism[vertex_id],
+            attempt=restarts,
+            batch=spec.batch,
+            watermark_records=spec.watermark_records,
+            job_parameters=spec.job_parameters,
+        )
+
+        def make_context(operator_id: str, name: str, uid: str | None) -> OperatorContext:
+            groups = key_group_range(info.subtask, info.max_parallelism, info.parallelism)
+            context = OperatorContext(
+                task=info,
+                operator_id=operator_id,
+                name=name,
+                uid=uid,
+                keyed_state=HeapKeyedBackend(info.max_parallelism, groups),
+                operator_state=OperatorStateBackend(),
+                clock=self._clock,
+                driver=self._driver,
+            )
+            self._contexts[operator_id] = context
+            return context
+
+        task = VertexTask(vertex, self._subtask, self._channels_into(vertex_id), make_context)
+        facts = {e.index: e for e in spec.edges}
+        for edge in out_edges:
+            owner = task.operators[edge.source_node]
+            fact = facts[edge.index]
+            if fact.local:
+                writer = self._local[edge.index] = LocalWriter(owner, codec_for(fact.value_type))
+                task.add_writer(edge.source_node, edge.edge.tag, writer)
+                continue
+            targets = [
+                TargetBuffer(
+                    spec.plan.address(edge.target, target),
+                    edge.index,
+                    self._subtask,
+                    codec_for(fact.value_type),
+                    codec_for(fact.key_type) if fact.keyed else None,
+                )
+                for target in self._targets(fact)
+            ]
+            maximum = spec.max_parallelism[edge.target]
+            routed = create_writer(edge.edge.partitioner, owner, targets, edge.index, maximum)
+            task.add_writer(edge.source_node, edge.edge.tag, routed)
+        return task
+
+    def _targets(self, edge: EdgeFacts) -> range:
+        """The downstream subtasks that this subtask is connected with."""
+        downstream = self._spec.parallelism[edge.target]
+        if edge.pointwise:
+            return pointwise_targets(self._subtask, self._spec.parallelism[edge.source], downstream)
+        return range(downstream)
+
+    def _channels_into(self, vertex: str) -> dict[Channel, int]:
+        """The channels that feed this subtask of a vertex, with their input numbers."""
+        channels: dict[Channel, int] = {}
+        for edge in self._spec.in_edges(vertex):
+            upstream = self._spec.parallelism[edge.source]
+            for up in range(upstream):
+                targets = pointwise_targets(up, upstream, self._spec.parallelism[vertex]) if edge.pointwise else None
+                if targets is None or self._subtask in targets:
+                    channels[edge.index, up] = edge.input_number
+        return channels
+
+
+def _decoded(edge: EdgeFacts, frames: list[bytes]) -> Iterator[Item]:
+    """The items of a channel, frame by frame."""
+    decode = codec_for(edge.value_type).decode
+    decode_keys: Any = codec_for(edge.key_type).decode
+    for frame in frames:
+        for item in unpack(frame)[1]:
+            if item[0] == RECORDS:
+                _, values, timestamps, keys = item
+                yield (
+                    RECORDS,
+                    decode(values),
+                    decode_timestamps(timestamps),
+                    None if keys is None else decode_keys(keys),
+                )
+            else:
+                yield item

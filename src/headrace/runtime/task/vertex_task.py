@@ -1,0 +1,208 @@
+"""One subtask of one vertex: its chain of operators, its input valve, its edge writers.
+
+Life: built (operators set up, state restored by the caller), `open`, then per epoch `begin_epoch`, `run` or `read`,
+`end_epoch`; at the end of input `finish` and `close`, all inside the epoch in which the input ended.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from headrace.common.watermark_strategy import MAX_WATERMARK
+from headrace.graph.job_graph import JobVertex
+from headrace.operators.base import Operator
+from headrace.operators.batch import GroupedInput
+from headrace.operators.context import OperatorContext
+from headrace.operators.factory import create_operator
+from headrace.operators.output import Consumer
+from headrace.operators.source import ReadBudget, SourceOperator, SplitPosition
+from headrace.runtime.task.channels import CLOCK, END, IDLE, RECORDS, WATERMARK, Channel, Item, Valve, merged
+from headrace.runtime.task.messages import VertexReport
+from headrace.runtime.task.routing import EdgeWriter
+
+MakeContext = Callable[[str, str, str | None], OperatorContext]
+
+
+class VertexTask:
+    """The running form of a JobVertex in one subtask."""
+
+    def __init__(
+        self, vertex: JobVertex, subtask: int, channels: dict[Channel, int], make_context: MakeContext
+    ) -> None:
+        """`channels` maps each input channel to its input number."""
+        self.vertex = vertex
+        self.subtask = subtask
+        self.valve = Valve(list(channels))
+        self.ended = False
+        self.closed = False
+        self.operators: dict[int, Operator] = {}
+        self.writers: list[EdgeWriter] = []
+        self._inputs = channels
+        self._records_in = 0
+        self._busy = 0.0
+        for node in vertex.nodes:
+            operator = create_operator(node.spec)
+            operator.setup(make_context(node.operator_id, node.name, node.uid))
+            self.operators[node.id] = operator
+        for edge in vertex.chained_edges:
+            self.attach(edge.source, edge.tag, self.operators[edge.target])
+        self.head = self.operators[vertex.head.id]
+        self._receiver: Operator | GroupedInput = self.head
+        if isinstance(self.head, SourceOperator):
+            self.head.tick = self.tick
+        elif self.head.context.task.batch:
+            self._receiver = GroupedInput(self.head)
+
+    def attach(self, node: int, tag: str | None, consumer: Consumer) -> None:
+        """Connects an operator's output (or one of its side outputs) to a consumer."""
+        output = self.operators[node].output
+        (output.main if tag is None else output.sides.setdefault(tag, [])).append(consumer)
+
+    def add_writer(self, node: int, tag: str | None, writer: EdgeWriter) -> None:
+        """Connects an edge that leaves the vertex."""
+        self.writers.append(writer)
+        self.attach(node, tag, writer)
+
+    def open(self) -> None:
+        """Restores the valve and opens the operators, the last of the chain first."""
+        facts = self.head.context.facts
+        if "valve" in facts:
+            self.valve.restore(facts["valve"])
+            self.head.watermark = self.valve.current
+        self.ended = facts.get("ended", False)
+        for operator in reversed(list(self.operators.values())):
+            operator.watermark = operator.context.facts.get("operator_watermark", operator.watermark)
+            operator.open()
+        self.closed = False
+        if self.ended:
+            self.close()
+
+    # -- an epoch -------------------------------------------------------------------------------------------------
+
+    def read(self, positions: tuple[SplitPosition, ...], budget: ReadBudget) -> None:
+        """A source vertex's epoch."""
+        assert isinstance(self.head, SourceOperator)
+        started = time.perf_counter()
+        if not self.ended:
+            before = self.head.records
+            self.head.assign(list(positions))
+            self.tick()
+            self.head.read(budget)
+            self._records_in = self.head.records - before
+            if self.head.exhausted:
+                self._end()
+            else:
+                self._end_epoch()
+        self._busy = time.perf_counter() - started
+
+    def run(self, inputs: dict[Channel, Iterator[Item]]) -> None:
+        """Any other vertex's epoch: merges the channels and processes them."""
+        started = time.perf_counter()
+        self._records_in = 0
+        if not self.ended:
+            self.tick()
+            for channel, item in merged(self.valve, inputs):
+                self._take(channel, item)
+            if self.valve.ended and len(self.valve.ended) == len(self.valve.marks):
+                self._end()
+            else:
+                self._end_epoch()
+        self._busy = time.perf_counter() - started
+
+    def _take(self, channel: Channel, item: Item) -> None:
+        kind = item[0]
+        if kind == RECORDS:
+            _, values, timestamps, keys = item
+            self._records_in += len(values)
+            if self._inputs[channel] == 0:
+                self._receiver.process_batch(values, timestamps, keys)
+            else:
+                self._receiver.process_batch2(values, timestamps, keys)
+            self.tick()
+            return
+        if kind == CLOCK:
+            self._receiver.process_clock(item[1])
+            return
+        was_idle = self.valve.all_idle
+        risen = None
+        if kind == WATERMARK:
+            risen = self.valve.watermark(channel, item[1])
+        elif kind == IDLE:
+            risen = self.valve.set_idle(channel, item[1])
+        elif kind == END:
+            self.valve.end(channel)
+        if was_idle and not self.valve.all_idle:
+            self._receiver.process_idle(False)
+        if risen is not None:
+            self._receiver.process_watermark(risen)
+        if self.valve.all_idle and not was_idle:
+            self._receiver.process_idle(True)
+
+    def _end_epoch(self) -> None:
+        self.tick()
+        for operator in self.operators.values():
+            operator.end_epoch()
+        self._keep_facts()
+
+    def _end(self) -> None:
+        """End of input: event time ends, functions finish and are closed, the end goes downstream."""
+        self._receiver.process_watermark(MAX_WATERMARK)
+        for operator in self.operators.values():
+            operator.finish()
+        for writer in self.writers:
+            writer.end()
+        self.ended = True
+        self._keep_facts()
+        self.close()
+
+    def _keep_facts(self) -> None:
+        facts = self.head.context.facts
+        facts["valve"] = self.valve.snapshot()
+        facts["ended"] = self.ended
+        for operator in self.operators.values():
+            operator.context.facts["operator_watermark"] = operator.watermark
+
+    def tick(self) -> None:
+        """Fires processing-time timers that are due."""
+        timers = [t for o in self.operators.values() if (t := o.next_processing_timer()) is not None]
+        if timers:
+            now = self.head.context.clock.now()
+            if min(timers) <= now:
+                for operator in self.operators.values():
+                    operator.advance_processing_time(now)
+
+    def close(self) -> None:
+        """Closes every operator once, whatever one of them raises."""
+        if self.closed:
+            return
+        self.closed = True
+        errors = []
+        for operator in self.operators.values():
+            try:
+                operator.close()
+            except Exception as error:
+                errors.append(error)
+        if errors:
+            raise errors[0]
+
+    def report(self) -> VertexReport:
+        """What happened in the epoch."""
+        last = list(self.operators.values())[-1]
+        timers = [t for o in self.operators.values() if (t := o.next_processing_timer()) is not None]
+        positions = tuple(self.head.positions()) if isinstance(self.head, SourceOperator) else ()
+        records_out = sum(o.output.records for o in self.operators.values() if o.output.main)
+        for operator in self.operators.values():
+            operator.output.records = 0
+        return VertexReport(
+            vertex=self.vertex.id,
+            subtask=self.subtask,
+            records_in=self._records_in,
+            records_out=records_out if len(self.operators) == 1 else last.output.records,
+            watermark=self.head.watermark,
+            idle=self.valve.all_idle,
+            next_timer=min(timers) if timers and not self.ended else None,
+            ended=self.ended,
+            busy_seconds=self._busy,
+            positions=positions,
+        )

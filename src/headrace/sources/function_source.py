@@ -1,0 +1,168 @@
+"""A source that runs a Python SourceFunction in a thread of the task.
+
+1. The thread calls `run(ctx)`; what it emits goes into a bounded buffer, and it waits while the buffer is full: that is the
+   back pressure.
+2. `read` takes from the buffer, up to the next watermark or idle mark.
+3. When `run` has returned (or raised) and the buffer is empty, the reader is finished (or raises that error).
+
+There are no positions: a function that is started again starts anew.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from typing import Any
+
+from headrace.common.typeinfo import TypeInformation
+from headrace.sources.base import EMPTY, Batch, ReaderContext, Source, Split, SplitReader
+from headrace.sources.subtask_context import SubtaskContext
+
+_CAPACITY = 16_384
+_STOP_SECONDS = 5.0
+
+
+class FunctionSource(Source):
+    """Runs `function.run(ctx)`; in every subtask if `parallel`, else in one.
+
+    >>> class Numbers:
+    ...     def run(self, ctx):
+    ...         for number in range(3):
+    ...             ctx.collect(number)
+    ...
+    ...     def cancel(self):
+    ...         pass
+    >>> source = FunctionSource(Numbers())
+    >>> source.bounded, source.may_finish, source.non_parallel
+    (False, True, True)
+    """
+
+    bounded = False
+    may_finish = True
+
+    def __init__(self, function: Any, parallel: bool = False, produced_type: TypeInformation | None = None) -> None:
+        """Takes the function object, which is pickled into the job."""
+        self.function = function
+        self.non_parallel = not parallel
+        self.produced_type = produced_type
+
+    def splits(self, parallelism: int) -> list[list[Split]]:
+        return [[Split(str(index))] if index == 0 or not self.non_parallel else [] for index in range(parallelism)]
+
+    def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
+        return _FunctionReader(self.function, context)
+
+
+class _Stopped(BaseException):
+    """Ends the function's thread at its next emission after a close."""
+
+
+_WATERMARK = object()
+_IDLE = object()
+
+
+class _Context:
+    """The `ctx` of `run`. Entries of the buffer: (value, timestamp), (_WATERMARK, timestamp) or (_IDLE, None)."""
+
+    def __init__(self, capacity: int) -> None:
+        self.buffer: deque[tuple[Any, int | None]] = deque()
+        self.room = threading.Event()
+        self.stopped = False
+        self._capacity = capacity
+
+    def collect(self, element: Any) -> None:
+        self._put((element, None))
+
+    def collect_with_timestamp(self, element: Any, timestamp: int) -> None:
+        self._put((element, timestamp))
+
+    def emit_watermark(self, watermark: Any) -> None:
+        self._put((_WATERMARK, watermark if isinstance(watermark, int) else watermark.timestamp))
+
+    def mark_as_temporarily_idle(self) -> None:
+        self._put((_IDLE, None))
+
+    def _put(self, entry: tuple[Any, int | None]) -> None:
+        while len(self.buffer) >= self._capacity and not self.stopped:
+            self.room.clear()
+            if len(self.buffer) >= self._capacity:
+                self.room.wait(1.0)
+        if self.stopped:
+            raise _Stopped
+        self.buffer.append(entry)
+
+
+class _FunctionReader(SplitReader):
+    def __init__(self, function: Any, context: ReaderContext) -> None:
+        self._function = function
+        self._runtime = SubtaskContext(context)
+        self._context = _Context(_CAPACITY)
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="headrace-source-function", daemon=True)
+        self._idle = False
+        self._done = threading.Event()
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._call("open", self._runtime)
+            try:
+                self._function.run(self._context)
+            finally:
+                self._call("close")
+        except _Stopped:
+            pass
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._done.set()
+
+    def _call(self, method: str, *args: Any) -> None:
+        call = getattr(self._function, method, None)
+        if callable(call):
+            call(*args)
+
+    def read(self, limit: int, now: int) -> Batch:
+        done = self._done.is_set()
+        buffer = self._context.buffer
+        if not buffer:
+            if done:
+                if self._error is not None:
+                    raise self._error
+                self.finished = True
+            return EMPTY
+        batch = self._take(buffer, limit)
+        self._context.room.set()
+        return batch
+
+    def _take(self, buffer: deque[tuple[Any, int | None]], limit: int) -> Batch:
+        values: list[Any] = []
+        timestamps: list[int | None] = []
+        batch = Batch(values)
+        timed = False
+        for _ in range(min(limit, len(buffer))):
+            value, timestamp = buffer.popleft()
+            if value is _WATERMARK:
+                batch.watermark = timestamp
+                break
+            if value is _IDLE:
+                batch.idle = self._idle = True
+                break
+            values.append(value)
+            timestamps.append(timestamp)
+            timed = timed or timestamp is not None
+        if timed:
+            batch.timestamps = timestamps
+        if self._idle and (values or batch.watermark is not None) and batch.idle is None:
+            batch.idle = self._idle = False
+        return batch
+
+    def position(self) -> None:
+        return None
+
+    def close(self) -> None:
+        self._context.stopped = True
+        self._context.room.set()
+        if not self._done.is_set():
+            self._function.cancel()
+            self._done.wait(_STOP_SECONDS)

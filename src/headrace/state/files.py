@@ -1,0 +1,169 @@
+"""State files on disk: one per subtask and epoch.
+
+Decides names, and the order of a write: temporary name, content, optional fsync, rename. Never decides which files
+count: the driver keeps their names, sizes and checksums, and hands them back on restore. The bytes are
+``headrace.state.file_format``'s.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from headrace.common.errors import StateError
+from headrace.state.delta import SubtaskState, fold
+from headrace.state.file_format import StateHeader, decode, encode
+
+__all__ = ["StateFile", "StateHeader", "file_name", "read_chain", "read_state_file", "write_state_file"]
+
+_WHOLE = 4 << 20  # a file up to this size is read at once
+
+
+@dataclass(frozen=True)
+class StateFile:
+    """A written file as the driver remembers it.
+
+    >>> StateFile("v1-0-e0000000003-a0.delta", 120, 77).name
+    'v1-0-e0000000003-a0.delta'
+    """
+
+    name: str
+    size: int
+    checksum: int
+
+
+def file_name(header: StateHeader) -> str:
+    """Give the file's name; it is unique for each attempt.
+
+    >>> file_name(StateHeader("job", "v1", 0, 3, "a0"))
+    'v1-0-e0000000003-a0.delta'
+    """
+    vertex, attempt = quote(header.vertex_id, safe=""), quote(header.attempt, safe="")
+    return f"{vertex}-{header.subtask}-e{header.epoch:010d}-{attempt}.{header.kind}"
+
+
+def write_state_file(
+    directory: str | os.PathLike[str], header: StateHeader, state: SubtaskState, fsync: bool = False
+) -> StateFile:
+    """Write one file and give what the driver must remember of it.
+
+    1. write under a temporary name, 2. fsync the file (if asked), 3. rename, 4. fsync the directory (if asked).
+
+    >>> import tempfile
+    >>> from headrace.state.delta import OperatorState
+    >>> header = StateHeader("job", "v1", 0, 3, "a0")
+    >>> state = SubtaskState({"count": OperatorState({"n": {7: [("a", 1)]}})})
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     file = write_state_file(directory, header, state)
+    ...     read_state_file(directory, file, {"job_id": "job"}) == state
+    True
+    """
+    parts, checksum = encode(header, state)
+    name = file_name(header)
+    final = Path(directory, name)
+    temporary = Path(directory, f".{name}.tmp")
+    try:
+        with temporary.open("wb") as stream:  # 1
+            stream.write(b"".join(parts))
+            if fsync:  # 2
+                stream.flush()
+                os.fsync(stream.fileno())
+        temporary.replace(final)  # 3
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    if fsync:  # 4
+        _fsync_directory(directory)
+    return StateFile(name, sum(map(len, parts)), checksum)
+
+
+def _fsync_directory(directory: str | os.PathLike[str]) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def read_state_file(
+    directory: str | os.PathLike[str],
+    state_file: StateFile,
+    expected_header_fields: Mapping[str, Any],
+    key_groups: range | None = None,
+    *,
+    allowed_modules: Collection[str] = (),
+    trust_job_code: bool = False,
+) -> SubtaskState:
+    """Read one file: the keyed state of ``key_groups`` (``None``: all) and all plain state.
+
+    A file that is missing, damaged, truncated, of another job, vertex or attempt, or that holds classes that are not
+    allowed, raises ``StateError`` with its name and the reason.
+    """
+    if state_file.name != os.path.basename(state_file.name):
+        raise StateError("A state file is named without a path", seen=state_file.name)
+    try:
+        with Path(directory, state_file.name).open("rb") as stream:
+            size = os.fstat(stream.fileno()).st_size
+            if size != state_file.size:
+                raise StateError(f"it has {size} bytes, not {state_file.size}")
+            whole = stream.read() if size <= _WHOLE else b""
+
+            def read_at(offset: int, length: int) -> bytes:
+                if whole:
+                    return whole[offset : offset + length]
+                stream.seek(offset)
+                return stream.read(length)
+
+            return decode(
+                size,
+                read_at,
+                checksum=state_file.checksum,
+                expected=dict(expected_header_fields),
+                key_groups=key_groups,
+                allowed_modules=allowed_modules,
+                trust_job_code=trust_job_code,
+            )[1]
+    except Exception as error:  # the file may hold anything; whatever is wrong with it must name it
+        reason = _reason(error)
+        raise StateError(
+            f"The state file {state_file.name} in {os.fspath(directory)} cannot be used: {reason}",
+            expected=getattr(error, "expected", None),
+            remedy=getattr(error, "remedy", None) or "restore from an older checkpoint or savepoint",
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, StateError):
+        return error.message
+    return str(error) if isinstance(error, OSError) else f"its contents make no sense: {error!r}"
+
+
+def read_chain(
+    directory: str | os.PathLike[str],
+    state_files: Sequence[StateFile],
+    expected_header_fields: Mapping[str, Any],
+    key_groups: range | None = None,
+    *,
+    allowed_modules: Collection[str] = (),
+    trust_job_code: bool = False,
+) -> SubtaskState:
+    """Read the files of one subtask, oldest first, into its state after the last one.
+
+    Files before the last base are not read.
+    """
+    bases = [position for position, file in enumerate(state_files) if file.name.endswith(".base")]
+    return fold(
+        read_state_file(
+            directory,
+            file,
+            expected_header_fields,
+            key_groups,
+            allowed_modules=allowed_modules,
+            trust_job_code=trust_job_code,
+        )
+        for file in state_files[bases[-1] if bases else 0 :]
+    )

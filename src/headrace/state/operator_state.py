@@ -1,0 +1,258 @@
+"""State that belongs to a subtask, not to a key: broadcast state, list state, union list state.
+
+Decides how such state behaves and what is filed of it; how it is spread over another parallelism is decided in
+``headrace.state.redistribution``. Never writes files. Made by the task for each operator that has such state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from headrace.common.errors import StateError
+from headrace.state.descriptors import ListStateDescriptor, MapStateDescriptor, StateDescriptor
+from headrace.state.interfaces import BroadcastState, ListState, OperatorStateStore, ReadOnlyBroadcastState
+
+__all__ = [
+    "HeapBroadcastState",
+    "HeapOperatorListState",
+    "OperatorSnapshot",
+    "OperatorStateBackend",
+    "ReadOnlyBroadcastView",
+]
+
+
+@dataclass(frozen=True)
+class OperatorSnapshot:
+    """The operator state of one subtask: contents by state name.
+
+    >>> OperatorSnapshot(split={"offsets": [1, 2]}).split
+    {'offsets': [1, 2]}
+    """
+
+    split: dict[str, list[Any]] = field(default_factory=dict)
+    union: dict[str, list[Any]] = field(default_factory=dict)
+    broadcast: dict[str, dict[Any, Any]] = field(default_factory=dict)
+
+
+class _Changes:
+    """Whether something was written since the last collection."""
+
+    __slots__ = ("seen",)
+
+    def __init__(self) -> None:
+        self.seen = False
+
+
+class ReadOnlyBroadcastView(ReadOnlyBroadcastState[Any, Any]):
+    """The broadcast map without the methods that change it. It shows later changes of the map.
+
+    >>> view = ReadOnlyBroadcastView("rules", {"a": 1})
+    >>> view["a"], view.get("b"), "a" in view, list(view)
+    (1, None, True, ['a'])
+    """
+
+    __slots__ = ("_entries", "_name")
+
+    def __init__(self, name: str, entries: dict[Any, Any]) -> None:
+        """Show ``entries``."""
+        self._name = name
+        self._entries = entries
+
+    def get(self, key: Any) -> Any:
+        """Give the value under ``key``, ``None`` if there is none."""
+        return self._entries.get(key)
+
+    def contains(self, key: Any) -> bool:
+        """Say whether there is an entry under ``key``."""
+        return key in self._entries
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """Iterate over the entries, oldest first."""
+        return iter(self._entries.items())
+
+    def keys(self) -> Iterator[Any]:
+        """Iterate over the keys."""
+        return iter(self._entries)
+
+    def values(self) -> Iterator[Any]:
+        """Iterate over the values."""
+        return iter(self._entries.values())
+
+    def is_empty(self) -> bool:
+        """Say whether there is no entry."""
+        return not self._entries
+
+    def clear(self) -> None:
+        """Refuse: the keyed side must not change broadcast state."""
+        raise StateError(
+            f"The broadcast state {self._name!r} is read-only here",
+            remedy="change it in process_broadcast_element",
+        )
+
+
+class HeapBroadcastState(ReadOnlyBroadcastView, BroadcastState[Any, Any]):
+    """The broadcast map of a subtask, in memory.
+
+    >>> state = HeapBroadcastState("rules", {})
+    >>> state["a"] = 1
+    >>> state.put_all({"b": 2})
+    >>> del state["a"]
+    >>> list(state.items())
+    [('b', 2)]
+    """
+
+    __slots__ = ("_changes",)
+
+    def __init__(self, name: str, entries: dict[Any, Any], changes: _Changes | None = None) -> None:
+        """Read and write ``entries``."""
+        super().__init__(name, entries)
+        self._changes = changes or _Changes()
+
+    def read_only(self) -> ReadOnlyBroadcastView:
+        """Give the view for the keyed side."""
+        return ReadOnlyBroadcastView(self._name, self._entries)
+
+    def put(self, key: Any, value: Any) -> None:
+        """Set the value under ``key``."""
+        self._entries[key] = value
+        self._changes.seen = True
+
+    def put_all(self, dict_value: Mapping[Any, Any]) -> None:
+        """Set all entries of ``dict_value``."""
+        self._entries.update(dict_value)
+        self._changes.seen = True
+
+    def remove(self, key: Any) -> None:
+        """Remove ``key``; a missing key is no error."""
+        self._entries.pop(key, None)
+        self._changes.seen = True
+
+    def clear(self) -> None:
+        """Remove all entries."""
+        self._entries.clear()
+        self._changes.seen = True
+
+
+class HeapOperatorListState(ListState[Any]):
+    """A list of the subtask, whose elements are the units of redistribution.
+
+    >>> state = HeapOperatorListState([])
+    >>> state.add_all([1, 2])
+    >>> state.add(3)
+    >>> list(state)
+    [1, 2, 3]
+    """
+
+    __slots__ = ("_changes", "_elements")
+
+    def __init__(self, elements: list[Any], changes: _Changes | None = None) -> None:
+        """Read and write ``elements``."""
+        self._elements = elements
+        self._changes = changes or _Changes()
+
+    def get(self) -> list[Any]:
+        """Give a copy of the list."""
+        return self._elements[:]
+
+    def add(self, value: Any) -> None:
+        """Append one element."""
+        self._elements.append(value)
+        self._changes.seen = True
+
+    def add_all(self, values: Iterable[Any]) -> None:
+        """Append all elements."""
+        self._elements.extend(values)
+        self._changes.seen = True
+
+    def update(self, values: Iterable[Any]) -> None:
+        """Replace the list."""
+        self._elements[:] = list(values)
+        self._changes.seen = True
+
+    def clear(self) -> None:
+        """Remove all elements."""
+        self._elements.clear()
+        self._changes.seen = True
+
+
+class OperatorStateBackend(OperatorStateStore):
+    """The operator state of one operator's subtask.
+
+    >>> backend = OperatorStateBackend()
+    >>> backend.get_broadcast_state(MapStateDescriptor("rules", None, None)).put("a", 1)
+    >>> backend.collect_changed().broadcast
+    {'rules': {'a': 1}}
+    >>> backend.collect_changed() is None
+    True
+    """
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._contents = OperatorSnapshot()
+        self._changes = _Changes()
+
+    def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> HeapBroadcastState:
+        """Give the broadcast state of that name, made empty if it is new."""
+        self._check(state_descriptor, "broadcast")
+        name = state_descriptor.name
+        return HeapBroadcastState(name, self._contents.broadcast.setdefault(name, {}), self._changes)
+
+    def get_list_state(self, state_descriptor: ListStateDescriptor) -> HeapOperatorListState:
+        """Give the list state of that name: on a change of parallelism its elements are split evenly."""
+        self._check(state_descriptor, "split")
+        return HeapOperatorListState(self._contents.split.setdefault(state_descriptor.name, []), self._changes)
+
+    def get_union_list_state(self, state_descriptor: ListStateDescriptor) -> HeapOperatorListState:
+        """Give the union list state of that name: on restore every subtask gets the elements of all."""
+        self._check(state_descriptor, "union")
+        return HeapOperatorListState(self._contents.union.setdefault(state_descriptor.name, []), self._changes)
+
+    def collect_changed(self) -> OperatorSnapshot | None:
+        """Give a snapshot if anything was written since the last call, else ``None``."""
+        if not self._changes.seen:
+            return None
+        self._changes.seen = False
+        return self.snapshot()
+
+    def snapshot(self) -> OperatorSnapshot:
+        """Give a copy of all lists and maps (their elements are not copied)."""
+        contents = self._contents
+        return OperatorSnapshot(
+            split={name: elements[:] for name, elements in contents.split.items()},
+            union={name: elements[:] for name, elements in contents.union.items()},
+            broadcast={name: dict(entries) for name, entries in contents.broadcast.items()},
+        )
+
+    def restore(self, snapshot: OperatorSnapshot) -> None:
+        """Replace everything by the snapshot. States handed out before stay valid and show what was restored."""
+        for mine, restored in (
+            (self._contents.split, snapshot.split),
+            (self._contents.union, snapshot.union),
+        ):
+            for elements in mine.values():
+                elements.clear()
+            for name, elements in restored.items():
+                mine.setdefault(name, []).extend(elements)
+        for entries in self._contents.broadcast.values():
+            entries.clear()
+        for name, entries in snapshot.broadcast.items():
+            self._contents.broadcast.setdefault(name, {}).update(entries)
+        self._changes.seen = False
+
+    def _check(self, descriptor: StateDescriptor, mode: str) -> None:
+        if descriptor.ttl_config is not None and descriptor.ttl_config.is_enabled():
+            raise StateError(
+                f"Operator state cannot have a time to live (state {descriptor.name!r})",
+                remedy="remove enable_time_to_live from the descriptor",
+            )
+        for other in ("split", "union", "broadcast"):
+            if other != mode and descriptor.name in getattr(self._contents, other):
+                raise StateError(
+                    f"The state {descriptor.name!r} is a {_NAMES[other]} and cannot be used as a {_NAMES[mode]}",
+                    remedy="give each state of an operator its own name",
+                )
+
+
+_NAMES = {"split": "list state", "union": "union list state", "broadcast": "broadcast state"}

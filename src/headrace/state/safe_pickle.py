@@ -1,0 +1,174 @@
+"""Pickling state to bytes and, with care, back.
+
+Decides which classes a state file may bring back to life. Never reads files. Called by ``headrace.state.file_format``;
+the only place of this package that loads pickles.
+
+Two codecs:
+
+- ``PLAIN``: ``pickle``. Classes stand in the bytes by name. Loading goes through an unpickler that resolves only safe
+  builtins, some value classes of the standard library, classes of headrace, and whatever lives in the modules of the
+  job (``allowed_modules``). Anything else is refused with its name, so a foreign file cannot run code.
+- ``BY_VALUE``: ``cloudpickle``, used only for a block that ``pickle`` cannot write, because a class in it cannot be
+  found by name (defined in ``__main__`` of another process, or inside a function). Such bytes carry code. Loading them
+  means running it, so it is refused unless the caller says ``trust_job_code=True``; no list of names could make it
+  safe, so none is applied then. The class that comes back is a copy, unless the process has the original at hand.
+"""
+
+from __future__ import annotations
+
+import builtins
+import io
+import pickle
+from collections.abc import Collection
+from enum import Enum
+from types import FunctionType
+from typing import Any, Final
+
+from headrace.common.errors import StateError
+
+__all__ = ["BY_VALUE", "PLAIN", "dump", "load"]
+
+PLAIN: Final = "p"
+BY_VALUE: Final = "c"
+
+_BUILTINS = frozenset(
+    "bool bytearray bytes complex dict float frozenset int list object range set slice str tuple Ellipsis".split()
+)
+# Value classes of the standard library. Only what is named here, since a module's other contents may do anything.
+_STANDARD: dict[str, frozenset[str]] = {
+    "array": frozenset({"array", "_array_reconstructor"}),
+    "collections": frozenset({"ChainMap", "Counter", "OrderedDict", "UserDict", "UserList", "defaultdict", "deque"}),
+    "datetime": frozenset({"date", "datetime", "time", "timedelta", "timezone"}),
+    "decimal": frozenset({"Decimal"}),
+    "fractions": frozenset({"Fraction"}),
+    "ipaddress": frozenset({"IPv4Address", "IPv4Network", "IPv6Address", "IPv6Network"}),
+    "types": frozenset({"SimpleNamespace"}),
+    "uuid": frozenset({"SafeUUID", "UUID"}),
+    "zoneinfo": frozenset({"ZoneInfo"}),
+}
+_ALIASES = {"_decimal": "decimal", "_pydecimal": "decimal", "_pydatetime": "datetime", "_collections": "collections"}
+# Functions of headrace that its own classes name in __reduce__.
+_REBUILDERS = ("_create_", "_rebuild")
+
+
+def _getattr(owner: Any, name: str) -> Any:
+    """Stand in for ``getattr`` in pickles: members of enums, and the one class method that the standard needs."""
+    if isinstance(owner, type) and issubclass(owner, Enum) and name in owner.__members__:
+        return owner[name]
+    if getattr(owner, "__module__", "") == "zoneinfo" and name == "_unpickle":
+        return owner._unpickle  # noqa: SLF001 - what ZoneInfo.__reduce__ names
+    raise StateError(f"A state file asks for the attribute {name!r} of {owner!r}, which is not allowed")
+
+
+def _within(module: str, prefixes: Collection[str]) -> bool:
+    return any(module == prefix or module.startswith(prefix + ".") for prefix in prefixes)
+
+
+def _refused(module: str, name: str, why: str) -> StateError:
+    return StateError(
+        f"A state file asks for {module}.{name}, which {why}",
+        seen=f"{module}.{name}",
+        expected="builtin and standard value classes, classes of headrace, and classes in the job's own modules",
+        remedy=f"if the job keeps such values in its state, name {module.split('.', maxsplit=1)[0]!r} among its "
+        "allowed modules; if not, the file is foreign: do not use it",
+    )
+
+
+class _SafeUnpickler(pickle.Unpickler):
+    def __init__(self, stream: io.BytesIO, allowed_modules: Collection[str]) -> None:
+        super().__init__(stream)
+        self._allowed_modules = allowed_modules
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module == "builtins":
+            if name == "getattr":
+                return _getattr
+            if name in _BUILTINS or _is_exception(name):
+                return super().find_class(module, name)
+            raise _refused(module, name, "is not a safe builtin")
+        standard = _ALIASES.get(module, module)
+        if standard in _STANDARD and name in _STANDARD[standard]:
+            return super().find_class(standard, name)
+        if _within(module, self._allowed_modules):
+            return self._of_module(module, name, functions=("",))
+        if _within(module, ("headrace",)):
+            return self._of_module(module, name, functions=_REBUILDERS)
+        raise _refused(module, name, "is not in a module that is allowed")
+
+    def _of_module(self, module: str, name: str, functions: tuple[str, ...]) -> Any:
+        try:
+            found = super().find_class(module, name)
+        except (ImportError, AttributeError) as error:
+            raise StateError(
+                f"A state file holds values of {module}.{name}, which does not exist here: {error}",
+                remedy="run the job with the code that wrote the state, or keep the class under its old name",
+            ) from error
+        # A module's namespace also holds what it imports, and dotted names walk through it ("module", "os.system").
+        if isinstance(found, type | FunctionType):
+            if found.__module__ != module and not _within(found.__module__, ("headrace", *self._allowed_modules)):
+                raise _refused(found.__module__, found.__qualname__, "is not in a module that is allowed")
+            if isinstance(found, type) or found.__name__.startswith(functions):
+                return found
+        elif _is_constant(found):
+            return found
+        raise _refused(module, name, "is not a class")
+
+
+def _is_exception(name: str) -> bool:
+    found = getattr(builtins, name, None)
+    return isinstance(found, type) and issubclass(found, Exception)
+
+
+def _is_constant(found: Any) -> bool:
+    """Say whether it is an instance whose class pickles it by its name, as TOMBSTONE."""
+    return not callable(found) and type(found).__module__.startswith("headrace.")
+
+
+def dump(value: Any) -> tuple[str, bytes]:
+    """Give the codec that was needed, and the bytes.
+
+    >>> dump([1, 2])[0]
+    'p'
+    >>> dump(lambda: 1)[0]
+    'c'
+    """
+    try:
+        return PLAIN, pickle.dumps(value, protocol=5)
+    except (pickle.PicklingError, AttributeError, TypeError, ValueError) as plain_error:
+        try:
+            import cloudpickle  # type: ignore[import-untyped]
+
+            return BY_VALUE, cloudpickle.dumps(value, protocol=5)
+        except Exception:
+            raise plain_error from None
+
+
+def load(
+    codec: str, data: bytes | memoryview, *, allowed_modules: Collection[str] = (), trust_job_code: bool = False
+) -> Any:
+    """Give back what was dumped, or raise ``StateError``.
+
+    >>> load(*dump({"a": [1, 2]}))
+    {'a': [1, 2]}
+    >>> import os
+    >>> load(PLAIN, pickle.dumps(os.system))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    headrace.common.errors.StateError: A state file asks for posix.system, which is not in a module that is allowed...
+    """
+    try:
+        if codec == PLAIN:
+            return _SafeUnpickler(io.BytesIO(data), allowed_modules).load()
+        if codec != BY_VALUE:
+            raise StateError(f"Unknown codec {codec!r}", expected=f"{PLAIN!r} or {BY_VALUE!r}")
+        if not trust_job_code:
+            raise StateError(
+                "The state holds objects whose classes could not be named, with their code",
+                expected="values of classes that can be imported",
+                remedy="move the classes into a module of the job; or trust the file's code with trust_job_code=True",
+            )
+        return pickle.loads(data)  # noqa: S301 - only with the caller's word
+    except StateError:
+        raise
+    except Exception as error:
+        raise StateError(f"The state cannot be read: {type(error).__name__}: {error}") from error

@@ -1,0 +1,21 @@
+"""The public test kit: drive one operator by hand, or a whole job from a list of events.
+
+`OperatorHarness` feeds records, watermarks and clock moves to a single operator, without any executor. `events` makes a source
+out of a list of events, for a job on any executor; with the configuration `headrace.testing.clock` the job's
+processing time moves only where the list says so.
+"""
+
+from headrace.testing.events import AdvanceClock, EndEpoch, Event, Fail, Idle, Record, WatermarkTo, event_source
+from headrace.testing.harness import OperatorHarness
+
+__all__ = [
+    "AdvanceClock",
+    "EndEpoch",
+    "Event",
+    "Fail",
+    "Idle",
+    "OperatorHarness",
+    "Record",
+    "WatermarkTo",
+    "event_source",
+]

@@ -1,0 +1,139 @@
+"""A source that plays a list of events: records with or without timestamps, watermarks, idleness, clock moves, failures.
+
+Replayable: the position is the index of the next event. Events may be given as a plain list of `Event` objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headrace.common.errors import InvalidProgramError
+from headrace.sources.base import EMPTY, Batch, ReaderContext, Source, Split, SplitReader
+
+
+@dataclass(frozen=True)
+class Event:
+    """Base of everything that can happen in an event list."""
+
+
+@dataclass(frozen=True)
+class Record(Event):
+    """A record, with a timestamp or without."""
+
+    value: Any
+    timestamp: int | None = None
+
+
+@dataclass(frozen=True)
+class WatermarkTo(Event):
+    """Event time reaches `timestamp`."""
+
+    timestamp: int
+
+
+@dataclass(frozen=True)
+class Idle(Event):
+    """The source becomes idle (or, with False, active)."""
+
+    idle: bool = True
+
+
+@dataclass(frozen=True)
+class AdvanceClock(Event):
+    """Processing time reaches `milliseconds`; needs the configuration `headrace.testing.clock`."""
+
+    milliseconds: int
+
+
+@dataclass(frozen=True)
+class EndEpoch(Event):
+    """The epoch ends here."""
+
+
+@dataclass(frozen=True)
+class Fail(Event):
+    """The source fails, on the job's first attempts only."""
+
+    message: str = "failure from the event list"
+    attempts: int = 1
+
+
+@dataclass(frozen=True)
+class EventListSource(Source):
+    """The source behind `event_source`."""
+
+    lists: tuple[tuple[Event, ...], ...]
+    bounded: bool = True
+
+    def splits(self, parallelism: int) -> list[list[Split]]:
+        """List i goes to subtask i modulo the parallelism."""
+        assigned: list[list[Split]] = [[] for _ in range(parallelism)]
+        for i, events in enumerate(self.lists):
+            assigned[i % parallelism].append(Split(str(i), events))
+        return assigned
+
+    def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
+        """Plays on from `position`."""
+        return _Player(split.payload, position or 0, context.attempt, self.bounded)
+
+
+def event_source(*lists: Sequence[Event], bounded: bool = True) -> EventListSource:
+    """A source with one split for each list of events, for `env.from_source`.
+
+    >>> event_source([Record("a", 1), WatermarkTo(5)]).splits(1)[0][0].id
+    '0'
+    """
+    for events in lists:
+        for event in events:
+            if not isinstance(event, Event):
+                raise InvalidProgramError("An event list holds events", seen=event, expected="Record, WatermarkTo, ...")
+    return EventListSource(tuple(tuple(events) for events in lists), bounded)
+
+
+class _Player(SplitReader):
+    """Plays a list: runs of records as batches, every other event as a batch of its own."""
+
+    def __init__(self, events: tuple[Event, ...], position: int, attempt: int, bounded: bool) -> None:
+        self._events = events
+        self._next = position
+        self._attempt = attempt
+        self._bounded = bounded
+        self.finished = bounded and position >= len(events)
+
+    def read(self, limit: int, now: int) -> Batch:
+        if self._next >= len(self._events):
+            self.finished = self._bounded
+            return EMPTY
+        event = self._events[self._next]
+        if isinstance(event, Record):
+            return self._records(limit)
+        if isinstance(event, Fail) and self._attempt < event.attempts:
+            raise RuntimeError(event.message)
+        self._next += 1
+        match event:
+            case WatermarkTo(timestamp):
+                return Batch([], watermark=timestamp, more=True)
+            case Idle(idle):
+                return Batch([], idle=idle, more=True)
+            case AdvanceClock(milliseconds):
+                return Batch([], clock=milliseconds, more=True)
+            case EndEpoch():
+                return EMPTY
+            case _:
+                return Batch([], more=True)
+
+    def _records(self, limit: int) -> Batch:
+        run: list[Record] = []
+        while self._next < len(self._events) and len(run) < limit:
+            event = self._events[self._next]
+            if not isinstance(event, Record):
+                break
+            run.append(event)
+            self._next += 1
+        times = [r.timestamp for r in run]
+        return Batch([r.value for r in run], None if all(t is None for t in times) else times)
+
+    def position(self) -> int:
+        return self._next
