@@ -240,7 +240,7 @@ class Configuration:
 
     def __str__(self) -> str:
         """Give Java's form of a map."""
-        ordered = hash_map_order(self._values, Types.STRING())
+        ordered = hash_map_order(self._values, Types.STRING(), buckets=16)
         return "{" + ", ".join(f"{key}={value_text(self._values[key])}" for key in ordered) + "}"
 
     def __repr__(self) -> str:

@@ -88,8 +88,10 @@ _KEY_HASHES: dict[BasicType, Callable[[Any], int]] = {
 }
 
 
-def hash_map_order(keys: Iterable[Any], key_type: TypeInformation) -> list[Any]:
+def hash_map_order(keys: Iterable[Any], key_type: TypeInformation, buckets: int = 4) -> list[Any]:
     """Give keys in the order in which a Java ``HashMap`` of them iterates; keys of other types keep their order.
+
+    ``buckets`` is the number that the map begins with; it doubles as the map fills.
 
     >>> from headrace.common import Types
     >>> hash_map_order(["a", "b", "zz", "y", "c"], Types.STRING())
@@ -99,12 +101,13 @@ def hash_map_order(keys: Iterable[Any], key_type: TypeInformation) -> list[Any]:
     hash_of = _KEY_HASHES.get(key_type.basic_type) if isinstance(key_type, BasicTypeInfo) else None
     if hash_of is None or len(ordered) < 2:
         return ordered
-    buckets = 4
     while len(ordered) > buckets * 0.75:
         buckets *= 2
 
+    last = buckets - 1
+
     def bucket(key: Any) -> int:
         code = 0 if key is None else hash_of(key) & _MASK
-        return int((code ^ (code >> 16)) & (buckets - 1))
+        return int((code ^ (code >> 16)) & last)
 
     return sorted(ordered, key=bucket)

@@ -171,6 +171,8 @@ def _hash_of_other(key: Any) -> int:
         return _of_enum(key)
     if isinstance(key, numbers.Number):  # such as numpy's, which equal Python's
         return _of_int(int(key)) if isinstance(key, numbers.Integral) else _of_complex(complex(key))  # type: ignore[call-overload]
+    if hasattr(type(key), "__fspath__"):  # paths pickle differently from one Python version to the next
+        return stable_hash(key.__fspath__())
     if type(key).__eq__ in _IDENTITY:
         raise TypeMismatchError(
             "A key must be comparable by value, this one only equals itself",

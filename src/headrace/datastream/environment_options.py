@@ -42,12 +42,14 @@ class EnvironmentOptions:
         """Programs call `StreamExecutionEnvironment.get_execution_environment`."""
         self._configuration = Configuration(configuration)
         self._spark = spark
-        self._cores_at_start = self._cores()
+        self._execution_config = ExecutionConfig(self._configuration)
+        if (self._configuration.get(options.PARALLELISM) or 0) < 1:
+            self._configuration.set(options.PARALLELISM, self._cores())
         self._slot_sharing_groups: dict[str, SlotSharingGroup] = {}
 
     def get_config(self) -> ExecutionConfig:
         """Give the execution configuration, which is part of the environment: changes of it count."""
-        return ExecutionConfig(self._configuration)
+        return self._execution_config
 
     def get_configuration(self) -> Configuration:
         """Give all settings as they stand, as a copy.
@@ -71,8 +73,7 @@ class EnvironmentOptions:
         """Set the parallelism of all operators that do not set their own."""
         _check_whole_number(parallelism, "parallelism")
         if parallelism == PARALLELISM_DEFAULT:
-            self._configuration.remove_config(options.PARALLELISM.key)
-            return self
+            parallelism = self._cores()
         if parallelism < 1:
             raise InvalidProgramError("Parallelism must be at least one.", seen=parallelism)
         self._configuration.set(options.PARALLELISM, parallelism)
@@ -80,7 +81,7 @@ class EnvironmentOptions:
 
     def get_parallelism(self) -> int:
         """Give the parallelism of the program: the number of cores unless it was set."""
-        return self._configuration.get(options.PARALLELISM) or self._cores_at_start
+        return options.value_of(self._configuration, options.PARALLELISM)
 
     def set_max_parallelism(self, max_parallelism: int) -> Self:
         """Set the number of key groups of all operators that do not set their own."""

@@ -174,7 +174,10 @@ class StreamExecutionEnvironment(CheckpointingOptions):
 
     def get_stream_graph(self, job_name: str | None = None) -> StreamGraph:
         """Give the program as operators and edges."""
-        return build_stream_graph(self.registry.program(), self._settings(job_name))
+        program = self.registry.program()
+        if not self.get_config().has_auto_generated_uids_enabled():
+            _check_uids(program)
+        return build_stream_graph(program, self._settings(job_name))
 
     def get_job_graph(self, job_name: str | None = None) -> JobGraph:
         """Give the program as it is run: operators chained into tasks."""
@@ -256,6 +259,17 @@ class StreamExecutionEnvironment(CheckpointingOptions):
 
     def close(self) -> None:
         """Do nothing: an environment holds no resources; jobs end by themselves or are cancelled."""
+
+
+def _check_uids(program: TransformationRegistry) -> None:
+    for t in program:
+        if t.kind is TransformationKind.OPERATOR and t.uid is None and t.uid_hash is None:
+            raise InvalidProgramError(
+                "Auto generated UIDs have been disabled but no UID or hash has been assigned to operator "
+                f"{t.name.split(': ')[-1]}",
+                operator_name=t.name,
+                remedy="call uid() on it, or enable_auto_generated_uids() on the execution configuration",
+            )
 
 
 def _definition(source: Any) -> SourceDefinition:

@@ -18,7 +18,7 @@ from datetime import datetime, timezone
 from queue import Empty, Queue
 from typing import Any
 
-from headrace.common.errors import HeadraceError, JobCancelledError, JobExecutionError
+from headrace.common.errors import HeadraceError, JobCancelledError, JobExecutionError, StateError
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
@@ -52,8 +52,8 @@ class JobMaster:
         state_directory: str,
         clock: Clock,
     ) -> None:
-        self.job_id = job_id
-        self.last_epoch: dict[str, Any] | None = None
+        self.job_id = JobID(job_id)
+        self.last_epoch: dict[str, Any] = {}
         self._graph = graph
         self._ledger = ledger
         self._executor = executor
@@ -103,11 +103,19 @@ class JobMaster:
             raise self._error
         if self._status is JobStatus.CANCELED:
             raise JobCancelledError(f"Job {self._graph.name!r} ({self.job_id}) was cancelled")
-        return JobExecutionResult(JobID.from_hex_string(self.job_id), int(self._runtime * 1000), {})
+        return JobExecutionResult(self.job_id, int(self._runtime * 1000), {})
 
     def accumulators(self) -> dict[str, Any]:
         """Values of accumulators."""
         return {}
+
+    def trigger_savepoint(self, directory: str | None) -> str:
+        """Not there yet."""
+        raise _no_savepoints()
+
+    def stop_with_savepoint(self, advance_to_end_of_event_time: bool, directory: str | None) -> str:
+        """Not there yet."""
+        raise _no_savepoints()
 
     def results(self, collect_id: str) -> Iterator[Any]:
         """Collected records as they come; raises what made the job fail."""
@@ -209,9 +217,9 @@ class JobMaster:
         self._rate.observe(max(read, default=0), seconds)
         watermark = self._ledger.watermark()
         known = MIN_TIMESTAMP < watermark < MAX_WATERMARK
-        total = (self.last_epoch or {}).get("totalInputRows", 0) + sum(read)
+        total = self.last_epoch.get("totalInputRows", 0) + sum(read)
         self.last_epoch = {
-            "id": self.job_id,
+            "id": str(self.job_id),
             "name": self._graph.name,
             "timestamp": datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "epochId": epoch,
@@ -260,3 +268,7 @@ class JobMaster:
                 if self._finished.is_set():
                     queue.put(_DONE)
             return queue
+
+
+def _no_savepoints() -> HeadraceError:
+    return StateError("Savepoints are not available in this version", remedy="see the limits page of the documentation.")
