@@ -89,7 +89,14 @@ class CompletableFuture:
         >>> CompletableFuture.completed(1).get(timeout=5)
         1
         """
-        value = self._future.result(timeout)
+        from concurrent.futures import TimeoutError as FutureTimeoutError
+
+        try:
+            value = self._future.result(timeout)
+        except FutureTimeoutError:  # not yet the built-in one in Python 3.10
+            if self._future.done():
+                raise
+            raise TimeoutError(f"No result after {timeout} seconds") from None
         return value if self._py_class is None else self._py_class(value)
 
     def exception(self) -> BaseException | None:

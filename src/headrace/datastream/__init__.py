@@ -50,15 +50,13 @@ from headrace.datastream.functions import (
     SourceFunction,
     WindowFunction,
 )
+from headrace.datastream.old_state_backends import FsStateBackend, MemoryStateBackend, RocksDBStateBackend
 from headrace.datastream.slot_sharing_group import MemorySize, SlotSharingGroup
-from headrace.datastream.state_backend import (
+from headrace.datastream.state_backends import (
     CustomStateBackend,
     EmbeddedRocksDBStateBackend,
-    FsStateBackend,
     HashMapStateBackend,
-    MemoryStateBackend,
     PredefinedOptions,
-    RocksDBStateBackend,
     StateBackend,
 )
 from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment

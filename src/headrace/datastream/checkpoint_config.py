@@ -17,6 +17,7 @@ from headrace.datastream import options
 from headrace.datastream.checkpoint_storage import CheckpointStorage, FileSystemCheckpointStorage
 from headrace.datastream.checkpointing_mode import CheckpointingMode
 from headrace.datastream.externalized_checkpoint_retention import ExternalizedCheckpointRetention
+from headrace.datastream.without_effect import warn_without_effect
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -194,6 +195,8 @@ class CheckpointConfig:
 
     def enable_unaligned_checkpoints(self, enabled: bool = True) -> Self:
         """Set whether checkpoints may overtake elements: an epoch has none on their way at its end, so nothing changes."""
+        if enabled:
+            warn_without_effect("enable_unaligned_checkpoints")
         self._configuration.set(options.CHECKPOINT_UNALIGNED, enabled)
         return self
 
@@ -204,6 +207,7 @@ class CheckpointConfig:
     def set_aligned_checkpoint_timeout(self, alignment_timeout: Duration) -> Self:
         """Set after how much waiting an aligned checkpoint goes on unaligned."""
         millis = millis_of(alignment_timeout, "set_aligned_checkpoint_timeout")
+        warn_without_effect("set_aligned_checkpoint_timeout")
         self._configuration.set(options.CHECKPOINT_ALIGNED_TIMEOUT, Duration.of_millis(millis))
         return self
 
@@ -221,6 +225,8 @@ class CheckpointConfig:
 
     def set_force_unaligned_checkpoints(self, force_unaligned_checkpoints: bool = True) -> Self:
         """Set whether checkpoints are unaligned whatever the program."""
+        if force_unaligned_checkpoints:
+            warn_without_effect("set_force_unaligned_checkpoints")
         self._configuration.set(options.CHECKPOINT_FORCE_UNALIGNED, force_unaligned_checkpoints)
         return self
 

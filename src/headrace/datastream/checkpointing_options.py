@@ -14,9 +14,10 @@ from headrace.datastream import options
 from headrace.datastream.checkpoint_config import CheckpointConfig
 from headrace.datastream.checkpointing_mode import CheckpointingMode
 from headrace.datastream.environment_options import EnvironmentOptions
-from headrace.datastream.state_backend import StateBackend
+from headrace.datastream.state_backends import StateBackend
 from headrace.datastream.storage_paths import normalized_path
 from headrace.datastream.time_characteristic import TimeCharacteristic
+from headrace.datastream.without_effect import warn_without_effect
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -73,6 +74,8 @@ class CheckpointingOptions(EnvironmentOptions):
 
     def enable_changelog_state_backend(self, enabled: bool) -> Self:
         """Set whether changes of state are written as they come; headrace's deltas per epoch are such a log already."""
+        if enabled:
+            warn_without_effect("enable_changelog_state_backend")
         self._configuration.set(options.CHANGELOG, enabled)
         return self
 
@@ -119,6 +122,8 @@ class CheckpointingOptions(EnvironmentOptions):
         """Keep what old programs say; today each stream decides by its watermark strategy."""
         if not isinstance(characteristic, TimeCharacteristic):
             raise TypeMismatchError("set_stream_time_characteristic takes a TimeCharacteristic", seen=characteristic)
+        if characteristic is not TimeCharacteristic.EventTime:
+            warn_without_effect("set_stream_time_characteristic")
         self._time_characteristic = characteristic
 
     def get_stream_time_characteristic(self) -> TimeCharacteristic:

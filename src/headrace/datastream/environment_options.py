@@ -18,6 +18,7 @@ from headrace.datastream import options
 from headrace.datastream.execution_mode import RuntimeExecutionMode
 from headrace.datastream.operator_handle import PARALLELISM_DEFAULT
 from headrace.datastream.slot_sharing_group import SlotSharingGroup
+from headrace.datastream.without_effect import warn_without_effect
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -128,6 +129,8 @@ class EnvironmentOptions:
                 seen=f"group {slot_sharing_group.get_name()!r}",
                 remedy="use another name, or the same resources",
             )
+        if slot_sharing_group.get_cpu_cores() is not None:
+            warn_without_effect("slot_sharing_group resources")
         self._slot_sharing_groups.setdefault(slot_sharing_group.get_name(), slot_sharing_group)
         return self
 
@@ -163,6 +166,7 @@ class EnvironmentOptions:
         _check_whole_number(timeout_millis, "buffer timeout")
         if timeout_millis < -1:
             raise InvalidProgramError("Timeout of buffer must be non-negative or -1", seen=timeout_millis)
+        warn_without_effect("set_buffer_timeout")
         if timeout_millis < 0:
             # Flink's way to say that only a full buffer is sent.
             self._configuration.set_boolean("execution.buffer-timeout.enabled", False)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.datastream.slot_sharing_group import SlotSharingGroup
+from headrace.datastream.without_effect import warn_without_effect
 from headrace.graph.transformations import ChainingStrategy, Transformation, TransformationKind
 
 if TYPE_CHECKING:
@@ -164,6 +165,7 @@ class OperatorHandle:
         self._check_whole_number(timeout_millis, "buffer timeout")
         if timeout_millis < -1:
             raise InvalidProgramError("timeout must be >= -1", seen=timeout_millis)
+        warn_without_effect("set_buffer_timeout")
         return self._set("set_buffer_timeout()", buffer_timeout=timeout_millis)
 
     def start_new_chain(self) -> Self:

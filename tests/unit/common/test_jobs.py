@@ -57,7 +57,7 @@ def test_waiting_for_the_result():
     assert not future.done()
     assert future.exception() is None
     assert str(future) == "CompletableFuture[not completed]"
-    with pytest.raises(TimeoutError):
+    with pytest.raises(TimeoutError, match=r"0\.01 seconds"):
         future.get(timeout=0.01)
     handle.ended.set()
     assert future.result().get_net_runtime() == 10

@@ -20,6 +20,8 @@ from headrace.datastream import (
 from headrace.graph.partitioners import Custom
 from headrace.graph.specs import FunctionSink, Map, PrintSink
 
+pytestmark = pytest.mark.filterwarnings("ignore::headrace.datastream.without_effect.WithoutEffectWarning")
+
 
 @pytest.fixture
 def env() -> StreamExecutionEnvironment:

@@ -24,6 +24,8 @@ from headrace.datastream.environment_options import EnvironmentOptions
 from headrace.datastream.functions import ParallelSourceFunction
 from headrace.graph.specs import CollectSink
 
+pytestmark = pytest.mark.filterwarnings("ignore::headrace.datastream.without_effect.WithoutEffectWarning")
+
 
 @pytest.fixture
 def env() -> StreamExecutionEnvironment:
@@ -322,6 +324,16 @@ def test_execute_and_collect(env, jobs):
     assert not jobs[3].cancelled
     with pytest.raises(InvalidProgramError, match="greater than 0"):
         env.from_collection([1]).execute_and_collect(limit=0)
+
+
+def test_collecting_keeps_the_order_of_the_stream(env, jobs):
+    env.from_collection([1]).execute_and_collect()
+    env.from_collection([1]).map(str).execute_and_collect()
+    env.from_collection([1]).map(str).set_parallelism(3).execute_and_collect()
+    env.from_collection([1]).union(env.from_collection([2])).execute_and_collect()
+    sinks = [n for job in jobs for v in job.graph.vertices.values() for n in v.nodes if n.is_sink]
+    assert [sink.parallelism for sink in sinks] == [1, 2, 3, 1]
+    assert [len(job.graph.vertices) for job in jobs] == [1, 2, 2, 3]
 
 
 def test_a_stream_can_be_collected_again(env, jobs):

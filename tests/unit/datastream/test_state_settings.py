@@ -25,6 +25,8 @@ from headrace.datastream import (
     TimeCharacteristic,
 )
 
+pytestmark = pytest.mark.filterwarnings("ignore::headrace.datastream.without_effect.WithoutEffectWarning")
+
 
 @pytest.fixture
 def env() -> StreamExecutionEnvironment:

@@ -4,10 +4,22 @@ Decides, for each type, what a value becomes (``coerce``, as in PyFlink when it 
 and the form that travels (``encode`` and ``decode``). Never pickles and never knows frames: the runtime and the state
 backends call it and pickle what it gives.
 
-Milliseconds for 100,000 records, with coercion, on one core (CPython 3.11); ``plain`` is the pickle of the list,
-without coercion:
+Milliseconds for 100,000 records in batches of 10,000, there and back, on one core with CPython 3.11. ``plain`` pickles
+the list as it is, ``checked`` coerces it first, ``codec`` encodes (which coerces), pickles and decodes:
 
-    MEASUREMENTS
+    ========================= ===== ======= =====
+    type                      plain checked codec
+    ========================= ===== ======= =====
+    LONG                        8      12     4
+    DOUBLE                      3       5     3
+    STRING                     10      12     5
+    TUPLE([LONG, LONG])        22      38    18
+    TUPLE([LONG, LONG, LONG])  30      52    25
+    TUPLE([STRING, INT])       22      35    18
+    ROW([LONG, STRING])       250     294    87
+    ========================= ===== ======= =====
+
+Lists, arrays, maps, dates and decimals travel as the list of their values: columns were not faster for them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""FileSource: records from files. This version reads lines of text; other formats and file sinks come later.
+"""FileSource: records from files, and the names of file sinks. This version reads lines of text; the rest comes later.
 
 Decides how programs describe a file source; `headrace.sources.text_file` reads it.
 """
@@ -10,15 +10,36 @@ from dataclasses import dataclass
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.time import Duration, millis_of
 from headrace.datastream.connectors.base import Source
+from headrace.datastream.connectors.file_sink import (
+    BucketAssigner,
+    DefaultRollingPolicy,
+    FileCompactor,
+    FileCompactStrategy,
+    FileSink,
+    OnCheckpointRollingPolicy,
+    OutputFileConfig,
+    RollingPolicy,
+    StreamingFileSink,
+)
+from headrace.datastream.without_effect import warn_without_effect
 from headrace.sources.text_file import TextFiles
 
 __all__ = [
+    "BucketAssigner",
     "BulkFormat",
+    "DefaultRollingPolicy",
+    "FileCompactStrategy",
+    "FileCompactor",
     "FileEnumeratorProvider",
+    "FileSink",
     "FileSource",
     "FileSourceBuilder",
     "FileSplitAssignerProvider",
+    "OnCheckpointRollingPolicy",
+    "OutputFileConfig",
+    "RollingPolicy",
     "StreamFormat",
+    "StreamingFileSink",
 ]
 
 
@@ -141,12 +162,15 @@ class FileSourceBuilder:
         """Set how files are found; each text file is one split with either enumerator."""
         if not isinstance(file_enumerator, FileEnumeratorProvider):
             raise TypeMismatchError("set_file_enumerator takes a FileEnumeratorProvider", seen=file_enumerator)
+        if file_enumerator.splittable:
+            warn_without_effect("set_file_enumerator")
         return self
 
     def set_split_assigner(self, split_assigner: FileSplitAssignerProvider) -> FileSourceBuilder:
         """Set how splits are given to subtasks; Spark decides where subtasks run."""
         if not isinstance(split_assigner, FileSplitAssignerProvider):
             raise TypeMismatchError("set_split_assigner takes a FileSplitAssignerProvider", seen=split_assigner)
+        warn_without_effect("set_split_assigner")
         return self
 
     def build(self) -> FileSource:

@@ -18,18 +18,17 @@ from headrace.datastream.functions import (
     FlatMapFunction,
     KeyedProcessFunction,
     MapFunction,
-    Partitioner,
     ProcessFunction,
     SinkFunction,
 )
 from headrace.datastream.key_selectors import key_function, key_type_of
-from headrace.datastream.operator_handle import OperatorHandle
 from headrace.datastream.streams.broadcast_stream import BroadcastConnectedStream, BroadcastStream
 from headrace.datastream.streams.checks import check_function, check_or_callable
 from headrace.datastream.streams.closeable_iterator import CloseableIterator
 from headrace.datastream.streams.connected_streams import ConnectedStreams
 from headrace.datastream.streams.data_stream_sink import DataStreamSink
 from headrace.datastream.streams.field_projection import FieldProjection
+from headrace.datastream.streams.partitioned_stream import PartitionedStream
 from headrace.graph import partitioners
 from headrace.graph.specs import (
     AssignTimestamps,
@@ -38,21 +37,18 @@ from headrace.graph.specs import (
     FlatMap,
     FunctionSink,
     Map,
-    OperatorSpec,
     PrintSink,
     Process,
 )
 from headrace.graph.transformations import TransformationKind
-from headrace.state.descriptors import MapStateDescriptor
 
 if TYPE_CHECKING:
-    from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment
     from headrace.datastream.streams.keyed_stream import KeyedStream
 
 __all__ = ["DataStream"]
 
 
-class DataStream(OperatorHandle):
+class DataStream(PartitionedStream):
     """A stream of elements. Every call gives a new stream and leaves this one as it is.
 
     >>> from headrace.datastream import StreamExecutionEnvironment
@@ -62,9 +58,9 @@ class DataStream(OperatorHandle):
     'Filter'
     """
 
-    is_keyed = False
-
-    # ------------------------------------------------------------------ facts
+    def before_keys(self) -> DataStream:
+        """The stream before `key_by`: itself if it is not keyed."""
+        return self
 
     def get_type(self) -> TypeInformation:
         """Give the type of the elements; a stream without a declared type has that of pickled Python objects.
@@ -76,10 +72,6 @@ class DataStream(OperatorHandle):
         (Integer, PickledByteArrayTypeInfo)
         """
         return shown_type(self.transformation.output_type)
-
-    def get_execution_environment(self) -> StreamExecutionEnvironment:
-        """Give the environment that this stream belongs to."""
-        return self._env
 
     def get_execution_config(self) -> Any:
         """Give the execution configuration of the environment."""
@@ -285,75 +277,6 @@ class DataStream(OperatorHandle):
         )
         return NameableView(self._env, view, "Map")
 
-    # ------------------------------------------------------------------ physical partitioning
-
-    def shuffle(self) -> DataStream:
-        """Send each element to a random subtask of the next operator."""
-        return self._partitioned(partitioners.Shuffle())
-
-    def rebalance(self) -> DataStream:
-        """Send the elements to all subtasks of the next operator in turn."""
-        return self._partitioned(partitioners.Rebalance())
-
-    def rescale(self) -> DataStream:
-        """Send the elements in turn to a part of the subtasks of the next operator."""
-        return self._partitioned(partitioners.Rescale())
-
-    def forward(self) -> DataStream:
-        """Send the elements to the subtask of the same number; both operators need the same parallelism."""
-        return self._partitioned(partitioners.Forward())
-
-    def global_(self) -> DataStream:
-        """Send all elements to the first subtask of the next operator.
-
-        >>> from headrace.datastream import StreamExecutionEnvironment
-        >>> env = StreamExecutionEnvironment.get_execution_environment()
-        >>> env.from_collection([1]).global_().map(str).get_name()
-        'Map'
-        """
-        return self._partitioned(partitioners.Global())
-
-    @overload
-    def broadcast(self) -> DataStream: ...
-    @overload
-    def broadcast(
-        self,
-        broadcast_state_descriptor: MapStateDescriptor,
-        *other_broadcast_state_descriptors: MapStateDescriptor,
-    ) -> BroadcastStream: ...
-    def broadcast(
-        self,
-        broadcast_state_descriptor: MapStateDescriptor | None = None,
-        *other_broadcast_state_descriptors: MapStateDescriptor,
-    ) -> DataStream | BroadcastStream:
-        """Send each element to all subtasks of the next operator; with descriptors, to fill broadcast state there."""
-        if broadcast_state_descriptor is None:
-            return self._partitioned(partitioners.Broadcast())
-        descriptors = [broadcast_state_descriptor, *other_broadcast_state_descriptors]
-        for descriptor in descriptors:
-            if not isinstance(descriptor, MapStateDescriptor):
-                raise TypeMismatchError("broadcast_state_descriptor must be MapStateDescriptor", seen=descriptor)
-        return BroadcastStream(self._partitioned(partitioners.Broadcast()), descriptors)
-
-    def partition_custom(self, partitioner: Any, key_selector: Any) -> DataStream:
-        """Send each element to the subtask that ``partitioner(key, number_of_subtasks)`` gives.
-
-        >>> from headrace.datastream import StreamExecutionEnvironment
-        >>> env = StreamExecutionEnvironment.get_execution_environment()
-        >>> spread = env.from_collection([1, 2]).partition_custom(
-        ...     lambda key, count: key % count, lambda element: element
-        ... )
-        """
-        from headrace.datastream.streams.nameable_view import NameableView
-
-        check_or_callable(
-            partitioner, Partitioner, "Parameter partitioner should be type of Partitioner or a callable function."
-        )
-        choose = partitioner.partition if isinstance(partitioner, Partitioner) else partitioner
-        selector = key_function(key_selector, self.transformation.output_type)
-        view = self._view(partitioners.Custom(choose, selector))
-        return NameableView(self._env, view, "_keyed_stream_values_operator")
-
     # ------------------------------------------------------------------ ends
 
     def print(self, sink_identifier: str | None = None) -> DataStreamSink:
@@ -398,7 +321,11 @@ class DataStream(OperatorHandle):
             if limit < 1:
                 raise InvalidProgramError("Limit must be greater than 0", seen=limit)
         collect_id = f"collect-{self._id}"
-        self._sink(CollectSink(collect_id, self.transformation.output_type), "Data stream collect sink")
+        sink = self._sink(CollectSink(collect_id, self.transformation.output_type), "Data stream collect sink")
+        t = self.transformation
+        # Where the stream is made, so that nothing is exchanged and the elements of a subtask keep their order.
+        alike = t.parallelism if t.kind is TransformationKind.OPERATOR else 1
+        self._env.registry.update(sink.transformation_id, parallelism=alike, non_parallel=t.non_parallel)
         results = CloseableIterator(self._env.submit(job_execution_name), collect_id)
         return results if limit is None else results.take(limit)
 
@@ -412,57 +339,6 @@ class DataStream(OperatorHandle):
     def window_all(self, window_assigner: Any) -> Any:
         """Refuse: windows come with a later version."""
         windows_missing("window_all()", window_assigner)
-
-    # ------------------------------------------------------------------ how streams are made
-
-    def before_keys(self) -> DataStream:
-        """The stream before `key_by`: itself if it is not keyed."""
-        return self
-
-    def two_input_operator(
-        self, second: DataStream, spec: OperatorSpec, name: str, output_type: TypeInformation | None
-    ) -> DataStream:
-        """Add an operator whose inputs are this stream and ``second``."""
-        operator = self._env.registry.add(
-            TransformationKind.OPERATOR,
-            (self._id, second.transformation_id),
-            spec=spec,
-            name=name,
-            output_type=output_type,
-        )
-        return DataStream(self._env, operator)
-
-    def _add(self, spec: OperatorSpec, name: str, output_type: TypeInformation | None) -> DataStream:
-        operator = self._env.registry.add(
-            TransformationKind.OPERATOR, (self._id,), spec=spec, name=name, output_type=output_type
-        )
-        return DataStream(self._env, operator)
-
-    def _sink(self, spec: OperatorSpec, name: str) -> DataStreamSink:
-        operator = self._env.registry.add(
-            TransformationKind.OPERATOR, (self._id,), spec=spec, name=f"Sink: {name}", is_sink=True
-        )
-        return DataStreamSink(self._env, operator)
-
-    def _view(self, partitioner: partitioners.Partitioner) -> int:
-        return self._env.registry.add(
-            TransformationKind.PARTITION,
-            (self._id,),
-            partitioner=partitioner,
-            output_type=self.transformation.output_type,
-            name="Partition",
-        )
-
-    def _partitioned(self, partitioner: partitioners.Partitioner) -> DataStream:
-        return DataStream(self._env, self._view(partitioner))
-
-    def _check_neighbour(self, other: object, call: str) -> None:
-        if not isinstance(other, DataStream):
-            raise TypeMismatchError(f"{call} takes a stream", seen=other, expected="a DataStream")
-        if other.get_execution_environment() is not self._env:
-            raise InvalidProgramError(
-                f"{call} takes streams of the same environment", remedy="build both with one StreamExecutionEnvironment"
-            )
 
 
 def windows_missing(call: str, window_assigner: object) -> NoReturn:

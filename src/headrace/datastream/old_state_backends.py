@@ -1,0 +1,148 @@
+"""The state backends of Flink 1.12 and earlier: where working state lives and where checkpoints go, in one object.
+
+Decides and checks the values; `StreamExecutionEnvironment.set_state_backend` takes them apart. Programs import them from
+`headrace.datastream.state_backend`.
+"""
+
+from __future__ import annotations
+
+from headrace.common.errors import InvalidProgramError
+from headrace.datastream.checkpoint_storage import (
+    CheckpointStorage,
+    FileSystemCheckpointStorage,
+    JobManagerCheckpointStorage,
+)
+from headrace.datastream.state_backends import EmbeddedRocksDBStateBackend, HashMapStateBackend, StateBackend
+
+__all__ = ["FsStateBackend", "MemoryStateBackend", "RocksDBStateBackend"]
+
+
+class MemoryStateBackend(HashMapStateBackend):
+    """The old name for live objects in memory, with checkpoints in the memory of the driver.
+
+    >>> MemoryStateBackend().get_max_state_size()
+    5242880
+    """
+
+    DEFAULT_MAX_STATE_SIZE = JobManagerCheckpointStorage.DEFAULT_MAX_STATE_SIZE
+
+    def __init__(
+        self,
+        checkpoint_path: str | None = None,
+        savepoint_path: str | None = None,
+        max_state_size: int | None = None,
+        using_asynchronous_snapshots: bool | None = None,
+        j_memory_state_backend: object = None,
+    ) -> None:
+        """Take what the backend and the storage take."""
+        super().__init__(j_memory_state_backend)
+        self._storage = JobManagerCheckpointStorage(checkpoint_path, max_state_size)
+        self._savepoint_path = savepoint_path
+        self._asynchronous = using_asynchronous_snapshots
+
+    def implied_storage(self) -> CheckpointStorage:
+        """Give the storage in the driver's memory."""
+        return self._storage
+
+    def get_max_state_size(self) -> int:
+        """Give the largest size of one state in bytes."""
+        return self._storage.get_max_state_size()
+
+    def is_using_asynchronous_snapshots(self) -> bool:
+        """Say whether snapshots are written in the background."""
+        return self._asynchronous is not False
+
+    def __str__(self) -> str:
+        """Give the name."""
+        return "MemoryStateBackend"
+
+
+class FsStateBackend(HashMapStateBackend):
+    """The old name for live objects in memory, with checkpoints in files.
+
+    >>> FsStateBackend("file:///var/checkpoints").get_checkpoint_path()
+    'file:/var/checkpoints'
+    """
+
+    def __init__(
+        self,
+        checkpoint_directory_uri: str | None = None,
+        default_savepoint_directory_uri: str | None = None,
+        file_state_size_threshold: int | None = None,
+        write_buffer_size: int | None = None,
+        using_asynchronous_snapshots: bool | None = None,
+        j_fs_state_backend: object = None,
+    ) -> None:
+        """Take what the backend and the storage take."""
+        super().__init__(j_fs_state_backend)
+        if checkpoint_directory_uri is None:
+            raise InvalidProgramError("The parameter 'checkpoint_directory_uri' is required!")
+        self._storage = FileSystemCheckpointStorage(
+            checkpoint_directory_uri, file_state_size_threshold, -1 if write_buffer_size is None else write_buffer_size
+        )
+        self._savepoint_path = default_savepoint_directory_uri
+        self._asynchronous = using_asynchronous_snapshots
+
+    def implied_storage(self) -> CheckpointStorage:
+        """Give the storage in files."""
+        return self._storage
+
+    def get_checkpoint_path(self) -> str:
+        """Give the directory of checkpoints."""
+        return self._storage.get_checkpoint_path()
+
+    def get_min_file_size_threshold(self) -> int:
+        """Give the size in bytes from which on a state has a file of its own."""
+        return self._storage.get_min_file_size_threshold()
+
+    def get_write_buffer_size(self) -> int:
+        """Give the size of the write buffer in bytes."""
+        return self._storage.get_write_buffer_size()
+
+    def is_using_asynchronous_snapshots(self) -> bool:
+        """Say whether snapshots are written in the background."""
+        return self._asynchronous is not False
+
+    def __str__(self) -> str:
+        """Give the name."""
+        return "FsStateBackend"
+
+
+class RocksDBStateBackend(EmbeddedRocksDBStateBackend):
+    """The old name for state on disk, with checkpoints in files.
+
+    >>> RocksDBStateBackend("file:///var/checkpoints", True).is_incremental_checkpoints_enabled()
+    True
+    """
+
+    def __init__(
+        self,
+        checkpoint_data_uri: str | None = None,
+        enable_incremental_checkpointing: bool | None = None,
+        checkpoint_stream_backend: StateBackend | None = None,
+        j_rocks_db_state_backend: object = None,
+    ) -> None:
+        """Take the directory of checkpoints, or an old backend that has one."""
+        super().__init__(enable_incremental_checkpointing, j_rocks_db_state_backend)
+        if checkpoint_data_uri is None and checkpoint_stream_backend is None:
+            raise InvalidProgramError(
+                "The parameter 'checkpoint_data_uri' is required for RocksDBStateBackend.",
+                remedy="give it, or use EmbeddedRocksDBStateBackend with a checkpoint storage",
+            )
+        self._stream_backend = checkpoint_stream_backend or FsStateBackend(checkpoint_data_uri)
+
+    def implied_storage(self) -> CheckpointStorage | None:
+        """Give the storage of the checkpoints."""
+        return self._stream_backend.implied_storage()
+
+    def get_checkpoint_backend(self) -> StateBackend:
+        """Give the backend that stands for the storage of checkpoints."""
+        return self._stream_backend
+
+    def get_number_of_transfering_threads(self) -> int:
+        """Give the number of threads that copy files."""
+        return self.get_number_of_transfer_threads()
+
+    def set_number_of_transfering_threads(self, number_of_transfering_threads: int) -> None:
+        """Set the number of threads that copy files."""
+        self.set_number_of_transfer_threads(number_of_transfering_threads)

@@ -1,0 +1,180 @@
+"""Where working state lives, as data with checks. Taken by `StreamExecutionEnvironment.set_state_backend`.
+
+Programs import them from `headrace.datastream.state_backend`.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
+from headrace.datastream.checkpoint_storage import CheckpointStorage
+
+__all__ = [
+    "CustomStateBackend",
+    "EmbeddedRocksDBStateBackend",
+    "HashMapStateBackend",
+    "PredefinedOptions",
+    "StateBackend",
+]
+
+
+class PredefinedOptions(Enum):
+    """Sets of options for the disk backend.
+
+    >>> PredefinedOptions.DEFAULT.value
+    0
+    """
+
+    DEFAULT = 0
+    SPINNING_DISK_OPTIMIZED = 1
+    SPINNING_DISK_OPTIMIZED_HIGH_MEM = 2
+    FLASH_SSD_OPTIMIZED = 3
+
+
+class StateBackend:
+    """Base of all backends.
+
+    >>> isinstance(HashMapStateBackend(), StateBackend)
+    True
+    """
+
+    option: str = ""
+    """The value of ``state.backend.type``."""
+
+    def implied_storage(self) -> CheckpointStorage | None:
+        """Give the checkpoint storage that comes with an old backend, None for the others."""
+        return None
+
+
+class HashMapStateBackend(StateBackend):
+    """Keeps working state as live objects in the memory of the workers.
+
+    >>> str(HashMapStateBackend())
+    'HashMapStateBackend'
+    """
+
+    option = "hashmap"
+
+    def __init__(self, j_hashmap_state_backend: object = None) -> None:
+        """Take nothing."""
+        _refuse_java(j_hashmap_state_backend)
+
+    def __str__(self) -> str:
+        """Give the name."""
+        return "HashMapStateBackend"
+
+
+class EmbeddedRocksDBStateBackend(StateBackend):
+    """Keeps working state on the local disks of the workers, so that it can be larger than memory.
+
+    >>> backend = EmbeddedRocksDBStateBackend(True)
+    >>> backend.is_incremental_checkpoints_enabled(), backend.get_number_of_transfer_threads()
+    (True, 4)
+    """
+
+    option = "rocksdb"
+
+    def __init__(
+        self, enable_incremental_checkpointing: bool | None = None, j_embedded_rocks_db_state_backend: object = None
+    ) -> None:
+        """Take whether checkpoints hold only what changed; None leaves it to the configuration."""
+        _refuse_java(j_embedded_rocks_db_state_backend)
+        if enable_incremental_checkpointing not in (None, True, False):
+            raise TypeMismatchError(
+                "Unsupported input for 'enable_incremental_checkpointing', "
+                "the value of the parameter should be None or True or False.",
+                seen=enable_incremental_checkpointing,
+            )
+        self._incremental = enable_incremental_checkpointing
+        self._paths: list[str] = []
+        self._predefined = PredefinedOptions.DEFAULT
+        self._threads = 4
+
+    def set_db_storage_paths(self, *paths: str) -> None:
+        """Set the local directories in which state is kept; none means the workers' temporary directory."""
+        for path in paths:
+            if not path.removeprefix("file://").startswith("/"):
+                raise InvalidProgramError("Relative paths are not supported", seen=path)
+        self._paths = [path.removeprefix("file://") for path in paths]
+
+    def get_db_storage_paths(self) -> list[str]:
+        """Give the local directories in which state is kept."""
+        return list(self._paths)
+
+    def is_incremental_checkpoints_enabled(self) -> bool:
+        """Say whether checkpoints hold only what changed."""
+        return bool(self._incremental)
+
+    def set_predefined_options(self, options: PredefinedOptions) -> None:
+        """Choose a set of options."""
+        if not isinstance(options, PredefinedOptions):
+            raise TypeMismatchError("set_predefined_options takes PredefinedOptions", seen=options)
+        self._predefined = options
+
+    def get_predefined_options(self) -> PredefinedOptions:
+        """Give the chosen set of options."""
+        return self._predefined
+
+    def set_options(self, options_factory_class_name: str) -> None:
+        """Refuse: an options factory is a Java class."""
+        raise NoJvmError(
+            "An options factory is a Java class, which cannot run in headrace",
+            seen=options_factory_class_name,
+            remedy="use set_predefined_options, or keys of the configuration",
+        )
+
+    def get_options(self) -> str | None:
+        """Give the options factory: there is none."""
+        return None
+
+    def get_number_of_transfer_threads(self) -> int:
+        """Give the number of threads that copy files."""
+        return self._threads
+
+    def set_number_of_transfer_threads(self, number_of_transfering_threads: int) -> None:
+        """Set the number of threads that copy files."""
+        if number_of_transfering_threads <= 0:
+            raise InvalidProgramError(
+                "The number of threads used to transfer files in EmbeddedRocksDBStateBackend should be greater than "
+                "zero.",
+                seen=number_of_transfering_threads,
+            )
+        self._threads = number_of_transfering_threads
+
+    def __str__(self) -> str:
+        """Give the settings, as Flink shows them."""
+        directories = ", ".join(self._paths) or "null"
+        incremental = "UNDEFINED" if self._incremental is None else str(self._incremental).upper()
+        return (
+            f"{type(self).__name__}{{, localRocksDbDirectories={directories}, "
+            f"enableIncrementalCheckpointing={incremental}, numberOfTransferThreads={self._threads}}}"
+        )
+
+
+class CustomStateBackend(StateBackend):
+    """Stands for PyFlink's wrapper of a backend written in Java, which headrace cannot have.
+
+    >>> CustomStateBackend(None)
+    Traceback (most recent call last):
+    ...
+    headrace.common.errors.NoJvmError: A state backend written in Java cannot run in headrace [NO_JVM]
+      remedy:   use HashMapStateBackend or EmbeddedRocksDBStateBackend
+    """
+
+    def __init__(self, j_custom_state_backend: object) -> None:
+        """Refuse: there is no JVM of Flink."""
+        del j_custom_state_backend
+        raise _no_java()
+
+
+def _refuse_java(given: object) -> None:
+    if given is not None:
+        raise _no_java()
+
+
+def _no_java() -> NoJvmError:
+    return NoJvmError(
+        "A state backend written in Java cannot run in headrace",
+        remedy="use HashMapStateBackend or EmbeddedRocksDBStateBackend",
+    )
