@@ -7,12 +7,16 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
 import pytest
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
 
 MARK = "HEADRACE_TEST_RUN"
 GRACE_S = 15.0
@@ -58,31 +62,64 @@ def wait_until_gone(mark: str, grace_s: float) -> list[str]:
     return names
 
 
-@pytest.fixture
-def run_script() -> Callable[..., Finished]:
-    """Runs `python SCRIPT` to its end in a fresh interpreter; fails if it takes too long or leaves a process behind."""
+class Running:
+    """A script that runs in a fresh interpreter; all processes that it starts are marked."""
 
-    def run(script: Path, cwd: Path, timeout_s: float) -> Finished:
-        mark = uuid.uuid4().hex
-        process = subprocess.Popen(
+    def __init__(self, script: Path, cwd: Path, environment: dict[str, str]) -> None:
+        self.script = script
+        self.mark = uuid.uuid4().hex
+        self.process = subprocess.Popen(
             [sys.executable, str(script)],
             cwd=cwd,
-            env={**os.environ, MARK: mark},
+            env={**os.environ, **environment, MARK: self.mark},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
+
+    def finish(self, timeout_s: float) -> Finished:
+        """Waits for the end; fails if it takes too long or if a process is left behind."""
         try:
-            stdout, stderr = process.communicate(timeout=timeout_s)
+            stdout, stderr = self.process.communicate(timeout=timeout_s)
         except subprocess.TimeoutExpired:
-            wait_until_gone(mark, 0.0)
-            stdout, stderr = process.communicate()
-            finished = Finished(process.returncode, stdout, stderr)
-            pytest.fail(f"{script.name} was still running after {timeout_s:.0f} s\n{finished.report()}")
-        finished = Finished(process.returncode, stdout, stderr)
-        if left := wait_until_gone(mark, GRACE_S):
-            pytest.fail(f"{script.name} left processes behind: {left}\n{finished.report()}")
+            wait_until_gone(self.mark, 0.0)
+            stdout, stderr = self.process.communicate()
+            finished = Finished(self.process.returncode, stdout, stderr)
+            pytest.fail(f"{self.script.name} was still running after {timeout_s:.0f} s\n{finished.report()}")
+        finished = Finished(self.process.returncode, stdout, stderr)
+        if left := wait_until_gone(self.mark, GRACE_S):
+            pytest.fail(f"{self.script.name} left processes behind: {left}\n{finished.report()}")
         return finished
 
+
+@pytest.fixture
+def start_script() -> Iterator[Callable[..., Running]]:
+    """Starts `python SCRIPT` in a fresh interpreter, with more environment variables if they are given."""
+    started: list[Running] = []
+
+    def start(script: Path, cwd: Path, **environment: str) -> Running:
+        started.append(Running(script, cwd, environment))
+        return started[-1]
+
+    yield start
+    for running in started:
+        wait_until_gone(running.mark, 0.0)
+
+
+@pytest.fixture
+def run_script(start_script: Callable[..., Running]) -> Callable[..., Finished]:
+    """Runs `python SCRIPT` to its end in a fresh interpreter; fails if it takes too long or leaves a process behind."""
+
+    def run(script: Path, cwd: Path, timeout_s: float, **environment: str) -> Finished:
+        return start_script(script, cwd, **environment).finish(timeout_s)
+
     return run
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkContext]:
+    """The one SparkContext of this test process: local, two cores. Jobs of all tests find it by themselves."""
+    from headrace.runtime.spark.context import spark_context
+
+    yield spark_context(None, {"spark.master": "local[2,4]"})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
+from operator import length_hint
 from typing import Any
 
 from headrace.common.errors import TypeMismatchError
@@ -24,28 +25,44 @@ from headrace.common.watermark_strategy import (
 from headrace.operators.output import Timestamps, Values
 
 EmitRun = Callable[[Values, Timestamps], None]
+Failure = Callable[[Exception, Any], Exception]
+"""failure(error, record): what to raise for an exception out of user code."""
 
 
 class EventTime:
     """Feeds runs of records through a strategy.
 
-    `emit` receives the runs, cut where a watermark is due; `changed` is called after `watermark` or `idle` have changed.
+    `emit` receives the runs, cut where a watermark is due; `changed` is called after `watermark` or `idle` have changed;
+    `failure` says what to raise when the user's assigner or generator fails.
     """
 
     def __init__(
-        self, strategy: WatermarkStrategy, interval: int, now: int, emit: EmitRun, changed: Callable[[], None]
+        self,
+        strategy: WatermarkStrategy,
+        interval: int,
+        now: int,
+        emit: EmitRun,
+        changed: Callable[[], None],
+        failure: Failure,
+        *,
+        batch: bool = False,
     ) -> None:
+        """With `batch` only timestamps are assigned: there are no watermarks before the end."""
         self.watermark = MIN_TIMESTAMP
         self.idle = False
         self._emit = emit
         self._changed = changed
+        self._failure = failure
         self._interval = interval
         self._since = 0
         self._assigner = strategy.timestamp_assigner
-        self._idle_timeout = strategy.idle_timeout_ms
+        self._idle_timeout = None if batch else strategy.idle_timeout_ms
         self._last_record = now
         self._saw_records = False
-        self._generator = _generator(strategy)
+        try:
+            self._generator = None if batch else _generator(strategy)
+        except Exception as error:
+            raise failure(error, None) from error
 
     def feed(self, values: Values, timestamps: Timestamps) -> None:
         """Assigns timestamps to a run of records and emits it with the watermarks that become due inside."""
@@ -79,7 +96,10 @@ class EventTime:
         self._since = 0
         if self._generator is None:
             return
-        self._generator.on_periodic()
+        try:
+            self._generator.on_periodic()
+        except Exception as error:
+            raise self._failure(error, None) from error
         self._take_over()
 
     def end_epoch(self, now: int) -> None:
@@ -108,24 +128,34 @@ class EventTime:
                 return [MIN_TIMESTAMP if t is None else t for t in timestamps]
             return timestamps
         extract = self._assigner.extract_timestamp
-        if timestamps is None:
-            times: list[Any] = [extract(v, MIN_TIMESTAMP) for v in values]
-        else:
-            times = [extract(v, MIN_TIMESTAMP if t is None else t) for v, t in zip(values, timestamps)]
+        records = iter(values)
+        try:
+            if timestamps is None:
+                times: list[Any] = [extract(v, MIN_TIMESTAMP) for v in records]
+            else:
+                before = [MIN_TIMESTAMP if t is None else t for t in timestamps]
+                times = [extract(v, t) for t, v in zip(before, records)]
+        except Exception as error:
+            raise self._failure(error, values[len(values) - length_hint(records) - 1]) from error
         try:
             array("q", times)
         except (TypeError, OverflowError):
-            _refuse(values, times)
+            for value, stamp in zip(values, times):
+                if not isinstance(stamp, int) or not MIN_TIMESTAMP <= stamp < 2**63:
+                    raise self._failure(_bad_timestamp(value, stamp), value) from None
         return times
 
     def _feed_custom(self, generator: _Custom, values: Values, stamps: list[int | None]) -> None:
         start = 0
         for i, (value, stamp) in enumerate(zip(values, stamps), 1):
-            generator.on_event(value, stamp)
             self._since += 1
-            if self._since >= self._interval:
-                self._since = 0
-                generator.on_periodic()
+            try:
+                generator.on_event(value, stamp)
+                if self._since >= self._interval:
+                    self._since = 0
+                    generator.on_periodic()
+            except Exception as error:
+                raise self._failure(error, value) from error
             if generator.output.said:
                 self._emit(values[start:i], stamps[start:i])
                 start = i
@@ -220,11 +250,9 @@ def _generator(strategy: WatermarkStrategy) -> _Bounded | _Custom | None:
     return _Custom(definition)
 
 
-def _refuse(values: Values, times: list[Any]) -> None:
-    for value, stamp in zip(values, times):
-        if not isinstance(stamp, int) or not MIN_TIMESTAMP <= stamp < 2**63:
-            raise TypeMismatchError(
-                "A timestamp assigner must return milliseconds since 1970-01-01 UTC as an int of 64 bits",
-                seen=f"{stamp!r} ({type(stamp).__name__}) for record {value!r:.200}",
-                remedy="return an int from extract_timestamp, e.g. int(seconds * 1000).",
-            )
+def _bad_timestamp(value: Any, stamp: Any) -> TypeMismatchError:
+    return TypeMismatchError(
+        "A timestamp assigner must return milliseconds since 1970-01-01 UTC as an int of 64 bits",
+        seen=f"{stamp!r} ({type(stamp).__name__}) for record {value!r:.200}",
+        remedy="return an int from extract_timestamp, e.g. int(seconds * 1000).",
+    )

@@ -7,6 +7,7 @@ from itertools import repeat
 from typing import Any
 
 from headrace.common.time_domain import TimeDomain
+from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.operators.base import FunctionOperator
 from headrace.operators.emission import emit_tagged
 from headrace.operators.output import Timestamps, Values
@@ -23,9 +24,10 @@ class ElementContext:
         self._timers = timers
         self._backend = backend
 
-    def timestamp(self) -> int | None:
-        """The timestamp of the element or firing timer, None without one."""
-        return self.record_timestamp
+    def timestamp(self) -> int:
+        """The timestamp of the element or firing timer; without one the lowest there is, as in PyFlink."""
+        timestamp = self.record_timestamp
+        return MIN_TIMESTAMP if timestamp is None else timestamp
 
     def timer_service(self) -> FunctionTimerService:
         """Times and timers."""

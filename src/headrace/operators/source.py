@@ -19,7 +19,7 @@ from headrace.operators.base import Operator
 from headrace.operators.event_time import EventTime
 from headrace.sources.base import Batch, ReaderContext, Source, Split, SplitReader
 
-CHUNK = 8192
+CHUNK = 4096
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,10 @@ class SourceOperator(Operator):
         self.tick: Callable[[], None] = lambda: None
         """Called between batches: lets the task fire processing-time timers."""
 
+    def open(self) -> None:
+        """Takes over what was said downstream."""
+        self._said_idle = self.context.facts.get("idle", False)
+
     def assign(self, positions: list[SplitPosition]) -> None:
         """Opens readers for splits that are not open yet."""
         task = self.context.task
@@ -74,7 +78,13 @@ class SourceOperator(Operator):
             context = ReaderContext(task.subtask, task.parallelism, task.attempt)
             reader = self.guarded(self._source.open_reader, p.split, p.position, context)
             event_time = EventTime(
-                self._strategy, task.watermark_records, self.context.clock.now(), self.output.emit, self._changed
+                self._strategy,
+                task.watermark_records,
+                self.context.clock.now(),
+                self.output.emit,
+                self._changed,
+                self.failure_for,
+                batch=task.batch,
             )
             facts = self.context.facts.get(f"split:{p.split.id}")
             if facts is not None:
@@ -83,9 +93,14 @@ class SourceOperator(Operator):
         self.watermark = max(self.watermark, self.context.facts.get("watermark", MIN_TIMESTAMP))
 
     @property
+    def idle(self) -> bool:
+        """Whether all splits of this subtask are idle."""
+        return self._said_idle
+
+    @property
     def exhausted(self) -> bool:
         """Whether a bounded source has nothing left to read in this subtask."""
-        return self._source.bounded and not self._open
+        return (self._source.bounded or self._source.may_finish) and not self._open
 
     def read(self, budget: ReadBudget) -> None:
         """Reads and emits."""
@@ -93,12 +108,17 @@ class SourceOperator(Operator):
         deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
         chunk = CHUNK if budget.watermark_limit is None else min(CHUNK, self.context.task.watermark_records)
         progress = True
+        paused: set[str] = set()
         while progress and remaining > 0:
             progress = False
             for part in list(self._open.values()):
                 if budget.watermark_limit is not None and part.time.watermark > budget.watermark_limit:
                     continue
+                if part.split.id in paused:
+                    continue
                 batch = self._read_one(part, min(chunk, remaining))
+                if batch.pause:
+                    paused.add(part.split.id)
                 if batch.more:
                     progress = True
                 if batch.values:
@@ -121,10 +141,7 @@ class SourceOperator(Operator):
             raise
         except Exception as error:
             raise self.failure_for(error, f"split {part.split.id!r} at {part.reader.position()!r}") from error
-        try:
-            part.time.feed(batch.values, batch.timestamps)
-        except Exception as error:
-            raise self.failure(error, batch.values, None) from error
+        part.time.feed(batch.values, batch.timestamps)
         if batch.clock is not None:
             self.process_clock(batch.clock)
         if batch.watermark is not None and batch.watermark > part.time.watermark:
@@ -150,7 +167,7 @@ class SourceOperator(Operator):
         for part in self._open.values():
             part.time.end_epoch(now)
             facts[f"split:{part.split.id}"] = part.time.snapshot()
-        facts["watermark"] = self.watermark
+        facts["watermark"], facts["idle"] = self.watermark, self._said_idle
 
     def positions(self) -> list[SplitPosition]:
         """Where every split stands."""

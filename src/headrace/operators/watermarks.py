@@ -17,25 +17,27 @@ class AssignTimestampsOperator(Operator):
         super().__init__()
         self._strategy = strategy
         self._said_idle = False
-        self._input_idle = False
 
     def open(self) -> None:
         """Starts event time."""
         task = self.context.task
         self._time = EventTime(
-            self._strategy, task.watermark_records, self.context.clock.now(), self.output.emit, self._changed
+            self._strategy,
+            task.watermark_records,
+            self.context.clock.now(),
+            self.output.emit,
+            self._changed,
+            self.failure_for,
+            batch=task.batch,
         )
         facts = self.context.facts.get("event_time")
         if facts is not None:
             self._time.restore(facts)
-            self.watermark = self._time.watermark
+            self.watermark, self._said_idle = self._time.watermark, self._time.idle
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
         """Assigns timestamps and emits the run with the watermarks due in it."""
-        try:
-            self._time.feed(values, timestamps)
-        except Exception as error:
-            raise self.failure(error, values, None) from error
+        self._time.feed(values, timestamps)
 
     def process_watermark(self, timestamp: int) -> None:
         """Ignored, but for the end of event time."""
@@ -44,22 +46,21 @@ class AssignTimestampsOperator(Operator):
             super().process_watermark(timestamp)
 
     def process_idle(self, idle: bool) -> None:
-        """Idle input makes the output idle."""
-        self._input_idle = idle
-        self._changed()
+        """Ignored, as in Flink: idleness is this strategy's to decide (`with_idleness`, `mark_idle`)."""
 
     def end_epoch(self) -> None:
         """Emits the epoch's last watermark."""
-        if not self._input_idle:
-            self._time.end_epoch(self.context.clock.now())
+        self._time.end_epoch(self.context.clock.now())
         self.context.facts["event_time"] = self._time.snapshot()
 
     def _changed(self) -> None:
+        idle = self._time.idle
+        if self._said_idle and not idle:
+            self._said_idle = False
+            self.output.emit_idle(False)
         if self._time.watermark > self.watermark:
             self.watermark = self._time.watermark
-            if not self.context.task.batch:
-                self.output.emit_watermark(self.watermark)
-        idle = self._time.idle or self._input_idle
-        if idle != self._said_idle:
-            self._said_idle = idle
-            self.output.emit_idle(idle)
+            self.output.emit_watermark(self.watermark)
+        if idle and not self._said_idle:
+            self._said_idle = True
+            self.output.emit_idle(True)

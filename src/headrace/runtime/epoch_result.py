@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from headrace.common.errors import UserCodeError
+from headrace.common.errors import JobExecutionError, UserCodeError
 from headrace.runtime.task.frames import ACK, DRIVER_OUTPUT, FAILURE, unpack
 from headrace.runtime.task.messages import DriverOutput, TaskAck, TaskFailure
+
+
+class EpochLostError(JobExecutionError):
+    """An epoch came to nothing because a process died; nothing speaks against trying it again.
+
+    >>> EpochLostError("A slot died").code
+    'EPOCH_LOST'
+    """
+
+    code = "EPOCH_LOST"
 
 
 @dataclass

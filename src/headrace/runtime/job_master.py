@@ -7,9 +7,10 @@ there to do. It ends when all input has ended, on a failure, or when cancelled; 
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import logging
 import os
-import shutil
 import sys
 import threading
 import time
@@ -26,7 +27,7 @@ from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
 from headrace.graph.job_graph import JobGraph
 from headrace.graph.specs import SourceSpec
 from headrace.operators.clock import Clock
-from headrace.runtime.epoch_result import EpochResult, read_frames
+from headrace.runtime.epoch_result import EpochLostError, EpochResult, read_frames
 from headrace.runtime.executor import Executor
 from headrace.runtime.ledger import Ledger
 from headrace.runtime.options import RuntimeOptions
@@ -34,9 +35,12 @@ from headrace.runtime.progress import ProgressView
 from headrace.runtime.rate import RateController
 from headrace.runtime.task.internal_error import as_headrace_error
 from headrace.runtime.task.messages import EpochOrder, TaskAck
+from headrace.runtime.task.state_folder import StateFolder
 
 _ATTEMPTS_PER_EPOCH = 4
+_EXIT_SECONDS = 15.0
 _DONE = object()
+_log = logging.getLogger("headrace")
 
 
 class JobMaster:
@@ -49,7 +53,7 @@ class JobMaster:
         ledger: Ledger,
         executor: Executor,
         options: RuntimeOptions,
-        state_directory: str,
+        state_folder: StateFolder,
         clock: Clock,
     ) -> None:
         self.job_id = JobID(job_id)
@@ -58,7 +62,7 @@ class JobMaster:
         self._ledger = ledger
         self._executor = executor
         self._options = options
-        self._state_directory = state_directory
+        self._state_folder = state_folder
         self._clock = clock
         self._status = JobStatus.CREATED
         self._error: HeadraceError | None = None
@@ -81,17 +85,16 @@ class JobMaster:
         """Starts the loop."""
         self._status = JobStatus.RUNNING
         self._thread.start()
+        atexit.register(self._at_exit)
 
     def status(self) -> JobStatus:
         """Where the job stands."""
         return self._status
 
     def cancel(self) -> None:
-        """Asks the job to end; `wait` returns when it has."""
-        if not self._finished.is_set():
-            self._status = JobStatus.CANCELLING
-            self._cancelled.set()
-            self._executor.interrupt()
+        """Ends the job and waits until it has ended: functions are closed, processes are gone."""
+        self._ask_to_end()
+        self._finished.wait()
 
     def wait(self, timeout: float | None = None) -> JobExecutionResult:
         """The job's result when it has ended; raises what made it fail."""
@@ -133,26 +136,43 @@ class JobMaster:
                 return
             yield from batch
 
+    def _ask_to_end(self) -> None:
+        with self._lock:
+            going = not self._finished.is_set()
+            if going:
+                self._status = JobStatus.CANCELLING
+                self._cancelled.set()
+        if going:
+            with contextlib.suppress(Exception):  # Spark itself may be gone
+                self._executor.interrupt()
+
+    def _at_exit(self) -> None:
+        """The program ends and has not waited for the job: nothing of it may stay behind."""
+        self._ask_to_end()
+        self._finished.wait(_EXIT_SECONDS)
+
     # -- the loop -------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
+        ended = JobStatus.FAILED
         try:
             self._loop()
-            self._status = JobStatus.CANCELED if self._cancelled.is_set() else JobStatus.FINISHED
+            ended = JobStatus.CANCELED if self._cancelled.is_set() else JobStatus.FINISHED
         except BaseException as error:
             self._error = as_headrace_error(error)
-            self._status = JobStatus.FAILED
         finally:
             try:
                 self._executor.close()
             except Exception as error:
                 if self._error is None and not self._cancelled.is_set():
-                    self._error, self._status = as_headrace_error(error), JobStatus.FAILED
+                    self._error, ended = as_headrace_error(error), JobStatus.FAILED
             self._progress.close()
-            shutil.rmtree(self._state_directory, ignore_errors=True)
+            self._state_folder.remove()
             self._runtime = time.monotonic() - self._started
-            self._finished.set()
+            atexit.unregister(self._at_exit)
             with self._lock:
+                self._status = ended
+                self._finished.set()
                 for queue in self._collected.values():
                     queue.put(_DONE)
 
@@ -174,10 +194,15 @@ class JobMaster:
     def _epoch(self, epoch: int) -> EpochResult | None:
         """Runs an epoch until its acknowledgements are of one piece; None if the job was cancelled meanwhile."""
         limit, seconds = (sys.maxsize, None) if self._one_epoch else (self._rate.limit, self._rate.target)
-        why = None
+        why: str | None = None
         for _ in range(_ATTEMPTS_PER_EPOCH):
-            order = self._ledger.order(epoch, limit, seconds)
-            result = self._attempt(order)
+            order = self._ledger.order(epoch, limit, seconds, self._options.testing_clock)
+            try:
+                result = self._attempt(order)
+            except EpochLostError as error:
+                why = error.seen or error.message
+                _log.warning("headrace: epoch %d of job %s was lost and is run again: %s", epoch, self._graph.name, why)
+                continue
             if result is None:
                 return None
             if result.cause is not None:
@@ -214,7 +239,7 @@ class JobMaster:
         sources = {v.id for v in self._graph.vertices.values() if isinstance(v.head.spec, SourceSpec)}
         reports = [v for a in acks for v in a.vertices]
         read = [v.records_in for v in reports if v.vertex in sources]
-        self._rate.observe(max(read, default=0), seconds)
+        self._rate.observe(max(read, default=0), seconds, _critical_path(acks))
         watermark = self._ledger.watermark()
         known = MIN_TIMESTAMP < watermark < MAX_WATERMARK
         total = self.last_epoch.get("totalInputRows", 0) + sum(read)
@@ -258,7 +283,7 @@ class JobMaster:
         files, self._ledger.obsolete = self._ledger.obsolete, []
         for file in files:
             with contextlib.suppress(OSError):
-                os.unlink(os.path.join(self._state_directory, file.name))
+                os.unlink(os.path.join(self._state_folder.path, file.name))
 
     def _queue(self, collect_id: str) -> Queue[Any]:
         with self._lock:
@@ -268,6 +293,15 @@ class JobMaster:
                 if self._finished.is_set():
                     queue.put(_DONE)
             return queue
+
+
+def _critical_path(acks: list[TaskAck]) -> float:
+    """How long the epoch's work took if every level waits for its longest task."""
+    longest: dict[int, float] = {}
+    for ack in acks:
+        busy = sum(v.busy_seconds for v in ack.vertices)
+        longest[ack.task[0]] = max(busy, longest.get(ack.task[0], 0.0))
+    return sum(longest.values())
 
 
 def _no_savepoints() -> HeadraceError:

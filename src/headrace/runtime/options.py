@@ -19,6 +19,7 @@ WATERMARK_RECORDS = "headrace.watermark.interval-records"
 STATE_DIRECTORY = "headrace.state.directory"
 SPARK_MASTER = "spark.master"
 PROGRESS = "headrace.progress"
+TESTING_CLOCK = "headrace.testing.clock"
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class RuntimeOptions:
     watermark_records: int = 1000
     state_directory: str | None = None
     progress: str = "auto"
+    testing_clock: int | None = None
+    """The processing time to start with, in milliseconds, if it shall move only by events of the test kit."""
     spark: dict[str, str] = field(default_factory=dict)
     job_parameters: dict[str, str] = field(default_factory=dict)
 
@@ -55,6 +58,7 @@ def read_options(configuration: Configuration) -> RuntimeOptions:
         watermark_records=int(_number(values, WATERMARK_RECORDS, 1000)),
         state_directory=values.get(STATE_DIRECTORY),
         progress=values.get(PROGRESS, "auto"),
+        testing_clock=_milliseconds(values, TESTING_CLOCK),
         spark={k: str(v) for k, v in values.items() if k.startswith("spark.")},
     )
     if options.executor not in ("spark", "local"):
@@ -71,3 +75,13 @@ def _number(values: dict[str, Any], key: str, default: float) -> float:
     if number <= 0:
         raise ConfigurationError(f"{key} must be greater than 0", seen=raw)
     return number
+
+
+def _milliseconds(values: dict[str, Any], key: str) -> int | None:
+    raw = values.get(key)
+    if raw is None:
+        return None
+    try:
+        return int(raw)
+    except ValueError as error:
+        raise ConfigurationError(f"{key} is not a whole number of milliseconds", seen=raw) from error

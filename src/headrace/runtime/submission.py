@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 import uuid
 from typing import Any
 
@@ -17,6 +15,7 @@ from headrace.runtime.ledger import Ledger
 from headrace.runtime.local.executor import LocalExecutor
 from headrace.runtime.options import RuntimeOptions, read_options
 from headrace.runtime.task.job_spec import make_job_spec
+from headrace.runtime.task.state_folder import StateFolder, sweep_abandoned
 
 
 def submit(graph: JobGraph, configuration: Configuration, *, spark: Any = None) -> JobMaster:
@@ -29,13 +28,15 @@ def submit(graph: JobGraph, configuration: Configuration, *, spark: Any = None) 
     )
     executor = _executor(options, spark)
     executor.start(spec)
-    parent = options.state_directory
-    if parent is not None:
-        os.makedirs(parent, exist_ok=True)
-    directory = tempfile.mkdtemp(prefix=f"headrace-state-{job_id[:8]}-", dir=parent)
-    ledger = Ledger(job_id, graph, plan, directory)
-    master = JobMaster(job_id, graph, ledger, executor, options, directory, SystemClock())
-    master.start()
+    sweep_abandoned(options.state_directory)
+    folder = StateFolder(options.state_directory, job_id)
+    try:
+        ledger = Ledger(job_id, graph, plan, folder.path)
+        master = JobMaster(job_id, graph, ledger, executor, options, folder, SystemClock())
+        master.start()
+    except BaseException:
+        folder.remove()
+        raise
     return master
 
 

@@ -40,6 +40,8 @@ class Batch:
     clock: int | None = None
     more: bool = False
     """Read on at once although there are no records in this batch."""
+    pause: bool = False
+    """Read nothing more of this split in this epoch."""
 
 
 EMPTY = Batch([])

@@ -2,11 +2,13 @@
 
 `OperatorHarness` feeds records, watermarks and clock moves to a single operator, without any executor. `events` makes a source
 out of a list of events, for a job on any executor; with the configuration `headrace.testing.clock` the job's
-processing time moves only where the list says so.
+processing time moves only where the list says so. `observe` shows what a stream of such a job carries: records with their
+timestamps, watermarks and idleness.
 """
 
 from headrace.testing.events import AdvanceClock, EndEpoch, Event, Fail, Idle, Record, WatermarkTo, event_source
 from headrace.testing.harness import OperatorHarness
+from headrace.testing.observation import observe
 
 __all__ = [
     "AdvanceClock",
@@ -18,4 +20,5 @@ __all__ = [
     "Record",
     "WatermarkTo",
     "event_source",
+    "observe",
 ]

@@ -120,7 +120,7 @@ class _Player(SplitReader):
             case AdvanceClock(milliseconds):
                 return Batch([], clock=milliseconds, more=True)
             case EndEpoch():
-                return EMPTY
+                return Batch([], pause=True)
             case _:
                 return Batch([], more=True)
 

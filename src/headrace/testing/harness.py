@@ -8,32 +8,36 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.graph.specs import OperatorSpec
+from headrace.operators.batch import GroupedInput
 from headrace.operators.clock import ManualClock
 from headrace.operators.context import OperatorContext, TaskInfo
 from headrace.operators.factory import create_operator
 from headrace.operators.output import Timestamps, Values
+from headrace.runtime.task.channels import Valve
 from headrace.state.delta import OperatorState
 from headrace.state.heap import HeapKeyedBackend
 from headrace.state.opaque_key import hashable_keys
 from headrace.state.operator_state import OperatorStateBackend
+from headrace.testing.events import Event, Idle, Record, WatermarkTo
 
 
 class _Recorder:
     """A consumer that keeps everything."""
 
     def __init__(self) -> None:
-        self.items: list[Any] = []
+        self.events: list[Event] = []
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
         stamps = timestamps if timestamps is not None else [None] * len(values)
-        self.items.extend(zip(values, stamps))
+        self.events.extend(Record(v, t) for v, t in zip(values, stamps))
 
     def process_watermark(self, timestamp: int) -> None:
-        self.items.append(("watermark", timestamp))
+        self.events.append(WatermarkTo(timestamp))
 
     def process_idle(self, idle: bool) -> None:
-        self.items.append(("idle" if idle else "active",))
+        self.events.append(Idle(idle))
 
     def process_clock(self, now: int) -> None:
         """The clock is the harness's own."""
@@ -75,12 +79,14 @@ class OperatorHarness:
         batch: bool = False,
         state: OperatorState | None = None,
         clock: int = 0,
+        watermark_records: int = 1000,
+        inputs: int = 1,
     ) -> None:
         """Builds and opens the operator, from a former `snapshot` if `state` is given."""
         self.clock = ManualClock(clock)
         self.driver = _Driver()
         self._keys = (key_selector, key_selector2)
-        task = TaskInfo("0" * 32, "harness", "harness", subtask, parallelism, 128, 0, batch=batch)
+        task = TaskInfo("0" * 32, "harness", "harness", subtask, parallelism, 128, 0, batch=batch, watermark_records=watermark_records)
         self._context = OperatorContext(
             task, "operator", "operator", None, HeapKeyedBackend(128, range(128)), OperatorStateBackend(),
             self.clock, self.driver,
@@ -88,7 +94,9 @@ class OperatorHarness:
         if state is not None:
             self._context.keyed_state.apply(state.keyed)
             self._context.operator_state.restore(state.plain["operator_state"])
+        self._valve = Valve({(number, 0): number for number in range(inputs)})
         self.operator = create_operator(spec)
+        self._receiver = GroupedInput(self.operator) if batch else self.operator
         self.operator.setup(self._context)
         self._main = _Recorder()
         self.operator.output.main.append(self._main)
@@ -99,16 +107,26 @@ class OperatorHarness:
 
     @property
     def output(self) -> list[Any]:
-        """Everything of the main output: (value, timestamp), ("watermark", timestamp)."""
-        return self._main.items
+        """Everything of the main output: (value, timestamp), ("watermark", timestamp), ("idle",), ("active",)."""
+        return [_plain(event) for event in self._main.events]
+
+    @property
+    def events(self) -> list[Event]:
+        """Everything of the main output, as events."""
+        return self._main.events
 
     def side_output(self, tag: str) -> list[Any]:
         """The records of a side output, without its watermarks."""
-        return [item for item in self._sides[tag].items if len(item) == 2 and item[0] != "watermark"]
+        return [_plain(event) for event in self._sides[tag].events if isinstance(event, Record)]
 
     def take_output(self) -> list[Any]:
         """The main output so far; forgets it."""
-        taken, self._main.items = self._main.items, []
+        return [_plain(event) for event in self.take_events()]
+
+    def take_events(self, tag: str | None = None) -> list[Event]:
+        """The events so far of the main output, or of a side output; forgets them."""
+        recorder = self._main if tag is None else self._sides[tag]
+        taken, recorder.events = recorder.events, []
         return taken
 
     def process_element(self, value: Any, timestamp: int | None = None) -> None:
@@ -119,20 +137,31 @@ class OperatorHarness:
         """A record of the second input."""
         self._element(1, value, timestamp)
 
-    def process_watermark(self, timestamp: int) -> None:
-        """Event time reaches `timestamp`."""
-        self.operator.process_watermark(timestamp)
+    def process_watermark(self, timestamp: int, number: int | None = None) -> None:
+        """Event time reaches `timestamp`: in both inputs, or in the one with this number (0 or 1) only."""
+        for channel in self._channels(number):
+            self._change(self._valve.watermark, channel, timestamp)
+
+    def process_idle(self, idle: bool, number: int | None = None) -> None:
+        """Both inputs, or the one with this number (0 or 1), become idle or active again."""
+        for channel in self._channels(number):
+            self._change(self._valve.set_idle, channel, idle)
 
     def set_processing_time(self, now: int) -> None:
         """The clock reaches `now`."""
-        self.operator.process_clock(now)
+        self._receiver.process_clock(now)
 
     def end_epoch(self) -> None:
         """An epoch ends."""
         self.operator.end_epoch()
 
+    def end_input(self) -> None:
+        """All input has ended: event time ends, then the function finishes."""
+        self.process_watermark(MAX_WATERMARK)
+        self.finish()
+
     def finish(self) -> None:
-        """All input has ended."""
+        """All input has ended, and event time with it."""
         self.operator.finish()
 
     def snapshot(self) -> OperatorState:
@@ -147,5 +176,31 @@ class OperatorHarness:
     def _element(self, number: int, value: Any, timestamp: int | None) -> None:
         select = self._keys[number]
         keys = None if select is None else hashable_keys([select(value)])
-        call = self.operator.process_batch if number == 0 else self.operator.process_batch2
+        call = self._receiver.process_batch if number == 0 else self._receiver.process_batch2
         call([value], None if timestamp is None else [timestamp], keys)
+
+    def _channels(self, number: int | None) -> list[tuple[int, int]]:
+        return [channel for channel in self._valve.marks if number in (None, channel[0])]
+
+    def _change(self, call: Callable[..., int | None], channel: tuple[int, int], value: int) -> None:
+        """The order in which a task tells its operator what a change of its valve means."""
+        was_idle = self._valve.all_idle
+        risen = call(channel, value)
+        if was_idle and not self._valve.all_idle:
+            self._receiver.process_idle(False)
+        if risen is not None:
+            self._receiver.process_watermark(risen)
+        if self._valve.all_idle and not was_idle:
+            self._receiver.process_idle(True)
+
+
+def _plain(event: Event) -> tuple[Any, ...]:
+    match event:
+        case Record(value, timestamp):
+            return value, timestamp
+        case WatermarkTo(timestamp):
+            return "watermark", timestamp
+        case Idle(idle):
+            return ("idle" if idle else "active",)
+        case _:
+            raise TypeError(event)

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
+import time
 from typing import Any
 
 import cloudpickle
-from pyspark import RDD, Broadcast, SparkContext
-from pyspark.serializers import NoOpSerializer
+from pyspark import Broadcast, SparkContext
 
-from headrace.runtime.spark.context import spark_context
+from headrace.runtime.epoch_result import read_frames
+from headrace.runtime.spark.context import is_local, spark_context
+from headrace.runtime.spark.failures import as_epoch_error
+from headrace.runtime.spark.stages import StageLine
 from headrace.runtime.spark.worker import EndSlots, RunLevel, SpecBytes
-from headrace.runtime.task.courier import LevelRun, end_slots
+from headrace.runtime.task.courier import LevelRun
 from headrace.runtime.task.job_spec import JobSpec
 from headrace.runtime.task.messages import EpochOrder
+from headrace.runtime.task.slot_folder import job_folder, sweep_dead_jobs
+from headrace.runtime.task.slot_process import CLOSE_SECONDS, end_slots
+
+_END_ROUNDS = 5
 
 
 class SparkExecutor:
@@ -21,20 +29,38 @@ class SparkExecutor:
 
     def __init__(self, configuration: dict[str, str], given: Any) -> None:
         self._context = spark_context(given, configuration)
+        self._local = is_local(str(self._context.master))
+        self._line: StageLine | None = None
+        self._unfinished = False
+        self._used: set[tuple[str, int]] = set()
 
     def start(self, spec: JobSpec) -> None:
         """Ships the job: once per executor, as a broadcast that only new slots read."""
         self._spec = spec
         self._group = f"headrace-{spec.job_id}"
+        self._folder = job_folder(spec.job_id)
+        sweep_dead_jobs(self._folder)
         self._shipped: Broadcast[bytes] = self._context.broadcast(pickle.dumps(spec, protocol=5))
-        first = spec.plan.levels[0].partitions
-        self._seed = self._context.parallelize(range(first), first)
 
     def run_epoch(self, order: EpochOrder) -> list[bytes]:
-        """Builds the line of stages and collects what arrives at its end."""
-        self._context.setJobGroup(self._group, f"{self._spec.job_name} epoch {order.epoch}", interruptOnCancel=False)
+        """Runs the line of stages and gives what arrives at its end."""
+        try:
+            if self._line is None:
+                self._line = StageLine(self._context, self._group, self._spec.plan.levels[0].partitions)
+                self._slots = slots_per_executor(self._context, self._local)
+            self._unfinished = True
+            frames = self._line.run(self._levels(order), self._shipped, f"{self._spec.job_name} epoch {order.epoch}")
+            self._unfinished = False
+        except Exception as error:
+            raise as_epoch_error(error) from None
+        if not self._local:
+            self._used |= {(ack.host, ack.pid) for ack in read_frames(frames).acks}
+        return frames
+
+    def _levels(self, order: EpochOrder) -> list[tuple[RunLevel, int | None]]:
         levels = self._spec.plan.levels
-        rdd: RDD[Any] = self._seed
+        spec = SpecBytes(self._shipped)
+        functions: list[tuple[RunLevel, int | None]] = []
         for level in levels:
             following = levels[level.index + 1].partitions if level.index + 1 < len(levels) else None
             part = order.of_level(level.index)
@@ -44,48 +70,71 @@ class SparkExecutor:
                 order=cloudpickle.dumps(part, protocol=5),
                 tasks=frozenset(partition for _, partition in part.tasks),
                 next_partitions=following,
-                slots=_slots(self._context),
-                spec=SpecBytes(self._shipped),
+                slots=self._slots,
+                spec=spec,
+                folder=str(self._folder) if self._local else None,
             )
-            rdd = rdd.mapPartitionsWithIndex(RunLevel(run))
-            if following is not None:
-                rdd = _exchange(self._context, rdd, following)
-        return rdd.collect()
+            functions.append((RunLevel(run), following))
+        return functions
 
     def interrupt(self) -> None:
-        """Cancels the Spark job that is running."""
-        self._context.cancelJobGroup(self._group)
+        """Cancels the Spark job that is running, and those that might still be started."""
+        if self._context._jsc is not None:
+            self._context._jsc.sc().cancelJobGroupAndFutureJobs(self._group)
 
     def close(self) -> None:
         """Ends the slots: directly those of this machine, by a Spark job those of other executors."""
-        if self._context._jsc is not None:
-            if not str(self._context.master).startswith("local"):
-                self._end_remote_slots()
-            self._shipped.unpersist()
-        end_slots(self._spec.job_id)
+        if self._local:
+            end_slots(self._folder)
+        if self._context._jsc is None:
+            return
+        if not self._local:
+            self._end_remote_slots()
+        if self._wait_for_tasks() and self._local:
+            end_slots(self._folder)  # a task that was just about to start one when the job was cancelled
+        with contextlib.suppress(Exception):
+            self._shipped.destroy()
+
+    def _wait_for_tasks(self) -> bool:
+        """After a cancelled or failed epoch: waits until no task of it runs any more; False if there was none."""
+        if not self._unfinished:
+            return False
+        with contextlib.suppress(Exception):
+            tracker = self._context.statusTracker()
+            last = max(tracker.getJobIdsForGroup(self._group), default=None)
+            job = None if last is None else tracker.getJobInfo(last)
+            stages = [] if job is None else list(job.stageIds)
+            deadline = time.monotonic() + CLOSE_SECONDS
+            while time.monotonic() < deadline:
+                found = [tracker.getStageInfo(stage) for stage in stages]
+                if not any(stage is not None and stage.numActiveTasks for stage in found):
+                    break
+                time.sleep(0.02)
+        return True
 
     def _end_remote_slots(self) -> None:
-        partitions = max(2, self._context.defaultParallelism * 2)
-        job_id = self._spec.job_id
-        self._context.setJobGroup(self._group + "-end", f"{self._spec.job_name} end")
-        self._context.parallelize(range(partitions), partitions).foreach(EndSlots(job_id))
+        """Ends slots on all executors: rounds of small tasks until all that ever answered are known to have ended."""
+        self._context.setJobGroup(f"{self._group}-end", f"{self._spec.job_name} end")
+        ended: set[tuple[str, int]] = set()
+        for _ in range(_END_ROUNDS):
+            tasks = max(2, self._context.defaultParallelism)
+            empty = self._context.parallelize([], tasks)
+            found = empty.mapPartitionsWithIndex(EndSlots(self._spec.job_id)).collect()
+            ended.update(found)
+            if not found and self._used <= ended:
+                break
 
 
-def _exchange(context: SparkContext, rdd: RDD[Any], partitions: int) -> RDD[Any]:
-    """Moves frames to the partitions that Python chose. As `RDD.partitionBy`, but the frames stay raw bytes.
-
-    The RDD must not claim to be partitioned already, else Spark would leave the shuffle out.
-    """
-    rdd._bypass_serializer = True  # type: ignore[attr-defined]
-    jvm = context._jvm
-    pairs = jvm.PairwiseRDD(rdd._jrdd.rdd()).asJavaPairRDD()
-    partitioner = jvm.PythonPartitioner(partitions, 0)
-    return RDD(jvm.PythonRDD.valueOfPair(pairs.partitionBy(partitioner)), context, NoOpSerializer())
-
-
-def _slots(context: SparkContext) -> int:
+def slots_per_executor(context: SparkContext, local: bool) -> int:
     """Slot processes per executor: one for each task that runs there at a time."""
-    if str(context.master).startswith("local"):
-        return int(context.defaultParallelism)
-    cores = context.getConf().get("spark.executor.cores")
-    return int(cores) if cores else int(context.defaultParallelism)
+    executors = context._jsc.sc().statusStore().executorList(True)
+    tasks = [
+        int(executor.maxTasks())
+        for executor in (executors.apply(i) for i in range(executors.size()))
+        if local or executor.id() != "driver"
+    ]
+    if tasks and max(tasks) > 0:
+        return max(tasks)
+    conf = context.getConf()
+    cores = int(conf.get("spark.executor.cores") or context.defaultParallelism)
+    return max(1, cores // int(conf.get("spark.task.cpus") or 1))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import socket
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyspark import Broadcast, TaskContext
 from pyspark.serializers import pack_long
 
-from headrace.runtime.task.courier import LevelRun, end_slots, slots_directory
+from headrace.runtime.task.courier import LevelRun
+from headrace.runtime.task.slot_folder import job_folder
+from headrace.runtime.task.slot_process import end_slots
 
 
 class SpecBytes:
@@ -30,20 +34,25 @@ class RunLevel:
     def __call__(self, partition: int, incoming: Iterable[Any]) -> Iterator[Any]:
         context = TaskContext.get()
         attempt = context.taskAttemptId() if context is not None else 0
-        frames = () if self._run.level == 0 else incoming
         last = self._run.next_partitions is None
-        for target, frame in self._run.run(partition, attempt, frames):
+        for target, frame in self._run.run(partition, attempt, incoming):
             if not last:
                 yield pack_long(target)
             yield frame
 
 
 class EndSlots:
-    """Ends the slots of a job on the executor's machine."""
+    """Ends the slots of a job on the machine of an executor; gives (host, process id) of each.
+
+    Waits a little where there is nothing to end, so that the tasks of one Spark job spread over all executors.
+    """
 
     def __init__(self, job_id: str) -> None:
         self._job_id = job_id
 
-    def __call__(self, _: int) -> None:
-        if slots_directory(self._job_id).exists():
-            end_slots(self._job_id)
+    def __call__(self, partition: int, _: Iterable[Any]) -> Iterator[tuple[str, int]]:
+        folder = job_folder(self._job_id)
+        if not folder.exists():
+            time.sleep(0.1)
+        host = socket.gethostname()
+        yield from [(host, pid) for pid in end_slots(folder)]

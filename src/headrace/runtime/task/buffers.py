@@ -16,7 +16,10 @@ from headrace.runtime.task.frames import (
     pack,
 )
 
-FRAME_RECORDS = 20_000
+RUN_RECORDS = 4_096
+"""Records of one run: few enough that a batch stays in the processor's caches on the way through a chain."""
+FRAME_RECORDS = 16_384
+"""Records of one frame, about: some hundred kilobytes for Spark to move."""
 
 Send = Callable[[int, int, bytes], None]
 """send(level, partition, frame)"""
@@ -61,9 +64,10 @@ class TargetBuffer:
             self.timestamps += timestamps
         if keys is not None and self.keys is not None:
             self.keys += keys
-        if len(self.values) + self._count >= FRAME_RECORDS:
+        if len(self.values) >= RUN_RECORDS:
             self._close_run()
-            self._cut()
+            if self._count >= FRAME_RECORDS:
+                self._cut()
 
     def mark(self, item: tuple[Any, ...]) -> None:
         """Appends a watermark, idleness or end; of several watermarks in a row the last one counts."""

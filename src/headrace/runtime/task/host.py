@@ -7,6 +7,7 @@ count) is closed and built anew from its state files.
 from __future__ import annotations
 
 import contextlib
+import pickle
 
 from headrace.common.errors import HeadraceError
 from headrace.runtime.task.buffers import Send
@@ -25,15 +26,17 @@ class TaskHost:
         self._tasks: dict[TaskId, Task] = {}
 
     def run(self, order: EpochOrder, task_id: TaskId, attempt: int, frames: list[bytes], send: Send) -> bool:
-        """Runs one task's part of an epoch; its acknowledgement or failure is sent as a frame too. True if it worked."""
+        """Runs one task's part of an epoch; its acknowledgement or failure is sent as a frame too. True if it worked.
+
+        An exit or an interrupt out of user code is a failure of user code: it must not end the process.
+        """
         level, partition = task_id
         try:
             task = self._task(order, task_id)
             ack = task.run_epoch(order, attempt, frames, send)
-        except Exception as error:
+        except (Exception, SystemExit, KeyboardInterrupt) as error:
             self._discard(task_id)
-            failure = TaskFailure(task_id, as_headrace_error(error))
-            send(level, partition, pack(Header(FAILURE, level, partition, level, partition, 0, attempt), failure))
+            send(level, partition, failure_frame(task_id, attempt, as_headrace_error(error)))
             return False
         if all(v.ended for v in ack.vertices):
             self._tasks.pop(task_id)
@@ -63,3 +66,13 @@ class TaskHost:
         if task is not None:
             with contextlib.suppress(Exception):
                 task.close()
+
+
+def failure_frame(task_id: TaskId, attempt: int, error: HeadraceError) -> bytes:
+    """What tells the driver that a task has failed."""
+    level, partition = task_id
+    header = Header(FAILURE, level, partition, level, partition, 0, attempt)
+    try:
+        return pack(header, TaskFailure(task_id, error))
+    except (pickle.PicklingError, TypeError, AttributeError):  # an error class of the user's own, with more in it
+        return pack(header, TaskFailure(task_id, HeadraceError(str(error))))

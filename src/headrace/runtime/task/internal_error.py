@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import traceback
 
-from headrace.common.errors import HeadraceError, JobExecutionError
+from headrace.common.errors import HeadraceError, JobExecutionError, UserCodeError
 
 
 def as_headrace_error(error: BaseException) -> HeadraceError:
     """The error itself if it is one of headrace's own, else one that holds its traceback as text.
 
-    >>> as_headrace_error(KeyError("x")).code
-    'JOB_EXECUTION'
+    >>> as_headrace_error(KeyError("x")).code, as_headrace_error(SystemExit(1)).code
+    ('JOB_EXECUTION', 'USER_CODE')
     """
     if isinstance(error, HeadraceError):
         error.__cause__ = error.__context__ = error.__traceback__ = None
         return error
+    if isinstance(error, (SystemExit, KeyboardInterrupt)):  # only user code raises these in a task
+        return UserCodeError.wrap(error)
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    if isinstance(error, ImportError):
+        return JobExecutionError(
+            f"The job's code cannot be loaded in a worker: {error}\n{text}",
+            remedy="install the module where the executors run, or ship it with the Spark option spark.submit.pyFiles",
+        )
     return JobExecutionError(f"A task failed outside of user code\n{text}")

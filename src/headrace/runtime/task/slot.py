@@ -1,10 +1,11 @@
 """The slot process: owns subtasks and their live state for the whole job, and serves couriers one at a time.
 
-Started by the first courier that needs it (`python -m headrace.runtime.task.slot DIRECTORY INDEX WATCHED_PID`), ends when told
-so, or when the process it watches (the executor's Python daemon) is gone: no orphans.
+Started by the first courier that needs it (`python -m headrace.runtime.task.slot FOLDER INDEX DAEMON READY`): it listens at once and loads
+the operators while the courier sends. It ends on SIGTERM, or when the process DAEMON (the executor's Python daemon) is gone,
+so there are no orphans: user code is left by an exception, functions are closed, and what takes too long is cut off.
 
-A request: 1. a pickled `Request`; 2. for RUN the slot says whether it needs the job spec, and gets it; 3. frames up to an empty
-one. The answer: frames up to an empty one. Orders come from the courier of the same user over a socket in a private folder.
+What the slot does for a courier that has died meanwhile counts for nobody: the task's version is then one that the driver
+never asks for, and the next request for the task builds it anew from its state files.
 """
 
 from __future__ import annotations
@@ -20,88 +21,80 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
 
-from headrace.runtime.task.buffers import Send
-from headrace.runtime.task.host import TaskHost
-from headrace.runtime.task.job_spec import JobSpec
-from headrace.runtime.task.messages import EpochOrder
-from headrace.runtime.task.slot_protocol import HAS_SPEC, NEEDS_SPEC, Request, socket_path
+from headrace.runtime.task.slot_folder import LifeMark, life_mark_path, remove_folder, socket_path
+from headrace.runtime.task.slot_process import CLOSE_SECONDS
+from headrace.runtime.task.slot_protocol import HAS_SPEC, NEEDS_SPEC, Request
+from headrace.runtime.task.state_folder import remove_if_abandoned
 from headrace.runtime.task.wire import END_OF_FRAMES, Wire
+
+if TYPE_CHECKING:
+    from headrace.runtime.task.host import TaskHost
+    from headrace.runtime.task.messages import EpochOrder
+
+
+class SlotEnding(BaseException):
+    """Raised in the main thread, wherever it is, when the slot is told to end."""
+
 
 class Slot:
     """One slot process."""
 
-    def __init__(self, directory: Path, index: int) -> None:
-        self._directory = directory
-        self._path = socket_path(directory, index)
+    def __init__(self) -> None:
+        self.state_directory: str | None = None
         self._host: TaskHost | None = None
         self._memory = _Memory()
 
-    def serve(self) -> None:
-        """Handles couriers until one says end."""
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
-            temporary = self._path.with_suffix(".new")
-            temporary.unlink(missing_ok=True)
-            server.bind(str(temporary))
-            server.listen(64)
-            temporary.rename(self._path)
-            going = True
-            while going:
-                connection, _ = server.accept()
-                wire = Wire(connection)
-                try:
-                    going = self._handle(wire)
-                except (EOFError, OSError):
-                    continue
-                finally:
-                    wire.close()
+    def serve(self, server: socket.socket) -> None:
+        """Handles couriers, one after the other, for ever."""
+        while True:
+            connection, _ = server.accept()
+            with Wire(connection) as wire, contextlib.suppress(EOFError, OSError):
+                self._handle(wire)
+            self._memory.between_epochs()
 
-    def _handle(self, wire: Wire) -> bool:
-        request = pickle.loads(wire.receive())  # noqa: S301 - from the courier of the same job
-        if request.order is None:
-            self.close()
-            wire.send(END_OF_FRAMES)
-            wire.flush()
-            return False
+    def _handle(self, wire: Wire) -> None:
+        request: Request = pickle.loads(wire.receive())  # noqa: S301 - from a courier of the same job, in a private folder
         wire.send(HAS_SPEC if self._host is not None else NEEDS_SPEC)
         wire.flush()
-        if self._host is None:
-            self._host = self._start(pickle.loads(wire.receive()))  # noqa: S301 - the job's own code
+        shipped = wire.receive() if self._host is None else b""
         frames = wire.receive_all()
-        order: EpochOrder = pickle.loads(request.order)  # noqa: S301 - from the job's own driver
-        self._host.run(order, request.task_id, request.attempt, frames, _sender(wire))
+        try:
+            host = self._host = self._host or self._start(shipped)
+            order: EpochOrder = pickle.loads(request.order)  # noqa: S301 - from the job's own driver
+        except Exception as error:
+            wire.send(_failure(request, error))
+        else:
+            self.state_directory = order.state_directory
+            host.run(order, request.task_id, request.attempt, frames, lambda level, partition, frame: wire.send(frame))
         wire.send(END_OF_FRAMES)
         wire.flush()
-        wire.close()
-        del frames
-        self._memory.between_epochs()
-        return True
 
-    def _start(self, spec: JobSpec) -> TaskHost:
-        for entry in spec.python_path:
-            if entry not in sys.path:
-                sys.path.append(entry)
+    def _start(self, shipped: bytes) -> TaskHost:
+        from headrace.runtime.task.host import TaskHost
+        from headrace.runtime.task.job_spec import JobSpec
+
+        spec: JobSpec = pickle.loads(shipped)  # noqa: S301 - the job's own code
+        sys.path += [entry for entry in spec.python_path if entry not in sys.path]
         if os.path.isdir(spec.working_directory):
             os.chdir(spec.working_directory)
         self._memory.start()
         return TaskHost(spec)
 
     def close(self) -> None:
-        """Closes the functions and takes the socket away."""
-        self._path.unlink(missing_ok=True)
+        """Closes the functions."""
         if self._host is not None:
             for error in self._host.close():
                 sys.stderr.write(f"headrace: error while closing a function:\n{error}\n")
-        with contextlib.suppress(OSError):
-            self._path.with_suffix(".lock").unlink(missing_ok=True)
-            self._directory.rmdir()
 
 
-def _sender(wire: Wire) -> Send:
-    def send(level: int, partition: int, frame: bytes) -> None:
-        wire.send(frame)
+def _failure(request: Request, error: Exception) -> bytes:
+    from headrace.runtime.task.host import failure_frame
+    from headrace.runtime.task.internal_error import as_headrace_error
 
-    return send
+    return failure_frame(request.task_id, request.attempt, as_headrace_error(error))
 
 
 class _Memory:
@@ -134,36 +127,82 @@ def _resident_bytes() -> int:
         return 0
 
 
-def _watch(pid: int, slot: Slot) -> None:
-    """Ends this process when process `pid` is gone."""
-    _wait_for_exit(pid)
-    closer = threading.Thread(target=slot.close, daemon=True)
-    closer.start()
-    closer.join(timeout=3)
-    os._exit(0)
+class Ending:
+    """How a slot comes to its end: the first call raises `SlotEnding` in the main thread and starts the time to close."""
+
+    def __init__(self) -> None:
+        self.orphaned = False
+        """Whether the executor is gone."""
+
+    def listen(self, daemon: int) -> None:
+        """Ends this process on SIGTERM, and when the process `daemon` is gone."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, self._terminated)
+        threading.Thread(target=self._watch, args=(daemon,), name="headrace-watch", daemon=True).start()
+
+    def _terminated(self, number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.alarm(int(CLOSE_SECONDS))
+        raise SlotEnding
+
+    def _watch(self, daemon: int) -> None:
+        _wait_for_exit(daemon)
+        self.orphaned = True
+        signal.alarm(int(CLOSE_SECONDS))  # even if the main thread never comes to handle the signal
+        with open(os.devnull, "w") as nowhere:  # who read our output is gone: writing there would fail
+            os.dup2(nowhere.fileno(), 1)
+            os.dup2(nowhere.fileno(), 2)
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _wait_for_exit(pid: int) -> None:
     try:
         handle = os.pidfd_open(pid)
     except (AttributeError, OSError):
-        while True:
-            try:
-                os.kill(pid, 0)
-            except OSError:
-                return
+        while _exists(pid):
             time.sleep(0.5)
+        return
     select.select([handle], [], [])
 
 
-def main(arguments: list[str]) -> None:
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def main(folder: Path, index: int, daemon: int, ready: int) -> None:
     """Runs a slot process."""
-    directory, index, watched = Path(arguments[0]), int(arguments[1]), int(arguments[2])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    slot = Slot(directory, index)
-    threading.Thread(target=_watch, args=(watched, slot), daemon=True).start()
-    slot.serve()
+    os.environ.pop("PYTHONSAFEPATH", None)
+    mark = LifeMark(life_mark_path(folder, index))
+    if not mark.take():
+        raise SystemExit(f"headrace: slot {index} in {folder} is there already")
+    slot, ending = Slot(), Ending()
+    try:
+        ending.listen(daemon)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
+            server.bind(str(socket_path(folder, index)))
+            server.listen(64)
+            os.write(ready, b".")
+            os.close(ready)
+            import headrace.runtime.task.host  # noqa: F401 - loads the operators while the courier sends
+
+            slot.serve(server)
+    except SlotEnding:
+        socket_path(folder, index).unlink(missing_ok=True)
+        slot.close()
+    if ending.orphaned:
+        # Nobody else is left to clear up. The last slot to end removes the folder.
+        life_mark_path(folder, index).unlink(missing_ok=True)
+        if not any(folder.glob("slot-*.pid")):
+            remove_folder(folder)
+        if slot.state_directory is not None:
+            remove_if_abandoned(slot.state_directory)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))

@@ -1,22 +1,19 @@
-"""What a courier and a slot process say to each other, and where they meet. Light: couriers import no operators."""
+"""What a courier and a slot process say to each other. Light: couriers import no operators.
+
+1. The courier sends a pickled `Request`; 2. the slot says whether it has the job's spec, and gets it if not; 3. the courier sends
+the task's frames up to an empty one; 4. the slot sends the task's frames up to an empty one. A slot is ended by a signal.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from typing import NamedTuple
 
 NEEDS_SPEC, HAS_SPEC = b"needs spec", b"has spec"
 
 
-@dataclass(frozen=True)
-class Request:
-    """What a courier asks for: an epoch of a task, or (order is None) the end of the slot."""
+class Request(NamedTuple):
+    """An epoch of a task. `order` is a pickled EpochOrder."""
 
-    order: bytes | None = None
-    task_id: tuple[int, int] = (0, 0)
-    attempt: int = 0
-
-
-def socket_path(directory: Path, index: int) -> Path:
-    """Where slot `index` listens."""
-    return directory / f"slot-{index}.sock"
+    order: bytes
+    task_id: tuple[int, int]
+    attempt: int

@@ -33,7 +33,7 @@ class VertexTask:
         """`channels` maps each input channel to its input number."""
         self.vertex = vertex
         self.subtask = subtask
-        self.valve = Valve(list(channels))
+        self.valve = Valve(channels)
         self.ended = False
         self.closed = False
         self.operators: dict[int, Operator] = {}
@@ -200,7 +200,7 @@ class VertexTask:
             records_in=self._records_in,
             records_out=records_out if len(self.operators) == 1 else last.output.records,
             watermark=self.head.watermark,
-            idle=self.valve.all_idle,
+            idle=self.head.idle if isinstance(self.head, SourceOperator) else self.valve.all_idle,
             next_timer=min(timers) if timers and not self.ended else None,
             ended=self.ended,
             busy_seconds=self._busy,

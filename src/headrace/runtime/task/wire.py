@@ -45,6 +45,12 @@ class Wire:
             messages.append(message)
         return messages
 
+    def __enter__(self) -> Wire:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Closes the connection."""
         for stream in (self._reader, self._writer, self._connection):

@@ -1,0 +1,102 @@
+"""What Spark's exceptions mean for a job, in words that help: no Java stack trace where the cause is known.
+
+Failures of user code never come this way (they travel as frames). What does: a lost worker, slot or executor that Spark's
+own retries could not make good, a set-up in which workers cannot run headrace, a SparkContext that is gone.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from headrace.common.errors import ConfigurationError, HeadraceError, JobExecutionError
+from headrace.runtime.epoch_result import EpochLostError
+
+_LOST = (
+    "SlotLostError",
+    "SlotStartError",
+    "Python worker exited unexpectedly",
+    "Python worker failed to connect back",
+    "ExecutorLostFailure",
+    "FetchFailed",
+    "ExecutorDeadException",
+)
+_GONE = ("stopped SparkContext", "SparkContext was shut down", "SparkContext has been shutdown", "is cancelled because SparkContext")
+
+
+def as_epoch_error(error: Exception) -> HeadraceError:
+    """The error to raise for an epoch that Spark did not run to its end.
+
+    >>> as_epoch_error(RuntimeError("... SlotLostError: the slot process has died")).code
+    'EPOCH_LOST'
+    """
+    if isinstance(error, HeadraceError):
+        return error
+    text = _message_of(error)
+    if any(mark in text for mark in _GONE) or type(error).__name__ in ("Py4JNetworkError", "ConnectionRefusedError"):
+        return JobExecutionError(
+            "The SparkContext that the job ran on is gone",
+            seen=_first_line(text),
+            remedy="stop a SparkContext only after the jobs on it have ended; if Spark's JVM died, see its log.",
+        )
+    return _setup_error(text) or (
+        EpochLostError("A process of the job died and Spark's retries did not help", seen=_reason(text))
+        if any(mark in text for mark in _LOST)
+        else JobExecutionError("Spark could not run an epoch", seen=_reason(text))
+    )
+
+
+def _setup_error(text: str) -> HeadraceError | None:
+    missing = re.search(r"No module named '(headrace|cloudpickle)[.']?", text)
+    if missing:
+        return ConfigurationError(
+            f"The Python of the executors has no module {missing.group(1)!r}",
+            seen=_python_of(text),
+            remedy="install headrace on the machines of the executors, or set spark.pyspark.python to a Python that has it.",
+        )
+    if "PYTHON_VERSION_MISMATCH" in text:
+        return ConfigurationError(
+            "The executors run another version of Python than this program",
+            seen=_reason(text),
+            expected="%d.%d" % sys.version_info[:2],
+            remedy="set spark.pyspark.python (or PYSPARK_PYTHON) to the same version of Python on all machines.",
+        )
+    program = re.search(r'Cannot run program "([^"]*)"', text)
+    if program:
+        return ConfigurationError(
+            f"The executors cannot start {program.group(1)!r}",
+            seen=_reason(text),
+            remedy="set spark.pyspark.python (or PYSPARK_PYTHON) to a Python that exists on all machines.",
+        )
+    if "must be a directory of user" in text:
+        return ConfigurationError("The folder of the job's slot processes is not private", seen=_reason(text))
+    return None
+
+
+def _message_of(error: Exception) -> str:
+    """The Java message and all its causes' where there is one."""
+    java = getattr(error, "java_exception", None)
+    if java is None:
+        return f"{type(error).__name__}: {error}"
+    try:
+        return str(java.toString())
+    except Exception:
+        return str(error)
+
+
+def _reason(text: str) -> str:
+    """What matters in a SparkException: the last line of the worker's traceback, or the first line of all."""
+    python = re.search(r"Traceback \(most recent call last\):\n(.*?)(?:\n\n|\n\tat |\Z)", text, re.DOTALL)
+    if python:
+        return python.group(1).rstrip().splitlines()[-1]
+    return _first_line(text)
+
+
+def _first_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("\tat ")]
+    return lines[0] if lines else text
+
+
+def _python_of(text: str) -> str | None:
+    found = re.search(r'File "([^"]*?)/(?:lib/python|python/lib)', text)
+    return f"a worker under {found.group(1)}" if found else None

@@ -1,0 +1,81 @@
+"""Builds an epoch's line of stages in the JVM, with few calls over the gateway, and collects what arrives at its end.
+
+Goes below PySpark's RDD class for two reasons: frames stay raw bytes all the way, and an epoch of almost no data should cost
+little more than Spark's own scheduling. A pair of the exchange is (target partition, frame): Python decides, the JVM moves.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+from pyspark import Broadcast, SparkContext
+from pyspark.serializers import NoOpSerializer
+from pyspark.util import _load_from_socket
+
+_LARGE_COMMAND = 1 << 20
+"""Spark ships a command with every task; above this size a broadcast is cheaper."""
+
+
+class StageLine:
+    """The stages of one job; `run` is called once per epoch, always from the same thread."""
+
+    def __init__(self, context: SparkContext, group: str, first_partitions: int) -> None:
+        jvm = context._jvm
+        assert jvm is not None
+        self._context = context
+        self._group = group
+        self._raw = NoOpSerializer()
+        # Every name looked up in the JVM costs a round trip: once per job is enough.
+        self._function = jvm.SimplePythonFunction
+        self._python_rdd = jvm.PythonRDD
+        self._pairwise = jvm.PairwiseRDD
+        self._partitioner = jvm.PythonPartitioner
+        self._partitioners: dict[int, Any] = {}
+        self._source = context.parallelize([], first_partitions)._jrdd.rdd()
+
+    def run(self, levels: list[tuple[Any, int | None]], shipped: Broadcast[bytes], description: str) -> list[bytes]:
+        """Runs (function, partitions of the next level) for every level; gives what the last one yields."""
+        rdd = self._source
+        large: list[Broadcast[bytes]] = []
+        for function, next_partitions in levels:
+            rdd = self._python_rdd(rdd, self._wrapped(function, shipped, large), False, False)
+            if next_partitions is not None:
+                pairs = self._pairwise(rdd).asJavaPairRDD().partitionBy(self._partitioner_of(next_partitions))
+                rdd = self._python_rdd.valueOfPair(pairs).rdd()
+        try:
+            served = self._python_rdd.collectAndServeWithJobGroup(rdd, self._group, description, False)
+            with _load_from_socket(served, self._raw) as frames:
+                return list(frames)
+        finally:
+            if len(levels) > 1:
+                rdd.cleanShuffleDependencies(False)
+            for command in large:
+                command.destroy()
+
+    def _wrapped(self, function: Any, shipped: Broadcast[bytes], large: list[Broadcast[bytes]]) -> Any:
+        context = self._context
+        command = pickle.dumps((function, None, self._raw, self._raw), protocol=5)
+        broadcasts = [shipped]
+        if len(command) > _LARGE_COMMAND:
+            moved = context.broadcast(command)
+            large.append(moved)
+            broadcasts.append(moved)
+            command = pickle.dumps(moved, protocol=5)
+        context._pickled_broadcast_vars.clear()
+        return self._function(
+            command,
+            context.environment,
+            context._python_includes,
+            context.pythonExec,
+            context.pythonVer,
+            [b._jbroadcast for b in broadcasts],
+            context._javaAccumulator,
+        )
+
+    def _partitioner_of(self, partitions: int) -> Any:
+        # The RDD that is partitioned must not claim this partitioner already, else Spark would leave the shuffle out:
+        # a Python RDD that does not preserve partitioning claims none.
+        if partitions not in self._partitioners:
+            self._partitioners[partitions] = self._partitioner(partitions, 0)
+        return self._partitioners[partitions]

@@ -1,0 +1,157 @@
+"""Where couriers and slot processes of a job meet on one machine, and what is left there when they are gone.
+
+    <temporary directory>/headrace-<user id>-<job>/<pid of the executor's Python daemon>/slot-<n>.sock, .pid, .lock
+
+Orders and state travel as pickles, so nobody else may listen or answer here: both folders belong to this user and are closed
+to all others, which is checked before a socket in them is used. Light: couriers import it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+_LONGEST_SOCKET_PATH = 100
+"""Unix socket paths end at 108 bytes on Linux, 104 on macOS."""
+_checked: set[str] = set()
+
+
+def job_folder(job_id: str) -> Path:
+    """The folder of all slots of a job on this machine; may not exist."""
+    name = f"headrace-{os.getuid()}-{job_id[:16]}"
+    longest = len(f"/{name}/4194304/slot-9999.sock.new")
+    for parent in (tempfile.gettempdir(), "/tmp"):  # noqa: S108 - the folder in it is private
+        if len(os.fsencode(parent)) + longest <= _LONGEST_SOCKET_PATH:
+            return Path(parent) / name
+    return Path("/tmp") / name  # noqa: S108
+
+
+def executor_folder(job: Path, daemon: int) -> Path:
+    """The folder of the slots of one executor in the folder of the job, made if need be; refuses one that is not private."""
+    folder = job / str(daemon)
+    if str(folder) not in _checked or not folder.is_dir():
+        for part in (folder.parent, folder):
+            with contextlib.suppress(FileExistsError):
+                part.mkdir(mode=0o700)
+            require_private(part)
+        _checked.add(str(folder))
+    return folder
+
+
+def require_private(folder: Path) -> None:
+    """Raises PermissionError unless `folder` is a directory of this user that nobody else can enter."""
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise PermissionError(
+            f"{folder} must be a directory of user {os.getuid()} with mode 0700, but has owner {found.st_uid} and mode "
+            f"{stat.S_IMODE(found.st_mode):04o}; somebody else may have made it: remove it"
+        )
+
+
+def socket_path(folder: Path, index: int) -> Path:
+    """Where slot `index` listens."""
+    return folder / f"slot-{index}.sock"
+
+
+def start_lock(folder: Path, index: int) -> Path:
+    """The lock of whoever starts slot `index`."""
+    return folder / f"slot-{index}.lock"
+
+
+class LifeMark:
+    """A file with a process id in it, locked as long as that process lives: who can lock it knows that it is dead."""
+
+    def __init__(self, path: Path, *, create: bool = True) -> None:
+        self._file = open(path, "a+" if create else "r+")  # not inherited by programs that the process starts
+
+    def take(self) -> bool:
+        """Locks the file for the life of this process; False if another one has it."""
+        if not self._lock():
+            return False
+        self._file.truncate(0)
+        self._file.write(str(os.getpid()))
+        self._file.flush()
+        return True
+
+    def living(self) -> int | None:
+        """The id of the process that holds the lock; None if it is dead."""
+        if self._lock():
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+            return None
+        self._file.seek(0)
+        text = self._file.read()
+        return int(text) if text.isdigit() else 0
+
+    def close(self) -> None:
+        """Gives the lock back, if this process has it."""
+        self._file.close()
+
+    def _lock(self) -> bool:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
+
+
+def life_mark_path(folder: Path, index: int) -> Path:
+    """The mark of slot `index`."""
+    return folder / f"slot-{index}.pid"
+
+
+def living_slot(folder: Path, index: int) -> int | None:
+    """The process id of slot `index` if it lives; 0 if it has not said its own yet."""
+    return _living(life_mark_path(folder, index))
+
+
+def living_slots(folder: Path) -> Iterator[int]:
+    """The process ids of the living slots in an executor's folder."""
+    for path in sorted(folder.glob("slot-*.pid")):
+        pid = _living(path)
+        if pid is not None:
+            yield pid
+
+
+def _living(path: Path) -> int | None:
+    try:
+        mark = LifeMark(path, create=False)
+    except OSError:
+        return None
+    try:
+        return mark.living()
+    finally:
+        mark.close()
+
+
+def remove_folder(folder: Path) -> None:
+    """Removes an executor's folder, and the job's if it is empty then. Only slots that are dead may be in it."""
+    with contextlib.suppress(OSError):
+        for leftover in folder.glob("slot-*"):
+            leftover.unlink(missing_ok=True)
+        folder.rmdir()
+    with contextlib.suppress(OSError):
+        folder.parent.rmdir()
+
+
+def sweep_dead_jobs(job: Path) -> None:
+    """Removes what killed jobs of this user have left beside `job`: folders whose daemon and slots are all dead."""
+    for folder in job.parent.glob(f"headrace-{os.getuid()}-*/*"):
+        with contextlib.suppress(OSError):
+            require_private(folder.parent)
+            if folder.name.isdigit() and not _is_alive(int(folder.name)) and not any(True for _ in living_slots(folder)):
+                remove_folder(folder)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,81 @@
+"""Starting and ending slot processes, for couriers (start) and for whoever ends a job on this machine (end).
+
+A slot is ended by SIGTERM: it leaves user code, closes the functions and exits. One that does not within its time is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from headrace.runtime.task.slot_folder import living_slots, remove_folder
+
+START_SECONDS = 60.0
+CLOSE_SECONDS = 10.0
+_POLL_SECONDS = 0.01
+
+
+class SlotStartError(Exception):
+    """A slot process did not come up."""
+
+
+def start_slot(folder: Path, index: int, daemon: int) -> None:
+    """Starts slot `index` and waits until it listens. The caller holds the start lock."""
+    environment = dict(
+        os.environ,
+        PYTHONHASHSEED="0",
+        PYTHONPATH=os.pathsep.join(p for p in sys.path if p),
+        PYTHONSAFEPATH="1",
+    )
+    ready, ready_slot = os.pipe()
+    command = [sys.executable, "-m", "headrace.runtime.task.slot", str(folder), str(index), str(daemon), str(ready_slot)]
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=sys.stderr,
+            start_new_session=True,
+            pass_fds=(ready_slot,),
+            env=environment,
+        )
+    finally:
+        os.close(ready_slot)
+    # Closed without a word if the process dies; a hanging one is for Spark's own timeouts to notice.
+    with open(ready, "rb") as said:
+        if said.read(1):
+            return
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(START_SECONDS)
+    raise SlotStartError(f"a slot process did not start (exit code {process.poll()}): {' '.join(command[:3])}")
+
+
+def end_slots(job: Path) -> list[int]:
+    """Ends all slots of a job on this machine (`job` is its folder) and removes the folder; gives their process ids."""
+    ended: dict[int, None] = {}
+    deadline = time.monotonic() + CLOSE_SECONDS
+    signalled: set[int] = set()
+    while living := [(folder, pid) for folder in _executor_folders(job) for pid in living_slots(folder)]:
+        late = time.monotonic() > deadline
+        for _, pid in living:
+            ended[pid] = None
+            if pid and (late or pid not in signalled):
+                signalled.add(pid)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL if late else signal.SIGTERM)
+        if late and time.monotonic() > deadline + 1:
+            break  # only a process that it has forked still holds the mark
+        time.sleep(_POLL_SECONDS)
+    for folder in _executor_folders(job):
+        remove_folder(folder)
+    with contextlib.suppress(OSError):
+        job.rmdir()
+    return [pid for pid in ended if pid]
+
+
+def _executor_folders(job: Path) -> list[Path]:
+    return [folder for folder in job.glob("*") if folder.name.isdigit()] if job.is_dir() else []

@@ -1,0 +1,82 @@
+"""Every transcript, on the operator harness, on the local executor (in three ways) and on Spark."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+from semantics_kit.replay import replay_as_job, replay_on_harness, settings_of
+from semantics_kit.transcript import HARNESS, LOCAL, SPARK, Transcript, read_transcripts
+
+import headrace.runtime.submission
+from headrace.runtime.local.executor import LocalExecutor
+from headrace.runtime.task.host import TaskHost
+from headrace.runtime.task.messages import EpochOrder
+
+TRANSCRIPTS = read_transcripts(Path(__file__).parent / "transcripts")
+PER_SPARK_JOB = 25
+
+
+def of(way: str) -> pytest.MarkDecorator:
+    chosen = [t for t in TRANSCRIPTS if way in t.runs_on]
+    return pytest.mark.parametrize("transcript", chosen, ids=lambda t: f"{t.file}: {t.name}")
+
+
+def test_names_are_unique():
+    assert [name for name, count in Counter(t.name for t in TRANSCRIPTS).items() if count > 1] == []
+
+
+@of(HARNESS)
+def test_on_the_harness(transcript: Transcript):
+    replay_on_harness(transcript)
+
+
+@of(LOCAL)
+def test_on_the_local_executor(transcript: Transcript):
+    replay_as_job([transcript], LOCAL)
+
+
+def epochs_matter(transcript: Transcript) -> bool:
+    """Periodic watermarks and idleness are decided at the end of an epoch: more epochs, more watermarks."""
+    return any(transcript.sources) or any(o.kind == "assign_timestamps" for o in transcript.operators)
+
+
+@of(LOCAL)
+def test_with_an_epoch_per_step(transcript: Transcript):
+    if epochs_matter(transcript):
+        pytest.skip("its watermarks depend on epochs")
+    replay_as_job([transcript], LOCAL, cut_everywhere=True)
+
+
+class ForgetfulExecutor(LocalExecutor):
+    """Builds every task anew in every epoch, from its state files: as if each epoch ran in another process."""
+
+    def run_epoch(self, order: EpochOrder) -> list[bytes]:
+        self._host = TaskHost(self._spec)
+        return super().run_epoch(order)
+
+
+@of(LOCAL)
+def test_with_every_epoch_in_another_process(transcript: Transcript, monkeypatch: pytest.MonkeyPatch):
+    if epochs_matter(transcript) or transcript.batch:
+        pytest.skip("its watermarks depend on epochs, or it is a batch and has one epoch")
+    monkeypatch.setattr(headrace.runtime.submission, "LocalExecutor", ForgetfulExecutor)
+    replay_as_job([transcript], LOCAL, cut_everywhere=True)
+
+
+def spark_jobs() -> list[list[Transcript]]:
+    """Transcripts with equal settings share jobs: they run side by side, as independent parts of one graph."""
+    chosen = sorted((t for t in TRANSCRIPTS if SPARK in t.runs_on), key=settings_of)
+    jobs = []
+    for _, same in groupby(chosen, key=settings_of):
+        transcripts = list(same)
+        jobs += [transcripts[i : i + PER_SPARK_JOB] for i in range(0, len(transcripts), PER_SPARK_JOB)]
+    return jobs
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("transcripts", spark_jobs(), ids=lambda ts: f"{ts[0].name} and {len(ts) - 1} more")
+def test_on_spark(transcripts: list[Transcript]):
+    replay_as_job(transcripts, SPARK)
