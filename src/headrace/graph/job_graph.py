@@ -70,19 +70,19 @@ def default_max_parallelism(parallelism: int) -> int:
 
 def build_job_graph(graph: StreamGraph) -> JobGraph:
     """Chains the operators of `graph`."""
-    chained = {e for e in graph.edges if is_chainable(graph, e)}
+    chained = {e.target: e for e in graph.edges if is_chainable(graph, e)}  # its target has no other input edge
     chain_head: dict[int, int] = {}
     members: dict[int, list[StreamNode]] = {}
     for node in topological(graph):
-        into = [e for e in graph.in_edges(node.id) if e in chained]
-        head = chain_head[into[0].source] if into else node.id
+        into = chained.get(node.id)
+        head = node.id if into is None else chain_head[into.source]
         chain_head[node.id] = head
         members.setdefault(head, []).append(node)
     vertices = {
-        nodes[0].operator_id: _vertex(nodes, [e for e in chained if chain_head[e.source] == head], graph)
+        nodes[0].operator_id: _vertex(nodes, [e for e in chained.values() if chain_head[e.source] == head], graph)
         for head, nodes in members.items()
     }
-    crossing = [e for e in graph.edges if e not in chained]
+    crossing = [e for e in graph.edges if e.target not in chained]
     crossing.sort(key=lambda e: (e.target, e.input_number))
     edges = tuple(
         JobEdge(

@@ -114,8 +114,9 @@ def build_stream_graph(registry: TransformationRegistry, settings: GraphSettings
                         remedy="give both the same parallelism, or use rebalance(), rescale() or another partitioning.",
                     )
                 edges.append(StreamEdge(up.node, t.id, number, partitioner, up.tag))
-    ids = assign_operator_ids(operators, edges)
     _check_unique_uids(operators)
+    ids = assign_operator_ids(operators, edges)
+    _check_unique_ids(operators, ids)
     groups = _slot_sharing_groups(operators, edges)
     nodes = {t.id: _node(t, wanted[t.id], ids[t.id], groups[t.id], settings) for t in operators}
     return StreamGraph(nodes, tuple(edges), settings)
@@ -195,3 +196,19 @@ def _check_unique_uids(operators: list[Transformation]) -> None:
                 remedy="Please check that all IDs specified via `uid(String)` are unique.",
             )
         seen[t.uid] = t.name
+
+
+def _check_unique_ids(operators: list[Transformation], ids: dict[int, str]) -> None:
+    """Only a hash that the user gave can collide: state and vertices are filed by it."""
+    seen: dict[str, str] = {}
+    for t in operators:
+        operator_id = ids[t.id]
+        if operator_id in seen:
+            raise InvalidProgramError(
+                f"Hash collision on operator id {operator_id}",
+                operator_name=t.name,
+                uid=t.uid,
+                seen=f"also the id of operator {seen[operator_id]!r}",
+                remedy="give every operator a hash of its own in set_uid_hash(), or use uid()",
+            )
+        seen[operator_id] = t.name

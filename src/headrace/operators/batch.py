@@ -1,7 +1,8 @@
 """Batch mode in front of a vertex: keyed input waits for the end, then comes key by key, each in timestamp order.
 
-So a keyed function sees one key after the other with all its records, and its event-time timers fire at the end of the
-key, as in Flink's batch execution. Input without keys passes through. Watermarks before the end are left out.
+So a keyed function sees one key after the other with all its records, and its timers fire at the end of the key (those of
+processing time too, whatever the clock says), as in Flink's batch execution. Input without keys passes through, but for the
+elements beside a broadcast stream: they wait until all of that has been seen. Watermarks before the end are left out.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
 from headrace.operators.base import Operator
+from headrace.operators.broadcast import BroadcastProcessOperator
 from headrace.operators.output import Output, Timestamps, Values
 
 _Record = tuple[int, int, Any, "int | None"]
@@ -21,10 +23,14 @@ class GroupedInput:
     def __init__(self, operator: Operator) -> None:
         self._operator = operator
         self._keys: dict[Any, list[_Record]] = {}
+        self._beside_broadcast = isinstance(operator, BroadcastProcessOperator)
+        self._waiting: list[tuple[Values, Timestamps]] = []
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
         """Records of the first input."""
-        if keys is None:
+        if keys is None and self._beside_broadcast:
+            self._waiting.append((values, timestamps))
+        elif keys is None:
             self._operator.process_batch(values, timestamps, None)
         else:
             self._collect(0, values, timestamps, keys)
@@ -48,10 +54,14 @@ class GroupedInput:
         if timestamp != MAX_WATERMARK:
             return
         operator, real = self._operator, self._operator.output
+        for values, timestamps in self._waiting:
+            operator.process_batch(values, timestamps, None)
+        self._waiting.clear()
         for key in self._ordered():
             self._play(key, self._keys.pop(key))
             operator.output = _WithoutMarks(real)
             operator.process_watermark(MAX_WATERMARK)
+            operator.advance_processing_time(MAX_WATERMARK)
             operator.output = real
             operator.watermark = MIN_TIMESTAMP
         operator.process_watermark(MAX_WATERMARK)

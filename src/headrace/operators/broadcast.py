@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import repeat
 from typing import Any
 
 from headrace.common.errors import InvalidProgramError
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.process import ElementContext, TimedFunctionOperator, TimerContext
-from headrace.operators.timing import FunctionTimerService
+from headrace.operators.timing import FunctionTimerService, KeylessTimerService
+from headrace.state.heap import NO_KEY
 from headrace.state.opaque_key import unwrap_key
 
 
@@ -54,10 +56,12 @@ class BroadcastContext(ElementContext, _BroadcastAccess):
         backend = self.operator.context.keyed_state
         state = backend.get_state(state_descriptor)
         before = backend.key
-        for key in list(backend.table(state_descriptor.get_name()).data):
-            backend.key = key
-            function(unwrap_key(key), state)
-        backend.key = before
+        table = backend.table(state_descriptor.get_name(), kind=state_descriptor.kind)
+        try:
+            for backend.key in list(table.data):
+                function(unwrap_key(backend.key), state)
+        finally:
+            backend.key = before
 
 
 class BroadcastProcessOperator(TimedFunctionOperator):
@@ -71,7 +75,7 @@ class BroadcastProcessOperator(TimedFunctionOperator):
         """Makes the contexts, then opens the function."""
         super().open()
         timers = FunctionTimerService(self)
-        self._broadcast_context = BroadcastContext(timers, self.context.keyed_state)
+        self._broadcast_context = BroadcastContext(KeylessTimerService(self), self.context.keyed_state)
         self._broadcast_context.operator = self
         self.timer_context = BroadcastTimerContext(timers, self.context.keyed_state)
         self.timer_context.operator = self
@@ -104,4 +108,4 @@ class BroadcastProcessOperator(TimedFunctionOperator):
     def process_batch2(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
         """Processes broadcast elements."""
         call = self.func.process_broadcast_element
-        self.run_elements(call, self._broadcast_context, values, timestamps, None)
+        self.run_elements(call, self._broadcast_context, values, timestamps, repeat(NO_KEY))

@@ -59,6 +59,8 @@ class EventTime:
         self._idle_timeout = None if batch else strategy.idle_timeout_ms
         self._last_record = now
         self._saw_records = False
+        self._timed_out = False
+        """Idle by the timeout: a record ends that. Idle by its own word (a generator's, a source's): only a watermark does."""
         try:
             self._generator = None if batch else _generator(strategy)
         except Exception as error:
@@ -69,13 +71,14 @@ class EventTime:
         if not values:
             return
         self._saw_records = True
-        if self.idle:
-            self._set_idle(False)
+        if self._timed_out:
+            self._timed_out = False
+            self.set_idle(False)
         times = self._assigned(values, timestamps)
         if self._generator is None:
             self._emit(values, times)
             return
-        stamps = times if times is not None else [MIN_TIMESTAMP] * len(values)
+        stamps: list[Any] = times if times is not None else [MIN_TIMESTAMP] * len(values)
         if isinstance(self._generator, _Custom):
             self._feed_custom(self._generator, values, stamps)
             return
@@ -85,7 +88,7 @@ class EventTime:
             whole = start == 0 and end == total
             run = stamps if whole else stamps[start:end]
             self._emit(values if whole else values[start:end], run)
-            self._generator.see(max(run))  # type: ignore[type-var] - no None in it
+            self._generator.see(max(run))
             self._since += end - start
             if self._since >= self._interval:
                 self.periodic()
@@ -109,16 +112,24 @@ class EventTime:
             self._saw_records = False
             self._last_record = now
         elif self._idle_timeout is not None and not self.idle and now - self._last_record >= self._idle_timeout:
-            self._set_idle(True)
+            self._timed_out = True
+            self.set_idle(True)
 
     def snapshot(self) -> dict[str, Any]:
         """What a successor needs so that event time does not go back."""
         highest = self._generator.highest if isinstance(self._generator, _Bounded) else None
-        return {"watermark": self.watermark, "idle": self.idle, "highest": highest, "since": self._since}
+        return {
+            "watermark": self.watermark,
+            "idle": self.idle,
+            "timed_out": self._timed_out,
+            "highest": highest,
+            "since": self._since,
+        }
 
     def restore(self, facts: dict[str, Any]) -> None:
         """Takes over from `snapshot`."""
-        self.watermark, self.idle, self._since = facts["watermark"], facts["idle"], facts["since"]
+        self.watermark, self._since = facts["watermark"], facts["since"]
+        self.idle, self._timed_out = facts["idle"], facts["timed_out"]
         if isinstance(self._generator, _Bounded) and facts["highest"] is not None:
             self._generator.highest = facts["highest"]
 
@@ -145,7 +156,7 @@ class EventTime:
                     raise self._failure(_bad_timestamp(value, stamp), value) from None
         return times
 
-    def _feed_custom(self, generator: _Custom, values: Values, stamps: list[int | None]) -> None:
+    def _feed_custom(self, generator: _Custom, values: Values, stamps: list[Any]) -> None:
         start = 0
         for i, (value, stamp) in enumerate(zip(values, stamps), 1):
             self._since += 1
@@ -172,20 +183,22 @@ class EventTime:
             said, generator.output.said = generator.output.said, []
             for watermark, idle in said:
                 if idle is not None:
-                    self._set_idle(idle)
+                    self.set_idle(idle)
                 elif watermark is not None:
-                    self._raise_to(watermark)
+                    self.raise_to(watermark)
         else:
-            self._raise_to(generator.current())
+            self.raise_to(generator.current())
 
-    def _raise_to(self, timestamp: int) -> None:
+    def raise_to(self, timestamp: int) -> None:
+        """The watermark rises, if it does; that ends idleness."""
         if timestamp > self.watermark:
             self.watermark = timestamp
             if self.idle:
                 self.idle = False
             self._changed()
 
-    def _set_idle(self, idle: bool) -> None:
+    def set_idle(self, idle: bool) -> None:
+        """Idle from now on, or no longer."""
         if idle != self.idle:
             self.idle = idle
             self._changed()

@@ -11,7 +11,7 @@ from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.operators.base import FunctionOperator
 from headrace.operators.emission import emit_tagged
 from headrace.operators.output import Timestamps, Values
-from headrace.operators.timing import FunctionTimerService, OnTimerContextMixin, fire_timers
+from headrace.operators.timing import FunctionTimerService, KeylessTimerService, OnTimerContextMixin, fire_timers
 from headrace.state.heap import HeapKeyedBackend
 from headrace.state.opaque_key import unwrap_key
 
@@ -57,7 +57,7 @@ class TimedFunctionOperator(FunctionOperator):
 
     def open(self) -> None:
         """Makes the contexts, then opens the function."""
-        timers = FunctionTimerService(self)
+        timers = FunctionTimerService(self) if self.keyed else KeylessTimerService(self)
         self.element_context = self.make_element_context(timers)
         self.timer_context = TimerContext(timers, self.context.keyed_state)
         self._on_timer = getattr(self.func, "on_timer", None)

@@ -42,8 +42,11 @@ class KeyedReduceOperator(FunctionOperator):
         if not self.context.task.batch:
             self.output.emit(results, timestamps)
 
-    def finish(self) -> None:
-        """In batch mode: one final value per key."""
-        if self.context.task.batch:
+    def process_watermark(self, timestamp: int) -> None:
+        """In batch mode, at the end of a key: its final value."""
+        if self.context.task.batch and timestamp == MAX_WATERMARK:
             finals = list(self._table.data.values())
+            self._table.dirty.update(self._table.data)
+            self._table.data.clear()
             self.output.emit(finals, [MAX_WATERMARK] * len(finals))
+        super().process_watermark(timestamp)

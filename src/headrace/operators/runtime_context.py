@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.operators.context import OperatorContext
-from headrace.state import interfaces
+from headrace.state import descriptors, interfaces
 
 
 class TaskRuntimeContext:
@@ -47,22 +47,22 @@ class TaskRuntimeContext:
         """A global job parameter."""
         return self._context.task.job_parameters.get(key, default_value)
 
-    def get_state(self, state_descriptor: Any) -> interfaces.ValueState:
+    def get_state(self, state_descriptor: descriptors.ValueStateDescriptor) -> interfaces.ValueState[Any]:
         """The value state of this name."""
-        return self._context.keyed_state.get_state(state_descriptor)  # type: ignore[return-value]
+        return self._context.keyed_state.get_state(state_descriptor)
 
-    def get_list_state(self, state_descriptor: Any) -> interfaces.ListState:
+    def get_list_state(self, state_descriptor: descriptors.ListStateDescriptor) -> interfaces.ListState[Any]:
         """The list state of this name."""
-        return self._context.keyed_state.get_state(state_descriptor)  # type: ignore[return-value]
+        return self._context.keyed_state.get_state(state_descriptor)
 
-    def get_map_state(self, state_descriptor: Any) -> interfaces.MapState:
+    def get_map_state(self, state_descriptor: descriptors.MapStateDescriptor) -> interfaces.MapState[Any, Any]:
         """The map state of this name."""
-        return self._context.keyed_state.get_state(state_descriptor)  # type: ignore[return-value]
+        return self._context.keyed_state.get_state(state_descriptor)
 
-    def get_reducing_state(self, state_descriptor: Any) -> interfaces.ReducingState:
+    def get_reducing_state(self, state_descriptor: descriptors.ReducingStateDescriptor) -> interfaces.ReducingState[Any]:
         """The reducing state of this name."""
-        return self._context.keyed_state.get_state(state_descriptor)  # type: ignore[return-value]
+        return self._context.keyed_state.get_state(state_descriptor)
 
-    def get_aggregating_state(self, state_descriptor: Any) -> interfaces.AggregatingState:
+    def get_aggregating_state(self, state_descriptor: descriptors.AggregatingStateDescriptor) -> interfaces.AggregatingState[Any, Any]:
         """The aggregating state of this name."""
-        return self._context.keyed_state.get_state(state_descriptor)  # type: ignore[return-value]
+        return self._context.keyed_state.get_state(state_descriptor)

@@ -144,12 +144,10 @@ class SourceOperator(Operator):
         part.time.feed(batch.values, batch.timestamps)
         if batch.clock is not None:
             self.process_clock(batch.clock)
-        if batch.watermark is not None and batch.watermark > part.time.watermark:
-            part.time.watermark = batch.watermark
-            self._changed()
+        if batch.watermark is not None:
+            part.time.raise_to(batch.watermark)
         if batch.idle is not None:
-            part.time.idle = batch.idle
-            self._changed()
+            part.time.set_idle(batch.idle)
         return batch
 
     def _finish(self, part: _OpenSplit) -> None:

@@ -8,8 +8,9 @@ the same sweep.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
+from headrace.common.errors import InvalidProgramError
 from headrace.common.time_domain import TimeDomain
 from headrace.operators.base import Operator
 from headrace.operators.emission import emit_tagged
@@ -51,6 +52,32 @@ class FunctionTimerService:
     def delete_processing_time_timer(self, timestamp: int) -> None:
         """Takes a timer of the current key back; no timer, no effect."""
         self._processing.delete(timestamp, self._backend.key)
+
+
+class KeylessTimerService(FunctionTimerService):
+    """Times only: where there is no key, there are no timers."""
+
+    def register_event_time_timer(self, timestamp: int) -> None:
+        """Refused."""
+        self._refuse()
+
+    def register_processing_time_timer(self, timestamp: int) -> None:
+        """Refused."""
+        self._refuse()
+
+    def delete_event_time_timer(self, timestamp: int) -> None:
+        """Refused."""
+        self._refuse()
+
+    def delete_processing_time_timer(self, timestamp: int) -> None:
+        """Refused."""
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise InvalidProgramError(
+            "Timers can only be registered and deleted on a keyed stream, while an element or timer of a key is processed",
+            remedy="put key_by(...) before process(...) and derive the function from KeyedProcessFunction.",
+        )
 
 
 class OnTimerContextMixin:

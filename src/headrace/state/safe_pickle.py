@@ -136,7 +136,7 @@ def dump(value: Any) -> tuple[str, bytes]:
         return PLAIN, pickle.dumps(value, protocol=5)
     except (pickle.PicklingError, AttributeError, TypeError, ValueError) as plain_error:
         try:
-            import cloudpickle  # type: ignore[import-untyped]
+            import cloudpickle
 
             return BY_VALUE, cloudpickle.dumps(value, protocol=5)
         except Exception:

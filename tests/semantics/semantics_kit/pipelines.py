@@ -93,10 +93,10 @@ def event_lists(transcript: Transcript, *, cut_everywhere: bool) -> list[list[li
         if isinstance(step, CutEpoch):
             cut()
         elif isinstance(step, End):
-            if step.input is not None:
+            if len(lists) > 1:
                 cut()
-                for place in [p for p in open_lists if p[0] == step.input]:
-                    del open_lists[place]
+            for place in [p for p in open_lists if p[0] == step.input]:
+                del open_lists[place]
         elif isinstance(step, Feed):
             place = (step.input, step.split)
             everywhere = isinstance(step.event, AdvanceClock) and len(lists) > 1

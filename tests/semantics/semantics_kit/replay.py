@@ -8,6 +8,7 @@ from semantics_kit.pipelines import build, operator_spec, resolve
 from semantics_kit.transcript import CutEpoch, End, Expect, Feed, Transcript
 
 from headrace.common import Configuration
+from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from headrace.graph.specs import CollectSink
 from headrace.testing import AdvanceClock, Event, Idle, OperatorHarness, Record, WatermarkTo
@@ -25,7 +26,8 @@ def comparable(events: list[Event], *, marks: bool, any_order: bool) -> list[Any
         if isinstance(event, Record):
             kept.append(Record(_tuples(event.value), event.timestamp))
         elif marks:
-            if isinstance(event, WatermarkTo) and kept and isinstance(kept[-1], WatermarkTo):
+            in_a_row = isinstance(event, WatermarkTo) and kept and isinstance(kept[-1], WatermarkTo)
+            if in_a_row and event != WatermarkTo(MAX_WATERMARK):
                 kept[-1] = event
             else:
                 kept.append(event)
@@ -81,7 +83,7 @@ def _feed(harness: OperatorHarness, step: Feed | CutEpoch | End) -> None:
         case End(None):
             harness.end_input()
         case End(number):
-            harness.process_watermark(2**63 - 1, number)
+            harness.process_watermark(MAX_WATERMARK, number)
         case Feed(Record(value, timestamp), 0):
             harness.process_element(value, timestamp)
         case Feed(Record(value, timestamp), 1):

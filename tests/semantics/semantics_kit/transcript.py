@@ -27,7 +27,8 @@ Steps that go in: `record` or `records` (with `at`), `watermark`, `idle: true|fa
 and `split: N` for another split of the source; `clock: MILLISECONDS` (processing time), `epoch: end`, `end: true` (or `end: N`
 for one input only; the end of all is implied at the end of the steps). Steps that must come out: `expect` or `expects`
 (with `at`; left out it means: has no timestamp), `side: TAG`; `expect_watermark`, `expect_idle`: as soon as one of these is
-there, all watermarks and idleness of the main output are compared. Several watermarks in a row count as the last of them.
+there, all watermarks and idleness of the main output are compared. Several watermarks in a row count as the last of them,
+but the one at the end (`<max>`) is always seen.
 
 Lists are tuples for the functions. `<min>` and `<max>` are the lowest and highest timestamp.
 """

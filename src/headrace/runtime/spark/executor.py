@@ -46,7 +46,7 @@ class SparkExecutor:
         """Runs the line of stages and gives what arrives at its end."""
         try:
             if self._line is None:
-                self._line = StageLine(self._context, self._group, self._spec.plan.levels[0].partitions)
+                self._line = self._new_line()
                 self._slots = slots_per_executor(self._context, self._local)
             self._unfinished = True
             frames = self._line.run(self._levels(order), self._shipped, f"{self._spec.job_name} epoch {order.epoch}")
@@ -56,6 +56,10 @@ class SparkExecutor:
         if not self._local:
             self._used |= {(ack.host, ack.pid) for ack in read_frames(frames).acks}
         return frames
+
+    def _new_line(self) -> StageLine:
+        anchored = not self._local and not self._spec.batch
+        return StageLine(self._context, self._group, self._spec.plan.levels[0].partitions, anchored=anchored)
 
     def _levels(self, order: EpochOrder) -> list[tuple[RunLevel, int | None]]:
         levels = self._spec.plan.levels
@@ -93,6 +97,8 @@ class SparkExecutor:
         if self._wait_for_tasks() and self._local:
             end_slots(self._folder)  # a task that was just about to start one when the job was cancelled
         with contextlib.suppress(Exception):
+            if self._line is not None:
+                self._line.close()
             self._shipped.destroy()
 
     def _wait_for_tasks(self) -> bool:

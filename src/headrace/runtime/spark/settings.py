@@ -17,8 +17,6 @@ _DEFAULTS = {
     "spark.ui.showConsoleProgress": "false",
     # Slots and couriers talk over unix sockets: half the cost of an empty epoch with TCP is in Spark's own connections.
     "spark.python.unix.domain.socket.enabled": "true",
-    # A task prefers the executor that has its state, but never waits for it.
-    "spark.locality.wait": "0s",
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
     "spark.driver.memory": "1g",
     # Old epochs leave broadcasts behind that only a garbage collection finds.

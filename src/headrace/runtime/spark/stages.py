@@ -2,6 +2,12 @@
 
 Goes below PySpark's RDD class for two reasons: frames stay raw bytes all the way, and an epoch of almost no data should cost
 little more than Spark's own scheduling. A pair of the exchange is (target partition, frame): Python decides, the JVM moves.
+
+On a cluster a subtask should run again where its slot is. Each level has an *anchor* for that: an empty, persisted RDD with the
+level's partitions. Spark prefers the executors that hold an anchor's blocks, which are those where the level ran first. An
+exchange is then `subtractByKey` of nothing: one shuffle like `partitionBy`, whose only other parent is the anchor. (A union with
+the anchor would do too, but knows hosts only, not executors; its price is that a partition's frames of one epoch are held in
+the executor's memory at once, which is why a batch job, whose only epoch has all data, goes without.)
 """
 
 from __future__ import annotations
@@ -20,7 +26,7 @@ _LARGE_COMMAND = 1 << 20
 class StageLine:
     """The stages of one job; `run` is called once per epoch, always from the same thread."""
 
-    def __init__(self, context: SparkContext, group: str, first_partitions: int) -> None:
+    def __init__(self, context: SparkContext, group: str, first_partitions: int, *, anchored: bool) -> None:
         jvm = context._jvm
         assert jvm is not None
         self._context = context
@@ -32,17 +38,19 @@ class StageLine:
         self._pairwise = jvm.PairwiseRDD
         self._partitioner = jvm.PythonPartitioner
         self._partitioners: dict[int, Any] = {}
-        self._source = context.parallelize([], first_partitions)._jrdd.rdd()
+        self._anchored = anchored
+        self._anchors: dict[int, Any] = {}
+        source = context.parallelize([], first_partitions)
+        self._source = (source.persist() if anchored else source)._jrdd.rdd()
 
     def run(self, levels: list[tuple[Any, int | None]], shipped: Broadcast[bytes], description: str) -> list[bytes]:
         """Runs (function, partitions of the next level) for every level; gives what the last one yields."""
         rdd = self._source
         large: list[Broadcast[bytes]] = []
-        for function, next_partitions in levels:
+        for level, (function, next_partitions) in enumerate(levels):
             rdd = self._python_rdd(rdd, self._wrapped(function, shipped, large), False, False)
             if next_partitions is not None:
-                pairs = self._pairwise(rdd).asJavaPairRDD().partitionBy(self._partitioner_of(next_partitions))
-                rdd = self._python_rdd.valueOfPair(pairs).rdd()
+                rdd = self._exchanged(rdd, level + 1, next_partitions)
         try:
             served = self._python_rdd.collectAndServeWithJobGroup(rdd, self._group, description, False)
             with _load_from_socket(served, self._raw) as frames:
@@ -52,6 +60,23 @@ class StageLine:
                 rdd.cleanShuffleDependencies(False)
             for command in large:
                 command.destroy()
+
+    def close(self) -> None:
+        """Lets go of what the executors hold."""
+        for anchor in [self._source, *(anchor.rdd() for anchor in self._anchors.values())] if self._anchored else []:
+            anchor.unpersist(False)
+
+    def _exchanged(self, rdd: Any, level: int, partitions: int) -> Any:
+        pairs = self._pairwise(rdd).asJavaPairRDD()
+        partitioner = self._partitioner_of(partitions)
+        if self._anchored:
+            if level not in self._anchors:
+                nothing = self._pairwise(self._context.parallelize([], 1)._jrdd.rdd()).asJavaPairRDD()
+                self._anchors[level] = nothing.partitionBy(partitioner).cache()
+            moved = pairs.subtractByKey(self._anchors[level], partitioner)
+        else:
+            moved = pairs.partitionBy(partitioner)
+        return self._python_rdd.valueOfPair(moved).rdd()
 
     def _wrapped(self, function: Any, shipped: Broadcast[bytes], large: list[Broadcast[bytes]]) -> Any:
         context = self._context

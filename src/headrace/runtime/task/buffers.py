@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace.common.codecs import Codec
+from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.operators.output import Timestamps, Values
 from headrace.runtime.task.frames import (
     DATA,
@@ -66,14 +67,12 @@ class TargetBuffer:
             self.keys += keys
         if len(self.values) >= RUN_RECORDS:
             self._close_run()
-            if self._count >= FRAME_RECORDS:
-                self._cut()
 
     def mark(self, item: tuple[Any, ...]) -> None:
-        """Appends a watermark, idleness or end; of several watermarks in a row the last one counts."""
+        """Appends a watermark, idleness or end; of several watermarks in a row the last one counts, beside the MAX at the end."""
         self._close_run()
         items = self._items
-        if item[0] == WATERMARK and items and items[-1][0] == WATERMARK:
+        if item[0] == WATERMARK and item[1] != MAX_WATERMARK and items and items[-1][0] == WATERMARK:
             items[-1] = item
         else:
             items.append(item)
@@ -92,6 +91,8 @@ class TargetBuffer:
             self._items.append(run)
             self._count += len(self.values)
             self.values, self.timestamps, self.keys = [], None, None
+            if self._count >= FRAME_RECORDS:  # here, because watermarks close runs too
+                self._cut()
 
     def _cut(self) -> None:
         level, partition = self._address

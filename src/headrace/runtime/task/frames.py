@@ -13,7 +13,7 @@ from __future__ import annotations
 import pickle
 import struct
 from array import array
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 _HEADER = struct.Struct("<BHIIIIQ")
 
@@ -57,7 +57,7 @@ def encode_timestamps(timestamps: list[int | None] | None) -> Any:
     if timestamps is None:
         return None
     try:
-        return array("q", timestamps).tobytes()  # type: ignore[arg-type]
+        return array("q", cast(list[int], timestamps)).tobytes()
     except TypeError:
         return timestamps
 

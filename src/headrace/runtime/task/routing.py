@@ -46,23 +46,26 @@ class EdgeWriter:
 
     def process_watermark(self, timestamp: int) -> None:
         """Broadcasts a watermark."""
-        for target in self.targets:
-            target.mark((WATERMARK, timestamp))
+        self._mark((WATERMARK, timestamp))
 
     def process_idle(self, idle: bool) -> None:
         """Broadcasts idleness."""
-        for target in self.targets:
-            target.mark((IDLE, idle))
+        self._mark((IDLE, idle))
 
     def process_clock(self, now: int) -> None:
         """Broadcasts a move of an injected clock."""
-        for target in self.targets:
-            target.mark((CLOCK, now))
+        self._mark((CLOCK, now))
 
     def end(self) -> None:
         """Broadcasts the end of the stream."""
-        for target in self.targets:
-            target.mark((END,))
+        self._mark((END,))
+
+    def _mark(self, item: tuple[Any, ...]) -> None:
+        try:
+            for target in self.targets:
+                target.mark(item)
+        except HeadraceError as error:  # a mark closes the run before it: a value may not have its type
+            raise self.owner.failure_for(error, None) from error
 
     def flush(self) -> None:
         """Sends what is buffered."""

@@ -13,6 +13,7 @@ from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.graph.job_graph import JobVertex
 from headrace.operators.base import Operator
 from headrace.operators.batch import GroupedInput
+from headrace.operators.clock import ManualClock
 from headrace.operators.context import OperatorContext
 from headrace.operators.factory import create_operator
 from headrace.operators.output import Consumer
@@ -71,6 +72,9 @@ class VertexTask:
             self.valve.restore(facts["valve"])
             self.head.watermark = self.valve.current
         self.ended = facts.get("ended", False)
+        clock = self.head.context.clock
+        if isinstance(clock, ManualClock) and "clock" in facts:
+            clock.set(max(clock.now(), facts["clock"]))
         for operator in reversed(list(self.operators.values())):
             operator.watermark = operator.context.facts.get("operator_watermark", operator.watermark)
             operator.open()
@@ -147,7 +151,8 @@ class VertexTask:
 
     def _end(self) -> None:
         """End of input: event time ends, functions finish and are closed, the end goes downstream."""
-        self._receiver.process_watermark(MAX_WATERMARK)
+        if self.head.watermark < MAX_WATERMARK:
+            self._receiver.process_watermark(MAX_WATERMARK)
         for operator in self.operators.values():
             operator.finish()
         for writer in self.writers:
@@ -157,8 +162,10 @@ class VertexTask:
         self.close()
 
     def _keep_facts(self) -> None:
-        facts = self.head.context.facts
+        facts, clock = self.head.context.facts, self.head.context.clock
         facts["valve"] = self.valve.snapshot()
+        if isinstance(clock, ManualClock):
+            facts["clock"] = clock.now()
         facts["ended"] = self.ended
         for operator in self.operators.values():
             operator.context.facts["operator_watermark"] = operator.watermark
@@ -188,17 +195,16 @@ class VertexTask:
 
     def report(self) -> VertexReport:
         """What happened in the epoch."""
-        last = list(self.operators.values())[-1]
         timers = [t for o in self.operators.values() if (t := o.next_processing_timer()) is not None]
         positions = tuple(self.head.positions()) if isinstance(self.head, SourceOperator) else ()
-        records_out = sum(o.output.records for o in self.operators.values() if o.output.main)
+        records_out = sum(w.owner.output.records for w in self.writers)
         for operator in self.operators.values():
             operator.output.records = 0
         return VertexReport(
             vertex=self.vertex.id,
             subtask=self.subtask,
             records_in=self._records_in,
-            records_out=records_out if len(self.operators) == 1 else last.output.records,
+            records_out=records_out,
             watermark=self.head.watermark,
             idle=self.head.idle if isinstance(self.head, SourceOperator) else self.valve.all_idle,
             next_timer=min(timers) if timers and not self.ended else None,

@@ -33,7 +33,7 @@ class Wire:
         if len(prefix) < _LENGTH.size:
             raise EOFError("the other side has closed the connection")
         (length,) = _LENGTH.unpack(prefix)
-        message = self._reader.read(length)
+        message: bytes = self._reader.read(length)
         if len(message) < length:
             raise EOFError("the other side has closed the connection in a message")
         return message

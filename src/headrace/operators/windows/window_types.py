@@ -1,0 +1,191 @@
+"""Windows as values: time windows, count windows, the global window. Pure; used by assigners, triggers and operators.
+
+A window is the namespace of state and timers, so it is hashable and small. A `TimeWindow` is a tuple of its two ends: it
+hashes and compares as fast as one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any
+
+from headrace.common.watermark_strategy import MAX_WATERMARK
+
+__all__ = ["CountWindow", "GlobalWindow", "TimeWindow", "Window", "long_to_int_with_bit_mixing", "mod_inverse"]
+
+
+class Window(ABC):
+    """A group of elements. A program's own windows derive from it and need `__eq__` and `__hash__`.
+
+    >>> sorted(Window.__abstractmethods__)
+    ['max_timestamp']
+    """
+
+    __slots__ = ()
+
+    @abstractmethod
+    def max_timestamp(self) -> int:
+        """Give the highest timestamp that still belongs to the window: results of the window have it."""
+
+
+class TimeWindow(tuple, Window):  # type: ignore[type-arg] - a tuple of its two ends
+    """A window from ``start`` (included) to ``end`` (not included), in milliseconds.
+
+    >>> window = TimeWindow(0, 10)
+    >>> window, window.max_timestamp(), window.intersects(TimeWindow(10, 20))
+    (TimeWindow(start=0, end=10), 9, True)
+    >>> window.cover(TimeWindow(15, 20))
+    TimeWindow(start=0, end=20)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, start: int, end: int) -> TimeWindow:
+        """Take both ends."""
+        return tuple.__new__(cls, (start, end))
+
+    def __init__(self, start: int, end: int) -> None:
+        """Nothing is left to do after `__new__`."""
+
+    def __getnewargs__(self) -> tuple[int, int]:
+        """Pickle by the two ends."""
+        return self[0], self[1]
+
+    @property
+    def start(self) -> int:
+        """The first millisecond."""
+        return self[0]  # type: ignore[no-any-return]
+
+    @property
+    def end(self) -> int:
+        """The first millisecond after the window."""
+        return self[1]  # type: ignore[no-any-return]
+
+    def max_timestamp(self) -> int:
+        """Give the last millisecond."""
+        return self[1] - 1  # type: ignore[no-any-return]
+
+    def intersects(self, other: TimeWindow) -> bool:
+        """Say whether both overlap or touch each other."""
+        return bool(self[0] <= other[1] and self[1] >= other[0])
+
+    def cover(self, other: TimeWindow) -> TimeWindow:
+        """Give the smallest window that holds both."""
+        return TimeWindow(min(self[0], other[0]), max(self[1], other[1]))
+
+    @staticmethod
+    def get_window_start_with_offset(timestamp: int, offset: int, window_size: int) -> int:
+        """Give the start of the window of ``timestamp``, for windows of one size one after the other.
+
+        >>> TimeWindow.get_window_start_with_offset(17, 0, 10), TimeWindow.get_window_start_with_offset(-3, 0, 10)
+        (10, -10)
+        >>> TimeWindow.get_window_start_with_offset(17, 8, 10)
+        8
+        """
+        return timestamp - (timestamp - offset) % window_size
+
+    @staticmethod
+    def merge_windows(windows: Iterable[TimeWindow], callback: Any) -> None:
+        """Tell ``callback.merge(parts, whole)`` which windows overlap or touch.
+
+        >>> class Show:
+        ...     def merge(self, to_be_merged, merge_result):
+        ...         print(sorted(to_be_merged), merge_result)
+        >>> TimeWindow.merge_windows([TimeWindow(8, 12), TimeWindow(0, 5), TimeWindow(5, 7)], Show())
+        [TimeWindow(start=0, end=5), TimeWindow(start=5, end=7)] TimeWindow(start=0, end=7)
+        """
+        merged: list[tuple[TimeWindow, list[TimeWindow]]] = []
+        for window in sorted(set(windows)):
+            if merged and merged[-1][0].intersects(window):
+                whole, parts = merged[-1]
+                merged[-1] = (whole.cover(window), [*parts, window])
+            else:
+                merged.append((window, [window]))
+        for whole, parts in merged:
+            if len(parts) > 1:
+                callback.merge(parts, whole)
+
+    def __repr__(self) -> str:
+        return f"TimeWindow(start={self[0]}, end={self[1]})"
+
+
+class CountWindow(Window):
+    """A window of a number of elements, known by its number.
+
+    >>> CountWindow(3), CountWindow(3) == CountWindow(3)
+    (CountWindow(id=3), True)
+    """
+
+    __slots__ = ("id",)
+
+    def __init__(self, id: int) -> None:
+        """Take the number."""
+        self.id = id
+
+    def max_timestamp(self) -> int:
+        """Give the highest timestamp: no time ends it."""
+        return MAX_WATERMARK
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is CountWindow and other.id == self.id
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __repr__(self) -> str:
+        return f"CountWindow(id={self.id})"
+
+
+class GlobalWindow(Window):
+    """The one window of all elements.
+
+    >>> GlobalWindow.get() == GlobalWindow()
+    True
+    """
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        """All global windows are equal."""
+
+    @staticmethod
+    def get() -> GlobalWindow:
+        """Give it."""
+        return GlobalWindow()
+
+    def max_timestamp(self) -> int:
+        """Give the highest timestamp: no time ends it."""
+        return MAX_WATERMARK
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is GlobalWindow
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return "GlobalWindow"
+
+
+def long_to_int_with_bit_mixing(x: int) -> int:
+    """Spread the bits of a number, for hashes of windows that programs write (the mixing step of splitmix64).
+
+    >>> long_to_int_with_bit_mixing(0)
+    0
+    """
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        x = (x ^ (x >> shift)) * factor
+    return x ^ (x >> 31)
+
+
+def mod_inverse(x: int) -> int:
+    """Give the inverse of an odd number modulo 2 to the 64 in its lowest 64 bits, for hashes of windows.
+
+    >>> mod_inverse(7) * 7 % 2**64
+    1
+    """
+    inverse = x**3
+    for _ in range(4):
+        inverse *= 2 - x * inverse
+    return inverse
