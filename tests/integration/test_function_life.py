@@ -154,7 +154,9 @@ class Failing(Journal):
 def test_functions_are_closed_and_processes_gone_when_user_code_fails(make_env, slots, tmp_path):
     env = make_env(2)
     source = event_source(one_record_per_epoch(20), one_record_per_epoch(20, first=100))
-    stream = env.from_source(source, WatermarkStrategy.no_watermarks(), "events").rebalance().map(Failing(str(tmp_path)))
+    stream = (
+        env.from_source(source, WatermarkStrategy.no_watermarks(), "events").rebalance().map(Failing(str(tmp_path)))
+    )
     stream.map(lambda v: v).name("after").print()
     job = env.submit()
     with pytest.raises(UserCodeError, match="seven is not wanted") as caught:
@@ -184,7 +186,9 @@ def test_cancelling_closes_functions_and_ends_processes(make_env, slots, tmp_pat
     """Also where user code sleeps: it is left by an exception."""
     env = make_env(2)
     source = event_source(one_record_per_epoch(1), one_record_per_epoch(1), bounded=False)
-    env.from_source(source, WatermarkStrategy.no_watermarks(), "events").rebalance().map(function(str(tmp_path))).print()
+    env.from_source(source, WatermarkStrategy.no_watermarks(), "events").rebalance().map(
+        function(str(tmp_path))
+    ).print()
     job = env.submit()
     wait_for(lambda: journal(tmp_path) == {"open-0": 1, "open-1": 1})
     assert len(slots(job_folder(str(job.job_id)))) == 2

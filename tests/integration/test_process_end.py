@@ -42,7 +42,7 @@ class Sleepy(Noting):
         time.sleep(60)
 
 stream = env.from_source(event_source([Record(1)], [Record(2)], bounded=False), WatermarkStrategy.no_watermarks(), "s")
-stream.rebalance().map(Noting() if "idle" in os.environ["WHAT"] else Sleepy()).print()
+stream.rebalance().map(Sleepy()).print()
 env.execute("endless")
 """
 )
@@ -115,9 +115,8 @@ def test_a_user_error_is_shown_once_and_first(run_script, tmp_path, place):
     assert_clean(place)
 
 
-@pytest.mark.parametrize("what", ["idle", "busy"])
-def test_ctrl_c_ends_everything_and_closes_functions(start_script, tmp_path, place, what):
-    running = start_script(written(tmp_path, ENDLESS), tmp_path, WHAT=what, **strings(place))
+def test_ctrl_c_ends_everything_and_closes_functions(start_script, tmp_path, place):
+    running = start_script(written(tmp_path, ENDLESS), tmp_path, **strings(place))
     wait_for_files(place["JOURNAL"], {"open-0", "open-1"})
     time.sleep(0.5)
     begun = time.monotonic()
@@ -129,9 +128,8 @@ def test_ctrl_c_ends_everything_and_closes_functions(start_script, tmp_path, pla
     assert_clean(place)
 
 
-@pytest.mark.parametrize("what", ["idle", "busy"])
-def test_a_killed_driver_leaves_nothing(start_script, tmp_path, place, what):
-    running = start_script(written(tmp_path, ENDLESS), tmp_path, WHAT=what, **strings(place))
+def test_a_killed_driver_leaves_nothing(start_script, tmp_path, place):
+    running = start_script(written(tmp_path, ENDLESS), tmp_path, **strings(place))
     wait_for_files(place["JOURNAL"], {"open-0", "open-1"})
     time.sleep(0.5)
     running.process.send_signal(signal.SIGKILL)
@@ -142,5 +140,5 @@ def test_a_killed_driver_leaves_nothing(start_script, tmp_path, place, what):
 def test_a_job_that_is_not_waited_for_ends_with_the_program(run_script, tmp_path, place):
     finished = run_script(written(tmp_path, UNWAITED), tmp_path, 90, **strings(place))
     assert finished.returncode == 0, finished.report()
-    assert finished.stderr.count("\n") <= 2, finished.stderr
+    assert finished.stderr == "this goes nowhere when the JVM is dead\n" * 2
     assert_clean(place)

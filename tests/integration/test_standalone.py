@@ -16,8 +16,8 @@ import pytest
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-EPOCHS = 40
-KEYS = 7
+EPOCHS = 15
+KEYS = 5
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ PROGRAM = f"""
                 killed.kill()
         return {{"rows": rows, "left": slots(), "killed": killed and killed.pid}}
 
-    print(json.dumps([run(None), run(100)]))
+    print(json.dumps([run(None), run(60)]))
 """
 
 

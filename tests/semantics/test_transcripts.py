@@ -7,15 +7,14 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
+from semantics_kit.forgetful import ForgetfulExecutor
 from semantics_kit.replay import replay_as_job, replay_on_harness, settings_of
 from semantics_kit.transcript import HARNESS, LOCAL, SPARK, Transcript, read_transcripts
 
 import headrace.runtime.submission
-from headrace.runtime.local.executor import LocalExecutor
-from headrace.runtime.task.host import TaskHost
-from headrace.runtime.task.messages import EpochOrder
 
-TRANSCRIPTS = read_transcripts(Path(__file__).parent / "transcripts")
+HERE = Path(__file__).parent
+TRANSCRIPTS = read_transcripts(HERE / "transcripts") + read_transcripts(HERE / "windows")
 PER_SPARK_JOB = 25
 
 
@@ -48,14 +47,6 @@ def test_with_an_epoch_per_step(transcript: Transcript):
     if epochs_matter(transcript):
         pytest.skip("its watermarks depend on epochs")
     replay_as_job([transcript], LOCAL, cut_everywhere=True)
-
-
-class ForgetfulExecutor(LocalExecutor):
-    """Builds every task anew in every epoch, from its state files: as if each epoch ran in another process."""
-
-    def run_epoch(self, order: EpochOrder) -> list[bytes]:
-        self._host = TaskHost(self._spec)
-        return super().run_epoch(order)
 
 
 @of(LOCAL)

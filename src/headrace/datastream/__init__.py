@@ -15,6 +15,7 @@ from headrace.datastream.checkpoint_storage import (
 )
 from headrace.datastream.checkpointing_mode import CheckpointingMode
 from headrace.datastream.data_stream import (
+    AllWindowedStream,
     BroadcastConnectedStream,
     BroadcastStream,
     CloseableIterator,
@@ -22,6 +23,7 @@ from headrace.datastream.data_stream import (
     DataStream,
     DataStreamSink,
     KeyedStream,
+    WindowedStream,
 )
 from headrace.datastream.execution_mode import RuntimeExecutionMode
 from headrace.datastream.externalized_checkpoint_retention import ExternalizedCheckpointRetention
@@ -32,10 +34,13 @@ from headrace.datastream.functions import (
     AsyncRetryStrategy,
     BroadcastProcessFunction,
     CoFlatMapFunction,
+    CoGroupFunction,
     CoMapFunction,
     CoProcessFunction,
     FilterFunction,
+    FlatJoinFunction,
     FlatMapFunction,
+    JoinFunction,
     KeyedBroadcastProcessFunction,
     KeyedCoProcessFunction,
     KeyedProcessFunction,
@@ -43,6 +48,7 @@ from headrace.datastream.functions import (
     MapFunction,
     Partitioner,
     ProcessFunction,
+    ProcessJoinFunction,
     ProcessWindowFunction,
     ReduceFunction,
     RuntimeContext,
@@ -75,6 +81,7 @@ from headrace.datastream.window import (
 
 __all__ = [
     "AggregateFunction",
+    "AllWindowedStream",
     "AsyncDataStream",
     "AsyncFunction",
     "AsyncRetryPredicate",
@@ -87,6 +94,7 @@ __all__ = [
     "CheckpointingMode",
     "CloseableIterator",
     "CoFlatMapFunction",
+    "CoGroupFunction",
     "CoMapFunction",
     "CoProcessFunction",
     "ConnectedStreams",
@@ -100,11 +108,13 @@ __all__ = [
     "ExternalizedCheckpointRetention",
     "FileSystemCheckpointStorage",
     "FilterFunction",
+    "FlatJoinFunction",
     "FlatMapFunction",
     "FsStateBackend",
     "GlobalWindow",
     "HashMapStateBackend",
     "JobManagerCheckpointStorage",
+    "JoinFunction",
     "KeySelector",
     "KeyedBroadcastProcessFunction",
     "KeyedCoProcessFunction",
@@ -118,6 +128,7 @@ __all__ = [
     "Partitioner",
     "PredefinedOptions",
     "ProcessFunction",
+    "ProcessJoinFunction",
     "ProcessWindowFunction",
     "ReduceFunction",
     "RocksDBStateBackend",
@@ -137,4 +148,5 @@ __all__ = [
     "Window",
     "WindowAssigner",
     "WindowFunction",
+    "WindowedStream",
 ]

@@ -1,10 +1,21 @@
-"""AsyncDataStream: asynchronous calls in a stream. Declared here, available with a later version."""
+"""AsyncDataStream: asynchronous calls in a stream, e.g. to look something up in a database without waiting for each answer.
+
+Decides which calls are legal. The calls run in `headrace.operators.async_wait`.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+import inspect
+from typing import Any
 
-from headrace.common.errors import InvalidProgramError
+from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.common.time import millis_of
+from headrace.common.typeinfo import TypeInformation
+from headrace.datastream.async_retry_strategies import NO_RETRY_STRATEGY
+from headrace.datastream.declared_types import declared_type
+from headrace.datastream.functions import AsyncFunction, AsyncRetryStrategy
+from headrace.datastream.streams.data_stream import DataStream
+from headrace.graph.specs import AsyncWait
 
 __all__ = ["AsyncDataStream"]
 
@@ -12,53 +23,85 @@ __all__ = ["AsyncDataStream"]
 class AsyncDataStream:
     """Applies an AsyncFunction to a stream.
 
-    >>> AsyncDataStream.unordered_wait(None, None, None)
-    Traceback (most recent call last):
-    ...
-    headrace.common.errors.InvalidProgramError: unordered_wait() is not available in this version of headrace [INVALID_PROGRAM]
-      remedy:   make the call in a map or flat_map function
+    >>> from headrace.common import Time
+    >>> from headrace.datastream import AsyncFunction, StreamExecutionEnvironment
+    >>> class Lookup(AsyncFunction):
+    ...     async def async_invoke(self, value):
+    ...         return [value * 10]
+    >>> numbers = StreamExecutionEnvironment.get_execution_environment().from_collection([1, 2, 3])
+    >>> AsyncDataStream.ordered_wait(numbers, Lookup(), Time.seconds(5), capacity=2).get_name()
+    'async wait operator'
     """
 
     @staticmethod
     def unordered_wait(
-        data_stream: Any, async_function: Any, timeout: Any, capacity: int = 100, output_type: Any = None
-    ) -> Any:
-        """Refuse: comes with a later version."""
-        _missing("unordered_wait()")
+        data_stream: DataStream,
+        async_function: AsyncFunction[Any, Any],
+        timeout: Any,
+        capacity: int = 100,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Call the function for up to ``capacity`` elements at once; results come as calls end, between two watermarks."""
+        return _wait(data_stream, async_function, timeout, NO_RETRY_STRATEGY, capacity, output_type, False)
 
     @staticmethod
     def unordered_wait_with_retry(
-        data_stream: Any,
-        async_function: Any,
+        data_stream: DataStream,
+        async_function: AsyncFunction[Any, Any],
         timeout: Any,
-        async_retry_strategy: Any,
+        async_retry_strategy: AsyncRetryStrategy[Any],
         capacity: int = 100,
-        output_type: Any = None,
-    ) -> Any:
-        """Refuse: comes with a later version."""
-        _missing("unordered_wait_with_retry()")
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Like `unordered_wait`; calls are made again as the strategy says, until the time-out."""
+        return _wait(data_stream, async_function, timeout, async_retry_strategy, capacity, output_type, False)
 
     @staticmethod
     def ordered_wait(
-        data_stream: Any, async_function: Any, timeout: Any, capacity: int = 100, output_type: Any = None
-    ) -> Any:
-        """Refuse: comes with a later version."""
-        _missing("ordered_wait()")
+        data_stream: DataStream,
+        async_function: AsyncFunction[Any, Any],
+        timeout: Any,
+        capacity: int = 100,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Call the function for up to ``capacity`` elements at once; results keep the order of the elements."""
+        return _wait(data_stream, async_function, timeout, NO_RETRY_STRATEGY, capacity, output_type, True)
 
     @staticmethod
     def ordered_wait_with_retry(
-        data_stream: Any,
-        async_function: Any,
+        data_stream: DataStream,
+        async_function: AsyncFunction[Any, Any],
         timeout: Any,
-        async_retry_strategy: Any,
+        async_retry_strategy: AsyncRetryStrategy[Any],
         capacity: int = 100,
-        output_type: Any = None,
-    ) -> Any:
-        """Refuse: comes with a later version."""
-        _missing("ordered_wait_with_retry()")
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Like `ordered_wait`; calls are made again as the strategy says, until the time-out."""
+        return _wait(data_stream, async_function, timeout, async_retry_strategy, capacity, output_type, True)
 
 
-def _missing(call: str) -> NoReturn:
-    raise InvalidProgramError(
-        f"{call} is not available in this version of headrace", remedy="make the call in a map or flat_map function"
-    )
+def _wait(
+    stream: Any, function: Any, timeout: Any, retry: Any, capacity: int, output_type: Any, ordered: bool
+) -> DataStream:
+    if not isinstance(stream, DataStream):
+        raise TypeMismatchError("AsyncDataStream takes a stream", seen=stream, expected="a DataStream")
+    invoke = getattr(function, "async_invoke", None)
+    if not inspect.iscoroutinefunction(invoke):
+        raise TypeMismatchError(
+            f"Method 'async_invoke' of class '{type(function).__name__}' should be declared as 'async def'.",
+            seen=function,
+            expected="an AsyncFunction",
+        )
+    if not isinstance(retry, AsyncRetryStrategy):
+        raise TypeMismatchError(
+            "Async retry strategy should not be None.", seen=retry, expected="an AsyncRetryStrategy"
+        )
+    millis = millis_of(timeout, "timeout")
+    if retry is not NO_RETRY_STRATEGY and millis <= 0:
+        raise InvalidProgramError("Timeout should be configured when do async with retry.", seen=f"{millis} ms")
+    if retry.get_retry_predicate() is None:
+        raise InvalidProgramError(f"Retry predicate of the async retry strategy '{type(retry).__name__}' is None.")
+    if isinstance(capacity, bool) or not isinstance(capacity, int) or capacity < 1:
+        raise InvalidProgramError("capacity is the number of calls at once", seen=capacity, expected="at least 1")
+    spec = AsyncWait(function, ordered, millis, capacity, None if retry is NO_RETRY_STRATEGY else retry)
+    return stream.one_input_operator(spec, AsyncWait.label, declared_type(output_type))

@@ -8,12 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace.common.configuration import Configuration
-from headrace.common.errors import NoJvmError, TypeMismatchError
+from headrace.common.errors import ConfigurationError, TypeMismatchError
 from headrace.common.restart_strategy import RestartStrategyConfiguration
 from headrace.datastream import options
 from headrace.datastream.checkpoint_config import CheckpointConfig
 from headrace.datastream.checkpointing_mode import CheckpointingMode
 from headrace.datastream.environment_options import EnvironmentOptions
+from headrace.datastream.old_state_backends import backend_named
 from headrace.datastream.state_backends import StateBackend
 from headrace.datastream.storage_paths import normalized_path
 from headrace.datastream.time_characteristic import TimeCharacteristic
@@ -39,7 +40,6 @@ class CheckpointingOptions(EnvironmentOptions):
         super().__init__(configuration, spark=spark)
         self._checkpoint_config = CheckpointConfig(self._configuration)
         self._state_backend: StateBackend | None = None
-        self._time_characteristic = TimeCharacteristic.EventTime
 
     def get_checkpoint_config(self) -> CheckpointConfig:
         """Give the settings of checkpoints, which are part of the environment: changes of them count."""
@@ -106,8 +106,11 @@ class CheckpointingOptions(EnvironmentOptions):
         return self
 
     def get_state_backend(self) -> StateBackend | None:
-        """Give where working state lives, None if it was not set by a call."""
-        return self._state_backend
+        """Give where working state lives, None if neither a call nor the configuration says it."""
+        name = self._configuration.get(options.STATE_BACKEND)
+        if name is None or (self._state_backend is not None and self._state_backend.option == name):
+            return self._state_backend
+        return backend_named(name, self._configuration)
 
     def set_restart_strategy(self, restart_strategy_configuration: RestartStrategyConfiguration) -> Self:
         """Set whether and when a job that failed starts again."""
@@ -124,28 +127,30 @@ class CheckpointingOptions(EnvironmentOptions):
             raise TypeMismatchError("set_stream_time_characteristic takes a TimeCharacteristic", seen=characteristic)
         if characteristic is not TimeCharacteristic.EventTime:
             warn_without_effect("set_stream_time_characteristic")
-        self._time_characteristic = characteristic
+        self._configuration.set(options.TIME_CHARACTERISTIC, characteristic.name)
 
     def get_stream_time_characteristic(self) -> TimeCharacteristic:
         """Give what was set; EventTime if nothing was."""
-        return self._time_characteristic
+        name = options.value_of(self._configuration, options.TIME_CHARACTERISTIC)
+        if name not in TimeCharacteristic.__members__:
+            raise ConfigurationError(
+                f"{options.TIME_CHARACTERISTIC.key} names no notion of time",
+                seen=name,
+                expected=" or ".join(TimeCharacteristic.__members__),
+            )
+        return TimeCharacteristic[name]
 
     def add_default_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> None:
-        """Refuse: Kryo serializes Java objects."""
-        raise _no_kryo(f"{serializer_class_name} for {type_class_name}")
+        """Keep what old programs say; Kryo serializes Java objects, and there are none."""
+        warn_without_effect("kryo and pojo registrations")
+        self.get_config().add_default_kryo_serializer(type_class_name, serializer_class_name)
 
     def register_type_with_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> None:
-        """Refuse: Kryo serializes Java objects."""
-        raise _no_kryo(f"{serializer_class_name} for {type_class_name}")
+        """Keep what old programs say; Kryo serializes Java objects, and there are none."""
+        warn_without_effect("kryo and pojo registrations")
+        self.get_config().register_type_with_kryo_serializer(type_class_name, serializer_class_name)
 
     def register_type(self, type_class_name: str) -> None:
-        """Refuse: Kryo serializes Java objects."""
-        raise _no_kryo(type_class_name)
-
-
-def _no_kryo(seen: str) -> NoJvmError:
-    return NoJvmError(
-        "Serializers for Java classes mean nothing in headrace",
-        seen=seen,
-        remedy="leave the call out: Python objects are pickled, typed ones are encoded by their type",
-    )
+        """Keep what old programs say; it names a Java class, and there are none."""
+        warn_without_effect("kryo and pojo registrations")
+        self.get_config().register_pojo_type(type_class_name)

@@ -6,8 +6,10 @@ from headrace.datastream.streams.connected_streams import ConnectedStreams
 from headrace.datastream.streams.data_stream import DataStream
 from headrace.datastream.streams.data_stream_sink import DataStreamSink
 from headrace.datastream.streams.keyed_stream import KeyedStream
+from headrace.datastream.streams.windowed_stream import AllWindowedStream, WindowedStream
 
 __all__ = [
+    "AllWindowedStream",
     "BroadcastConnectedStream",
     "BroadcastStream",
     "CloseableIterator",
@@ -15,4 +17,5 @@ __all__ = [
     "DataStream",
     "DataStreamSink",
     "KeyedStream",
+    "WindowedStream",
 ]

@@ -6,7 +6,7 @@ Pure; called by the stream classes and the environment.
 from __future__ import annotations
 
 from headrace.common.errors import TypeMismatchError
-from headrace.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TypeInformation, Types
+from headrace.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation, Types
 
 __all__ = ["declared_type", "shown_type"]
 
@@ -41,9 +41,17 @@ def declared_type(given: object, what: str = "output_type") -> TypeInformation |
 
 
 def shown_type(kept: TypeInformation | None) -> TypeInformation:
-    """Give the type that a user sees for a kept one.
+    """Give the type that a user sees for a kept one: the fields of a row have names, if only by their positions.
 
     >>> shown_type(None)
     PickledByteArrayTypeInfo
+    >>> shown_type(Types.ROW([Types.INT(), Types.STRING()]))
+    RowTypeInfo(f0: Integer, f1: String)
     """
-    return Types.PICKLED_BYTE_ARRAY() if kept is None else kept
+    if kept is None:
+        return Types.PICKLED_BYTE_ARRAY()
+    if isinstance(kept, RowTypeInfo):
+        return RowTypeInfo([shown_type(field) for field in kept.get_field_types()], kept.get_field_names())
+    if isinstance(kept, TupleTypeInfo):
+        return TupleTypeInfo([shown_type(field) for field in kept.get_field_types()])
+    return kept

@@ -13,9 +13,9 @@ from typing import Any
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
 from headrace.common.types import Row
-from headrace.datastream.functions import KeySelector
+from headrace.datastream.functions import KeySelector, MapFunction, RuntimeContext
 
-__all__ = ["FieldByName", "key_function", "key_type_of"]
+__all__ = ["FieldByName", "KeyAndElement", "key_function", "key_type_of"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,34 @@ class FieldByName:
         if isinstance(element, (Row, Mapping)):
             return element[self.name]
         return getattr(element, self.name)
+
+
+class KeyAndElement(MapFunction):
+    """Gives a row of an element's key and the element.
+
+    >>> KeyAndElement(len).map("abc")
+    <Row(3, 'abc')>
+    """
+
+    def __init__(self, selector: Callable[[Any], Any]) -> None:
+        """Take what `key_function` gives."""
+        self._selector = selector
+        owner = getattr(selector, "__self__", None)
+        self._owner = owner if isinstance(owner, KeySelector) else None
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        """Open the key selector."""
+        if self._owner is not None:
+            self._owner.open(runtime_context)
+
+    def close(self) -> None:
+        """Close the key selector."""
+        if self._owner is not None:
+            self._owner.close()
+
+    def map(self, value: Any) -> Row:
+        """Give the row."""
+        return Row(self._selector(value), value)
 
 
 def key_function(given: object, element_type: TypeInformation | None) -> Callable[[Any], Any]:

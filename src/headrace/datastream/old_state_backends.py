@@ -6,7 +6,9 @@ Decides and checks the values; `StreamExecutionEnvironment.set_state_backend` ta
 
 from __future__ import annotations
 
-from headrace.common.errors import InvalidProgramError
+from headrace.common.configuration import Configuration
+from headrace.common.errors import ConfigurationError, InvalidProgramError
+from headrace.datastream import options
 from headrace.datastream.checkpoint_storage import (
     CheckpointStorage,
     FileSystemCheckpointStorage,
@@ -14,7 +16,7 @@ from headrace.datastream.checkpoint_storage import (
 )
 from headrace.datastream.state_backends import EmbeddedRocksDBStateBackend, HashMapStateBackend, StateBackend
 
-__all__ = ["FsStateBackend", "MemoryStateBackend", "RocksDBStateBackend"]
+__all__ = ["FsStateBackend", "MemoryStateBackend", "RocksDBStateBackend", "backend_named"]
 
 
 class MemoryStateBackend(HashMapStateBackend):
@@ -146,3 +148,24 @@ class RocksDBStateBackend(EmbeddedRocksDBStateBackend):
     def set_number_of_transfering_threads(self, number_of_transfering_threads: int) -> None:
         """Set the number of threads that copy files."""
         self.set_number_of_transfer_threads(number_of_transfering_threads)
+
+
+def backend_named(name: str, configuration: Configuration) -> StateBackend:
+    """Give the backend that ``state.backend.type`` names; the old names mean the old backends.
+
+    >>> type(backend_named("jobmanager", Configuration())).__name__
+    'MemoryStateBackend'
+    """
+    directory = configuration.get(options.CHECKPOINT_DIRECTORY)
+    match name.lower():
+        case "hashmap":
+            return HashMapStateBackend()
+        case "rocksdb":
+            return EmbeddedRocksDBStateBackend()
+        case "jobmanager":
+            return MemoryStateBackend(directory)
+        case "filesystem":
+            return FsStateBackend(directory)
+    raise ConfigurationError(
+        f"{options.STATE_BACKEND.key} names no state backend", seen=name, expected="hashmap or rocksdb"
+    )

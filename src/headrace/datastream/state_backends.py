@@ -6,9 +6,11 @@ Programs import them from `headrace.datastream.state_backend`.
 from __future__ import annotations
 
 from enum import Enum
+from urllib.parse import urlsplit
 
 from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
 from headrace.datastream.checkpoint_storage import CheckpointStorage
+from headrace.datastream.without_effect import warn_without_effect
 
 __all__ = [
     "CustomStateBackend",
@@ -90,13 +92,11 @@ class EmbeddedRocksDBStateBackend(StateBackend):
         self._paths: list[str] = []
         self._predefined = PredefinedOptions.DEFAULT
         self._threads = 4
+        self._options_factory: str | None = None
 
     def set_db_storage_paths(self, *paths: str) -> None:
         """Set the local directories in which state is kept; none means the workers' temporary directory."""
-        for path in paths:
-            if not path.removeprefix("file://").startswith("/"):
-                raise InvalidProgramError("Relative paths are not supported", seen=path)
-        self._paths = [path.removeprefix("file://") for path in paths]
+        self._paths = [_local_directory(path) for path in paths]
 
     def get_db_storage_paths(self) -> list[str]:
         """Give the local directories in which state is kept."""
@@ -117,16 +117,13 @@ class EmbeddedRocksDBStateBackend(StateBackend):
         return self._predefined
 
     def set_options(self, options_factory_class_name: str) -> None:
-        """Refuse: an options factory is a Java class."""
-        raise NoJvmError(
-            "An options factory is a Java class, which cannot run in headrace",
-            seen=options_factory_class_name,
-            remedy="use set_predefined_options, or keys of the configuration",
-        )
+        """Keep the name of an options factory, a Java class that cannot run here."""
+        warn_without_effect("set_options")
+        self._options_factory = options_factory_class_name
 
     def get_options(self) -> str | None:
-        """Give the options factory: there is none."""
-        return None
+        """Give the name of the options factory, None if there is none."""
+        return self._options_factory
 
     def get_number_of_transfer_threads(self) -> int:
         """Give the number of threads that copy files."""
@@ -166,6 +163,16 @@ class CustomStateBackend(StateBackend):
         """Refuse: there is no JVM of Flink."""
         del j_custom_state_backend
         raise _no_java()
+
+
+def _local_directory(path: str) -> str:
+    """The path of an address in the local file system, as Flink understands it: a host in it means nothing."""
+    address = urlsplit(path)
+    if address.scheme not in ("", "file"):
+        raise InvalidProgramError("Path must be in the local file system", seen=path)
+    if not address.path.startswith("/"):
+        raise InvalidProgramError("Relative paths are not supported", seen=path)
+    return address.path.rstrip("/") or "/"
 
 
 def _refuse_java(given: object) -> None:

@@ -22,6 +22,7 @@ from headrace.datastream.execution_mode import RuntimeExecutionMode
 from headrace.datastream.functions import ParallelSourceFunction, SourceFunction
 from headrace.datastream.streams.checks import check_function
 from headrace.datastream.streams.data_stream import DataStream
+from headrace.datastream.streams.iterative_stream import check_iterations
 from headrace.graph import drawing
 from headrace.graph.job_graph import JobGraph, build_job_graph
 from headrace.graph.json_plan import plan_as_json
@@ -167,6 +168,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
             name=f"Source: {name}",
             output_type=output_type,
             non_parallel=source.non_parallel,
+            max_parallelism=1 if source.non_parallel else None,
         )
         return DataStream(self, operator)
 
@@ -177,7 +179,9 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         program = self.registry.program()
         if not self.get_config().has_auto_generated_uids_enabled():
             _check_uids(program)
-        return build_stream_graph(program, self._settings(job_name))
+        settings = self._settings(job_name)
+        check_iterations(program, settings.batch)
+        return build_stream_graph(program, settings)
 
     def get_job_graph(self, job_name: str | None = None) -> JobGraph:
         """Give the program as it is run: operators chained into tasks."""

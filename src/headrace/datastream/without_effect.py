@@ -17,6 +17,8 @@ WITHOUT_EFFECT = {
     "set_aligned_checkpoint_timeout": "no element is on its way when an epoch ends, so checkpoints never wait for one",
     "enable_changelog_state_backend": "the changes of each epoch are such a log already",
     "set_stream_time_characteristic": "each stream decides by its watermark strategy, each window by its assigner",
+    "kryo and pojo registrations": "there are no Java objects: Python objects are pickled, typed ones encoded by type",
+    "set_options": "an options factory of RocksDB is a Java class; keys of the configuration do the same",
     "set_file_enumerator": "each text file is one split, as lines of text are never cut",
     "set_split_assigner": "Spark decides where subtasks run",
 }

@@ -1,14 +1,22 @@
 """The execution plan as Flink's JSON: one node per operator, before chaining. Pure; called by `get_execution_plan()`.
 
-Operators come first, in the order of the program, and sinks last, as in Flink.
+Operators come first, in the order of the program, and sinks last, as in Flink. The steps that PyFlink takes around a
+keyed or custom exchange are shown as the nodes that tools made for PyFlink know, although headrace does them inside the
+operators on both sides: the key is taken where the record is sent, and there is nothing to take off again.
 """
 
 from __future__ import annotations
 
 import json
+from itertools import count
 from typing import Any
 
+from headrace.graph.partitioners import Custom, KeyGroup
 from headrace.graph.stream_graph import StreamEdge, StreamGraph, StreamNode
+
+TAKE_KEY = "_stream_key_by_map_operator"
+TAKE_PARTITION = "_partition_custom_map_operator"
+VALUES = "_keyed_stream_values_operator"
 
 
 def plan_as_json(graph: StreamGraph) -> str:
@@ -18,24 +26,69 @@ def plan_as_json(graph: StreamGraph) -> str:
 
 def plan_as_dict(graph: StreamGraph) -> dict[str, Any]:
     """The plan as a dict: `{"nodes": [...]}`."""
-    nodes = sorted(graph.nodes.values(), key=lambda node: (node.is_sink, node.id))
-    return {"nodes": [_node(graph, node) for node in nodes]}
+    plan = _Plan(graph)
+    for node in graph.nodes.values():
+        plan.add(node)
+    return {"nodes": sorted(plan.nodes.values(), key=lambda shown: (shown["pact"] == "Data Sink", shown["id"]))}
 
 
-def _node(graph: StreamGraph, node: StreamNode) -> dict[str, Any]:
-    inputs = graph.in_edges(node.id)
-    shown: dict[str, Any] = {
-        "id": node.id,
-        "type": node.name,
-        "pact": "Data Sink" if node.is_sink else "Operator" if inputs else "Data Source",
-        "contents": node.description,
-        "parallelism": node.parallelism,
-    }
-    if inputs:
-        shown["predecessors"] = [_predecessor(edge) for edge in inputs]
-    return shown
+class _Plan:
+    """The nodes shown so far, by id."""
+
+    def __init__(self, graph: StreamGraph) -> None:
+        self.nodes: dict[int, dict[str, Any]] = {}
+        self._graph = graph
+        used = [*graph.nodes, *(e.view for e in graph.edges if e.view is not None)]
+        self._fresh = count(max(used, default=0) + 1)
+
+    def add(self, node: StreamNode) -> None:
+        """Shows an operator and the steps before it."""
+        edges = self._graph.in_edges(node.id)
+        pact = "Data Sink" if node.is_sink else "Operator" if edges else "Data Source"
+        before = [self._predecessor(node, edge) for edge in edges]
+        self._show(node.id, node.name, pact, node.description, node.parallelism, before)
+
+    def _predecessor(self, node: StreamNode, edge: StreamEdge) -> dict[str, Any]:
+        strategy = edge.partitioner.name
+        if edge.view is None or not isinstance(edge.partitioner, (KeyGroup, Custom)):
+            return _link(edge.source, strategy)
+        keyed = isinstance(edge.partitioner, KeyGroup)
+        self._step_before(edge.view, edge.source, TAKE_KEY if keyed else TAKE_PARTITION)
+        # Keys matter to the operators of a keyed stream; whatever else comes next gets the plain elements.
+        plain = (edge.united or node.is_sink) if keyed else node.name != VALUES
+        if not plain:
+            return _link(edge.view, strategy)
+        values = next(self._fresh)
+        parallelism = self._graph.settings.parallelism if keyed else node.parallelism
+        self._show(values, VALUES, "Operator", VALUES, parallelism, [_link(edge.view, strategy)])
+        return _link(values, "FORWARD" if parallelism == node.parallelism else "REBALANCE")
+
+    def _step_before(self, view: int, source: int, name: str) -> None:
+        """Shows the step before the exchange, once for all that read the partitioned stream."""
+        upstream = self._graph.nodes[source].parallelism
+        shown = self.nodes.get(view)
+        if shown is None:
+            shown = self._show(view, name, "Operator", name, upstream, [])
+        if all(link["id"] != source for link in shown["predecessors"]):
+            strategy = "FORWARD" if upstream == shown["parallelism"] else "REBALANCE"
+            shown["predecessors"].append(_link(source, strategy))
+
+    def _show(
+        self, number: int, name: str, pact: str, contents: str, parallelism: int, before: list[dict[str, Any]]
+    ) -> dict[str, Any]:
+        shown: dict[str, Any] = {
+            "id": number,
+            "type": name,
+            "pact": pact,
+            "contents": contents,
+            "parallelism": parallelism,
+        }
+        if pact != "Data Source":
+            shown["predecessors"] = before
+        self.nodes[number] = shown
+        return shown
 
 
-def _predecessor(edge: StreamEdge) -> dict[str, Any]:
+def _link(source: int, strategy: str) -> dict[str, Any]:
     # Flink writes "second" for every input, also for the only one; tools made for Flink expect what it writes.
-    return {"id": edge.source, "ship_strategy": edge.partitioner.name, "side": "second"}
+    return {"id": source, "ship_strategy": strategy, "side": "second"}

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from headrace.common.typeinfo import TypeInformation
 from headrace.common.watermark_strategy import WatermarkStrategy
+from headrace.graph.cep_pattern import PatternData
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,63 @@ class BroadcastProcess(OperatorSpec):
 
 
 @dataclass(frozen=True)
+class WindowOperation(OperatorSpec):
+    """Windows over a keyed stream, and what is done with each of them.
+
+    `kind` says how elements are kept: "list", or combined by `combiner` as "reduce" or "aggregate". `function` is called
+    with a window that fires, by its method `apply` or `process` (`calls`); None emits the contents as they are.
+    `over_all` marks windows over a stream without keys: their functions get no key.
+    """
+
+    assigner: Any
+    trigger: Any
+    kind: str
+    combiner: Any = None
+    function: Any = None
+    calls: str = ""
+    evictor: Any = None
+    allowed_lateness: int = 0
+    late_tag: str | None = None
+    over_all: bool = False
+    label = "Window"
+
+
+@dataclass(frozen=True)
+class WindowCoGroup(WindowOperation):
+    """Elements of two keyed inputs by key and window.
+
+    `calls` is "co_group" (the function gets both groups), "join" (every pair, one result) or "flat_join" (every pair, any
+    number of results).
+    """
+
+    label = "CoGroup"
+
+
+@dataclass(frozen=True)
+class IntervalJoin(OperatorSpec):
+    """Pairs of two keyed inputs whose timestamps are near: left + lower <= right <= left + upper, in milliseconds."""
+
+    function: Any
+    lower: int
+    upper: int
+    left_late_tag: str | None = None
+    right_late_tag: str | None = None
+    label = "Interval Join"
+
+
+@dataclass(frozen=True)
+class AsyncWait(OperatorSpec):
+    """An AsyncFunction; `ordered` keeps the order of the elements."""
+
+    function: Any
+    ordered: bool
+    timeout: int
+    capacity: int
+    retry: Any = None
+    label = "async wait operator"
+
+
+@dataclass(frozen=True)
 class AssignTimestamps(OperatorSpec):
     """Gives records event timestamps and makes watermarks in the middle of a stream."""
 
@@ -134,12 +192,36 @@ class PrintSink(OperatorSpec):
 
 
 @dataclass(frozen=True)
+class FeedbackSink(OperatorSpec):
+    """The end of a loop: records come again at the source of the iteration `feedback_id`."""
+
+    feedback_id: str
+    input_type: TypeInformation | None = None
+    label = "Iteration sink"
+
+
+@dataclass(frozen=True)
 class CollectSink(OperatorSpec):
     """Hands the records to the driver under `collect_id`, for `execute_and_collect`."""
 
     collect_id: str
     input_type: TypeInformation | None = None
     label = "Collect"
+
+
+@dataclass(frozen=True)
+class Cep(OperatorSpec):
+    """Finds a pattern. `func` has `process_match`, and `process_timed_out_match` if it wants timed-out partial matches.
+
+    `comparator` orders events of the same time, `late_tag` is the id of the side output of late events.
+    """
+
+    pattern: PatternData
+    func: Any
+    event_time: bool = True
+    comparator: Any = None
+    late_tag: str | None = None
+    label = "CepOperator"
 
 
 KeySelector = Callable[[Any], Any]

@@ -6,7 +6,7 @@ Decides parallelism, max parallelism, partitioners that the user left open, name
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from headrace.common.errors import InvalidProgramError
 from headrace.common.typeinfo import TypeInformation
@@ -30,6 +30,10 @@ class StreamEdge:
     input_number: int
     partitioner: Partitioner
     tag: str | None
+    view: int | None = field(default=None, compare=False)
+    """The partitioning call that the edge comes from; for the plan only."""
+    united: bool = field(default=False, compare=False)
+    """Whether the partitioned stream was united with others before it came here; for the plan only."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,8 @@ class _Upstream:
     node: int
     partitioner: Partitioner | None
     tag: str | None
+    view: int | None = None
+    united: bool = False
 
 
 def build_stream_graph(registry: TransformationRegistry, settings: GraphSettings) -> StreamGraph:
@@ -113,7 +119,7 @@ def build_stream_graph(registry: TransformationRegistry, settings: GraphSettings
                         f"{t.name!r} has {wanted[t.id]}",
                         remedy="give both the same parallelism, or use rebalance(), rescale() or another partitioning.",
                     )
-                edges.append(StreamEdge(up.node, t.id, number, partitioner, up.tag))
+                edges.append(StreamEdge(up.node, t.id, number, partitioner, up.tag, up.view, up.united))
     _check_unique_uids(operators)
     ids = assign_operator_ids(operators, edges)
     _check_unique_ids(operators, ids)
@@ -176,10 +182,10 @@ def _resolve(registry: TransformationRegistry, view: int) -> list[_Upstream]:
         return [_Upstream(t.id, None, None)]
     found = [up for i in t.inputs for up in _resolve(registry, i)]
     if t.kind is TransformationKind.PARTITION:
-        return [_Upstream(up.node, t.partitioner, up.tag) for up in found]
+        return [_Upstream(up.node, t.partitioner, up.tag, t.id) for up in found]
     if t.kind is TransformationKind.SIDE_OUTPUT:
-        return [_Upstream(up.node, up.partitioner, t.output_tag) for up in found]
-    return found
+        return [replace(up, tag=t.output_tag) for up in found]
+    return [replace(up, united=True) for up in found]
 
 
 def _check_unique_uids(operators: list[Transformation]) -> None:

@@ -20,6 +20,17 @@ from headrace.operators.output import Output, Timestamps, Values
 from headrace.operators.runtime_context import TaskRuntimeContext
 
 
+class Place(str):
+    """Words that stand where an error names a record, as when a timer fails: shown without quotes.
+
+    >>> Place("timer at 5")
+    timer at 5
+    """
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
 class Operator:
     """One operator of one subtask."""
 

@@ -56,10 +56,10 @@ class BroadcastContext(ElementContext, _BroadcastAccess):
         backend = self.operator.context.keyed_state
         state = backend.get_state(state_descriptor)
         before = backend.key
-        table = backend.table(state_descriptor.get_name(), kind=state_descriptor.kind)
         try:
-            for backend.key in list(table.data):
-                function(unwrap_key(backend.key), state)
+            for key in backend.keys_of(state_descriptor):
+                backend.key = key
+                function(unwrap_key(key), state)
         finally:
             backend.key = before
 

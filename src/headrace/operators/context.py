@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from headrace.common.accumulators import AccumulatorRegistry
+from headrace.metrics.local import LocalMetricGroup
 from headrace.operators.clock import Clock
+from headrace.operators.distributed_cache import DistributedCache
 from headrace.state.heap import HeapKeyedBackend
 from headrace.state.operator_state import OperatorStateBackend
 from headrace.state.timers import TimerQueue
@@ -53,8 +56,15 @@ class OperatorContext:
     driver: DriverChannel
     facts: dict[str, Any] = field(default_factory=dict)
     """Small runtime facts that a successor of this operator needs (watermarks of splits and the like)."""
+    keyed: bool = False
+    """Whether the records come by key, so that the operator's function may ask for keyed state."""
+    metrics: LocalMetricGroup = field(default_factory=LocalMetricGroup)
+    accumulators: AccumulatorRegistry = field(default_factory=AccumulatorRegistry)
+    """Shared by all operators of the subtask."""
+    files: DistributedCache = field(default_factory=DistributedCache)
 
     def __post_init__(self) -> None:
         """Timers are part of the keyed state: filed and moved with it."""
+        self.keyed_state.now = self.clock.now
         self.event_timers: TimerQueue = self.keyed_state.timers("_timers/event")
         self.processing_timers: TimerQueue = self.keyed_state.timers("_timers/processing")

@@ -229,7 +229,14 @@ class _Said(WatermarkOutput):
         self.said: list[tuple[int | None, bool | None]] = []
 
     def emit_watermark(self, watermark: Watermark) -> None:
-        self.said.append((watermark.timestamp, None))
+        timestamp = getattr(watermark, "timestamp", None)
+        if not isinstance(timestamp, int) or not MIN_TIMESTAMP <= timestamp < 2**63:
+            raise TypeMismatchError(
+                "A watermark generator must emit a Watermark with milliseconds since 1970-01-01 UTC as an int of 64 bits",
+                seen=watermark,
+                remedy="call output.emit_watermark(Watermark(timestamp)) with an int.",
+            )
+        self.said.append((timestamp, None))
 
     def mark_idle(self) -> None:
         self.said.append((None, True))

@@ -7,18 +7,30 @@ from typing import Any
 
 from headrace.common.errors import InvalidProgramError
 from headrace.graph import specs
+from headrace.operators.async_wait import AsyncWaitOperator
 from headrace.operators.base import Operator
 from headrace.operators.broadcast import BroadcastProcessOperator
+from headrace.operators.cep.event_time import EventTimeCepOperator
+from headrace.operators.cep.processing_time import ProcessingTimeCepOperator
 from headrace.operators.connected import CoFlatMapOperator, CoMapOperator, CoProcessOperator
+from headrace.operators.interval_join import IntervalJoinOperator
+from headrace.operators.feedback import FeedbackSinkOperator, FeedbackSourceOperator
 from headrace.operators.process import ProcessOperator
 from headrace.operators.reduce import KeyedReduceOperator
 from headrace.operators.sinks import CollectSinkOperator, FunctionSinkOperator, PrintSinkOperator
 from headrace.operators.source import SourceOperator
 from headrace.operators.stateless import FilterOperator, FlatMapOperator, MapOperator
 from headrace.operators.watermarks import AssignTimestampsOperator
+from headrace.operators.windows.choice import window_operator
+from headrace.operators.windows.co_group import CoGroupOperator
+from headrace.sources.feedback import FeedbackSource
 
 _MAKERS: dict[type[specs.OperatorSpec], Callable[[Any], Operator]] = {
-    specs.SourceSpec: lambda s: SourceOperator(s.source, s.strategy),
+    specs.SourceSpec: lambda s: (
+        FeedbackSourceOperator(s.source)
+        if isinstance(s.source, FeedbackSource)
+        else SourceOperator(s.source, s.strategy)
+    ),
     specs.Map: lambda s: MapOperator(s.func),
     specs.FlatMap: lambda s: FlatMapOperator(s.func),
     specs.Filter: lambda s: FilterOperator(s.func),
@@ -28,9 +40,15 @@ _MAKERS: dict[type[specs.OperatorSpec], Callable[[Any], Operator]] = {
     specs.CoFlatMap: lambda s: CoFlatMapOperator(s.func),
     specs.CoProcess: lambda s: CoProcessOperator(s.func, s.keyed),
     specs.BroadcastProcess: lambda s: BroadcastProcessOperator(s.func, s.keyed, s.descriptors),
+    specs.WindowOperation: window_operator,
+    specs.WindowCoGroup: CoGroupOperator,
+    specs.IntervalJoin: IntervalJoinOperator,
+    specs.AsyncWait: AsyncWaitOperator,
+    specs.Cep: lambda s: EventTimeCepOperator(s) if s.event_time else ProcessingTimeCepOperator(s),
     specs.AssignTimestamps: lambda s: AssignTimestampsOperator(s.strategy),
     specs.FunctionSink: lambda s: FunctionSinkOperator(s.func, s.input_type),
     specs.PrintSink: lambda s: PrintSinkOperator(s.identifier, s.stderr, s.input_type),
+    specs.FeedbackSink: lambda s: FeedbackSinkOperator(s.feedback_id, s.input_type),
     specs.CollectSink: lambda s: CollectSinkOperator(s.collect_id, s.input_type),
 }
 

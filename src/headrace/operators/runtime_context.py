@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from headrace.common.accumulators import Accumulator, DoubleCounter, Histogram, IntCounter, LongCounter
+from headrace.common.errors import InvalidProgramError
+from headrace.metrics.local import LocalMetricGroup
 from headrace.operators.context import OperatorContext
+from headrace.operators.distributed_cache import DistributedCache
 from headrace.state import descriptors, interfaces
+from headrace.state.heap import HeapKeyedBackend
 
 
 class TaskRuntimeContext:
     """Answers for one operator of one subtask. State handles always mean the current key."""
 
-    def __init__(self, context: OperatorContext) -> None:
+    def __init__(self, context: OperatorContext, *, keyed: bool | None = None) -> None:
+        """`keyed=False` is for functions beside the operator's own, such as key selectors: they have no state."""
         self._context = context
+        self._keyed = context.keyed if keyed is None else keyed
 
     def get_job_id(self) -> str:
         """The id of the job, 32 hexadecimal digits."""
@@ -47,22 +54,71 @@ class TaskRuntimeContext:
         """A global job parameter."""
         return self._context.task.job_parameters.get(key, default_value)
 
+    def get_metrics_group(self) -> LocalMetricGroup:
+        """The operator's metrics."""
+        return self._context.metrics
+
+    def get_distributed_cache(self) -> DistributedCache:
+        """The files that the program registered."""
+        return self._context.files
+
+    # -- accumulators ---------------------------------------------------------------------------------------------
+
+    def add_accumulator(self, name: str, accumulator: Accumulator[Any, Any]) -> None:
+        """Registers an accumulator, whose result over all subtasks the job's result has."""
+        self._context.accumulators.add(name, accumulator)
+
+    def get_accumulator(self, name: str) -> Accumulator[Any, Any] | None:
+        """A registered accumulator of this subtask."""
+        return self._context.accumulators.get(name)
+
+    def get_int_counter(self, name: str) -> IntCounter:
+        """The counter of that name, made at the first call."""
+        return self._context.accumulators.counter(name, IntCounter)  # type: ignore[no-any-return]
+
+    def get_long_counter(self, name: str) -> LongCounter:
+        """The counter of that name, made at the first call."""
+        return self._context.accumulators.counter(name, LongCounter)  # type: ignore[no-any-return]
+
+    def get_double_counter(self, name: str) -> DoubleCounter:
+        """The counter of that name, made at the first call."""
+        return self._context.accumulators.counter(name, DoubleCounter)  # type: ignore[no-any-return]
+
+    def get_histogram(self, name: str) -> Histogram:
+        """The histogram of that name, made at the first call."""
+        return self._context.accumulators.counter(name, Histogram)  # type: ignore[no-any-return]
+
+    # -- keyed state ----------------------------------------------------------------------------------------------
+
     def get_state(self, state_descriptor: descriptors.ValueStateDescriptor) -> interfaces.ValueState[Any]:
         """The value state of this name."""
-        return self._context.keyed_state.get_state(state_descriptor)
+        return self._backend(state_descriptor).get_state(state_descriptor)
 
     def get_list_state(self, state_descriptor: descriptors.ListStateDescriptor) -> interfaces.ListState[Any]:
         """The list state of this name."""
-        return self._context.keyed_state.get_state(state_descriptor)
+        return self._backend(state_descriptor).get_state(state_descriptor)
 
     def get_map_state(self, state_descriptor: descriptors.MapStateDescriptor) -> interfaces.MapState[Any, Any]:
         """The map state of this name."""
-        return self._context.keyed_state.get_state(state_descriptor)
+        return self._backend(state_descriptor).get_state(state_descriptor)
 
     def get_reducing_state(self, state_descriptor: descriptors.ReducingStateDescriptor) -> interfaces.ReducingState[Any]:
         """The reducing state of this name."""
-        return self._context.keyed_state.get_state(state_descriptor)
+        return self._backend(state_descriptor).get_state(state_descriptor)
 
-    def get_aggregating_state(self, state_descriptor: descriptors.AggregatingStateDescriptor) -> interfaces.AggregatingState[Any, Any]:
+    def get_aggregating_state(
+        self, state_descriptor: descriptors.AggregatingStateDescriptor
+    ) -> interfaces.AggregatingState[Any, Any]:
         """The aggregating state of this name."""
-        return self._context.keyed_state.get_state(state_descriptor)
+        return self._backend(state_descriptor).get_state(state_descriptor)
+
+    def _backend(self, descriptor: descriptors.StateDescriptor) -> HeapKeyedBackend:
+        if not self._keyed:
+            raise InvalidProgramError(
+                "This state is only accessible by functions executed on a KeyedStream.",
+                operator_name=self._context.name,
+                uid=self._context.uid,
+                seen=descriptor,
+                remedy="put key_by(...) directly before this operator",
+            )
+        return self._context.keyed_state

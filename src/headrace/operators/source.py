@@ -15,7 +15,7 @@ from typing import Any
 
 from headrace.common.errors import HeadraceError
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP, WatermarkStrategy
-from headrace.operators.base import Operator
+from headrace.operators.base import Operator, Place
 from headrace.operators.event_time import EventTime
 from headrace.sources.base import Batch, ReaderContext, Source, Split, SplitReader
 
@@ -140,7 +140,8 @@ class SourceOperator(Operator):
         except HeadraceError:
             raise
         except Exception as error:
-            raise self.failure_for(error, f"split {part.split.id!r} at {part.reader.position()!r}") from error
+            where = Place(f"split {part.split.id!r} at {part.reader.position()!r}")
+            raise self.failure_for(error, where) from error
         part.time.feed(batch.values, batch.timestamps)
         if batch.clock is not None:
             self.process_clock(batch.clock)

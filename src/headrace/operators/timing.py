@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from headrace.common.errors import InvalidProgramError
 from headrace.common.time_domain import TimeDomain
-from headrace.operators.base import Operator
+from headrace.operators.base import Operator, Place
 from headrace.operators.emission import emit_tagged
 from headrace.operators.output import Values
 from headrace.state.opaque_key import unwrap_key
@@ -113,7 +113,7 @@ def fire_timers(
             if r is not None:
                 results.extend(r)
         except Exception as error:
-            where = f"timer at {timestamp} of key {unwrap_key(backend.key)!r}"
+            where = Place(f"timer at {timestamp} of key {unwrap_key(backend.key)!r}")
             raise operator.failure_for(error, where) from error
         if event:
             times.extend([timestamp] * (len(results) - len(times)))

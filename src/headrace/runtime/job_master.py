@@ -19,6 +19,7 @@ from datetime import datetime, timezone
 from queue import Empty, Queue
 from typing import Any
 
+from headrace.common.accumulators import merged_results
 from headrace.common.errors import HeadraceError, JobCancelledError, JobExecutionError, StateError
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
@@ -106,11 +107,11 @@ class JobMaster:
             raise self._error
         if self._status is JobStatus.CANCELED:
             raise JobCancelledError(f"Job {self._graph.name!r} ({self.job_id}) was cancelled")
-        return JobExecutionResult(self.job_id, int(self._runtime * 1000), {})
+        return JobExecutionResult(self.job_id, int(self._runtime * 1000), self.accumulators())
 
     def accumulators(self) -> dict[str, Any]:
-        """Values of accumulators."""
-        return {}
+        """Results of the accumulators so far."""
+        return merged_results(report.accumulators for _, report in sorted(self._ledger.reports.items()))
 
     def trigger_savepoint(self, directory: str | None) -> str:
         """Not there yet."""
@@ -305,4 +306,6 @@ def _critical_path(acks: list[TaskAck]) -> float:
 
 
 def _no_savepoints() -> HeadraceError:
-    return StateError("Savepoints are not available in this version", remedy="see the limits page of the documentation.")
+    return StateError(
+        "Savepoints are not available in this version", remedy="see the limits page of the documentation."
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 from headrace.common.watermark_strategy import MIN_TIMESTAMP, WatermarkStrategy
 from headrace.graph.epoch_plan import EpochPlan
@@ -16,6 +17,7 @@ from headrace.graph.specs import SourceSpec
 from headrace.operators.source import ReadBudget, SplitPosition
 from headrace.runtime.task.messages import EpochOrder, SourceOrder, TaskAck, TaskId, TaskOrder, VertexReport
 from headrace.sources.base import Source
+from headrace.sources.feedback import FeedbackSource
 from headrace.state.files import StateFile
 
 
@@ -44,6 +46,8 @@ class Ledger:
         self._ended: set[TaskId] = set()
         self._sources: dict[str, SourceEntry] = {}
         self._positions: dict[tuple[str, int], dict[str, SplitPosition]] = {}
+        self._feedback: dict[str, str] = {}
+        """The sources of iterations."""
         for level in plan.levels:
             for partition in range(level.partitions):
                 self._versions[level.index, partition] = None
@@ -51,6 +55,8 @@ class Ledger:
             spec = vertex.head.spec
             if isinstance(spec, SourceSpec):
                 self._sources[vertex.id] = SourceEntry(spec.source, spec.strategy)
+                if isinstance(spec.source, FeedbackSource):
+                    self._feedback[vertex.id] = spec.source.feedback_id
                 for subtask, splits in enumerate(spec.source.splits(vertex.parallelism)):
                     self._positions[vertex.id, subtask] = {s.id: SplitPosition(s) for s in splits}
 
@@ -80,8 +86,11 @@ class Ledger:
         Every task must have acknowledged once, and whoever used frames of a task used those of the attempt that counts.
         """
         counts = Counter(a.task for a in acks)
-        if set(counts) != set(order.tasks):
-            return f"no acknowledgement from tasks {sorted(set(order.tasks) - set(counts))}"
+        missing, unasked = sorted(set(order.tasks) - set(counts)), sorted(set(counts) - set(order.tasks))
+        if missing:
+            return f"no acknowledgement from tasks {missing}"
+        if unasked:
+            return f"tasks {unasked} acknowledged without an order"
         doubled = sorted(t for t, n in counts.items() if n > 1)
         if doubled:
             return f"several attempts of tasks {doubled} left traces"
@@ -114,6 +123,25 @@ class Ledger:
                 if report.vertex in self._sources:
                     known = self._positions[report.vertex, report.subtask]
                     known.update({p.split.id: p for p in report.positions})
+        self._send_back([report for ack in acks for report in ack.vertices])
+
+    def _send_back(self, reports: list[VertexReport]) -> None:
+        """Files what goes round in iterations as the next order of their sources.
+
+        Between epochs nothing is on its way. So when all other sources have ended, nothing goes back and no timer waits,
+        nothing can ever come again, and the iterations end.
+        """
+        pending: dict[tuple[str, int], list[Any]] = {}
+        for report in reports:
+            for feedback_id, runs in report.feedback.items():
+                pending[feedback_id, report.subtask] = runs
+        others = [r for (v, _), r in self.reports.items() if v in self._sources and v not in self._feedback]
+        over = all(r.ended for r in others) and not any(pending.values()) and self.next_timer() is None
+        for vertex, feedback_id in self._feedback.items():
+            for subtask in range(self._graph.vertices[vertex].parallelism):
+                runs = pending.get((feedback_id, subtask), [])
+                for split_id, known in self._positions[vertex, subtask].items():
+                    self._positions[vertex, subtask][split_id] = SplitPosition(known.split, runs, over)
 
     def watermark(self) -> int:
         """The lowest watermark of the job's sinks-most vertices that are not idle."""

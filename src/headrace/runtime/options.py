@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
+from headrace.common.config_options import ConfigOptions
 from headrace.common.configuration import Configuration
 from headrace.common.errors import ConfigurationError
 
@@ -20,6 +21,8 @@ STATE_DIRECTORY = "headrace.state.directory"
 SPARK_MASTER = "spark.master"
 PROGRESS = "headrace.progress"
 TESTING_CLOCK = "headrace.testing.clock"
+_JOB_PARAMETERS = ConfigOptions.key("pipeline.global-job-parameters").map_type().no_default_value()
+_PYTHON_EXECUTABLE = ConfigOptions.key("python.executable").string_type().no_default_value()
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,20 @@ def read_options(configuration: Configuration) -> RuntimeOptions:
         state_directory=values.get(STATE_DIRECTORY),
         progress=values.get(PROGRESS, "auto"),
         testing_clock=_milliseconds(values, TESTING_CLOCK),
-        spark={k: str(v) for k, v in values.items() if k.startswith("spark.")},
+        spark=_spark_settings(configuration, values),
+        job_parameters=configuration.get(_JOB_PARAMETERS) or {},
     )
     if options.executor not in ("spark", "local"):
         raise ConfigurationError(f"{EXECUTOR} names no executor", seen=options.executor, expected="spark or local")
     return options
+
+
+def _spark_settings(configuration: Configuration, values: dict[str, Any]) -> dict[str, str]:
+    settings = {k: str(v) for k, v in values.items() if k.startswith("spark.")}
+    python = configuration.get(_PYTHON_EXECUTABLE)
+    if python is not None:
+        settings.setdefault("spark.pyspark.python", python)
+    return settings
 
 
 def _number(values: dict[str, Any], key: str, default: float) -> float:

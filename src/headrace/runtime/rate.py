@@ -30,9 +30,9 @@ class RateController:
         tasks worked (the longest task of each level, added up): only this part grows with the records.
         """
         full = records >= self.limit
-        if seconds <= self.target and not full:
-            return
+        if not records or (seconds <= self.target and not full):
+            return  # nothing was read, or all there was and in time: nothing is known of what a full epoch takes
         spare = max(self.target - (seconds - busy), self.target / 10)
-        wanted = max(records, 1) * spare / max(busy, seconds / 1000)
+        wanted = records * spare / max(busy, seconds / 1000, 1e-9)
         low, high = self.limit * _SHRINK, self.limit * _GROWTH
         self.limit = int(min(max(wanted, low, 1), high, self._maximum))

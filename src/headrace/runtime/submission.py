@@ -14,6 +14,7 @@ from headrace.runtime.job_master import JobMaster
 from headrace.runtime.ledger import Ledger
 from headrace.runtime.local.executor import LocalExecutor
 from headrace.runtime.options import RuntimeOptions, read_options
+from headrace.runtime.task.job_files import gather_files
 from headrace.runtime.task.job_spec import make_job_spec
 from headrace.runtime.task.state_folder import StateFolder, sweep_abandoned
 
@@ -24,7 +25,12 @@ def submit(graph: JobGraph, configuration: Configuration, *, spark: Any = None) 
     job_id = uuid.uuid4().hex
     plan = build_epoch_plan(graph)
     spec = make_job_spec(
-        job_id, graph, plan, watermark_records=options.watermark_records, job_parameters=options.job_parameters
+        job_id,
+        graph,
+        plan,
+        watermark_records=options.watermark_records,
+        job_parameters=options.job_parameters,
+        files=gather_files(configuration),
     )
     executor = _executor(options, spark)
     executor.start(spec)

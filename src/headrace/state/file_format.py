@@ -204,7 +204,7 @@ def decode(
     checksum: int | None,
     expected: dict[str, Any],
     key_groups: range | None,
-    allowed_modules: Collection[str],
+    allowed_modules: Collection[str] | None,
     trust_job_code: bool,
 ) -> tuple[StateHeader, SubtaskState]:
     """Give header and state, with only the blocks read that touch ``key_groups`` (``None``: all).

@@ -95,13 +95,14 @@ def read_state_file(
     expected_header_fields: Mapping[str, Any],
     key_groups: range | None = None,
     *,
-    allowed_modules: Collection[str] = (),
+    allowed_modules: Collection[str] | None = (),
     trust_job_code: bool = False,
 ) -> SubtaskState:
     """Read one file: the keyed state of ``key_groups`` (``None``: all) and all plain state.
 
     A file that is missing, damaged, truncated, of another job, vertex or attempt, or that holds classes that are not
-    allowed, raises ``StateError`` with its name and the reason.
+    allowed, raises ``StateError`` with its name and the reason. ``allowed_modules=None`` allows all classes: only for
+    files that the running job has written itself.
     """
     if state_file.name != os.path.basename(state_file.name):
         raise StateError("A state file is named without a path", seen=state_file.name)
@@ -148,7 +149,7 @@ def read_chain(
     expected_header_fields: Mapping[str, Any],
     key_groups: range | None = None,
     *,
-    allowed_modules: Collection[str] = (),
+    allowed_modules: Collection[str] | None = (),
     trust_job_code: bool = False,
 ) -> SubtaskState:
     """Read the files of one subtask, oldest first, into its state after the last one.

@@ -7,6 +7,8 @@ each record). Made by the task for each keyed operator.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Any, NoReturn, overload
 
 from headrace.common.errors import StateError, TypeMismatchError
@@ -31,6 +33,7 @@ from headrace.state.key_groups import GroupCache
 from headrace.state.opaque_key import unwrap_key
 from headrace.state.timers import TimerQueue
 from headrace.state.tombstone import TOMBSTONE, KeyedDelta, StateDelta
+from headrace.state.ttl_states import TTL_IMPLEMENTATIONS, ttl_kind
 
 __all__ = ["NO_KEY", "TIMER_PREFIX", "HeapKeyedBackend"]
 
@@ -44,6 +47,15 @@ _IMPLEMENTATIONS: dict[str, type[Any]] = {
     ReducingStateDescriptor.kind: HeapReducingState,
     AggregatingStateDescriptor.kind: HeapAggregatingState,
 }
+
+
+def wall_clock() -> int:
+    """Give the wall-clock time in milliseconds.
+
+    >>> wall_clock() > 1_700_000_000_000
+    True
+    """
+    return time.time_ns() // 1_000_000
 
 
 class _NoKey:
@@ -81,11 +93,13 @@ class HeapKeyedBackend(KeyHolder):
     1
     """
 
-    __slots__ = ("_groups", "_kinds", "_pending", "_tables", "_timers", "key_groups", "max_parallelism")
+    __slots__ = ("_groups", "_kinds", "_pending", "_tables", "_timers", "key_groups", "max_parallelism", "now")
 
     def __init__(self, max_parallelism: int, key_groups: range) -> None:
         """Start empty, with no current key."""
         self.key: Any = NO_KEY
+        self.now: Callable[[], int] = wall_clock
+        """The processing time by which states with a time to live expire, in milliseconds."""
         self.max_parallelism = max_parallelism
         self.key_groups = key_groups
         self._groups = GroupCache(max_parallelism)
@@ -116,15 +130,16 @@ class HeapKeyedBackend(KeyHolder):
         implementation = _IMPLEMENTATIONS.get(getattr(descriptor, "kind", ""))
         if implementation is None:
             raise TypeMismatchError("Not a state descriptor", seen=descriptor, expected="a StateDescriptor")
-        if descriptor.ttl_config is not None and descriptor.ttl_config.is_enabled():
-            raise StateError(
-                f"State TTL is not available in this version (state {descriptor.name!r})",
-                seen=descriptor.ttl_config,
-                remedy="remove enable_time_to_live; clear old state with a timer instead",
-            )
         if descriptor.name.startswith(TIMER_PREFIX):
             raise StateError(f"State names must not start with {TIMER_PREFIX!r}", seen=descriptor.name)
+        if descriptor.ttl_config is not None and descriptor.ttl_config.is_enabled():
+            table = self.table(descriptor.name, kind=ttl_kind(descriptor.kind))
+            return TTL_IMPLEMENTATIONS[descriptor.kind](self, table, descriptor, self.now)
         return implementation(self, self.table(descriptor.name, kind=descriptor.kind), descriptor)
+
+    def keys_of(self, descriptor: StateDescriptor) -> list[Any]:
+        """Give all keys that have an entry in a state that :meth:`get_state` was asked for."""
+        return list(self._tables[descriptor.name].data)
 
     def table(self, name: str, *, namespaced: bool = False, kind: str = _TABLE) -> HeapTable:
         """Give the table of that name, made empty (or from what was restored) at the first call."""

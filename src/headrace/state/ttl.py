@@ -1,7 +1,7 @@
 """State time to live, as data.
 
-Decides what a program may ask for; the names are PyFlink's. Never expires anything: backends do that, and until they
-can they refuse a descriptor whose time to live is enabled. Made by user programs, read by backends.
+Decides what a program may ask for; the names are PyFlink's. Never expires anything: backends do that. Made by user
+programs, read by backends.
 """
 
 from __future__ import annotations

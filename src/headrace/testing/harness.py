@@ -86,16 +86,26 @@ class OperatorHarness:
         self.clock = ManualClock(clock)
         self.driver = _Driver()
         self._keys = (key_selector, key_selector2)
-        task = TaskInfo("0" * 32, "harness", "harness", subtask, parallelism, 128, 0, batch=batch, watermark_records=watermark_records)
+        task = TaskInfo(
+            job_id="0" * 32,
+            job_name="harness",
+            vertex_name="harness",
+            subtask=subtask,
+            parallelism=parallelism,
+            max_parallelism=128,
+            attempt=0,
+            batch=batch,
+            watermark_records=watermark_records,
+        )
         self._context = OperatorContext(
             task, "operator", "operator", None, HeapKeyedBackend(128, range(128)), OperatorStateBackend(),
             self.clock, self.driver,
         )  # fmt: skip
-        if state is not None:
-            self._context.keyed_state.apply(state.keyed)
-            self._context.operator_state.restore(state.plain["operator_state"])
+        self._context.keyed = key_selector is not None
         self._valve = Valve({(number, 0): number for number in range(inputs)})
         self.operator = create_operator(spec)
+        if state is not None:
+            self._restore(state)
         self._receiver = GroupedInput(self.operator) if batch else self.operator
         self.operator.setup(self._context)
         self._main = _Recorder()
@@ -165,9 +175,24 @@ class OperatorHarness:
         self.operator.finish()
 
     def snapshot(self) -> OperatorState:
-        """The operator's state, for a second harness."""
-        plain = {"operator_state": self._context.operator_state.snapshot()}
-        return OperatorState(self._context.keyed_state.snapshot_full(), plain)
+        """Ends an epoch and gives the operator's state, for a second harness that goes on from there."""
+        self.end_epoch()
+        context = self._context
+        plain = {
+            "operator_state": context.operator_state.snapshot(),
+            "kinds": context.keyed_state.state_kinds(),
+            "facts": dict(context.facts),
+            "valve": self._valve.snapshot(),
+            "watermark": self.operator.watermark,
+        }
+        return OperatorState(context.keyed_state.snapshot_full(), plain)
+
+    def _restore(self, state: OperatorState) -> None:
+        self._context.keyed_state.apply(state.keyed, state.plain["kinds"])
+        self._context.operator_state.restore(state.plain["operator_state"])
+        self._context.facts.update(state.plain["facts"])
+        self._valve.restore(state.plain["valve"])
+        self.operator.watermark = state.plain["watermark"]
 
     def close(self) -> None:
         """Closes the function."""

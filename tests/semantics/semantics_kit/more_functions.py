@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from semantics_kit.functions import ANY
-
 from headrace.common.watermark_strategy import MIN_TIMESTAMP, Watermark, WatermarkGenerator
 from headrace.datastream.functions import KeyedBroadcastProcessFunction, KeyedProcessFunction
 from headrace.datastream.state import ValueStateDescriptor
+from semantics_kit.functions import ANY
 
 
 class Punctuated(WatermarkGenerator):

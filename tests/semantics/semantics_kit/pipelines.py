@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from semantics_kit import functions, more_functions
-from semantics_kit.transcript import CutEpoch, End, Feed, OperatorEntry, Transcript
-
 from headrace.common import Duration, WatermarkStrategy
 from headrace.common.output_tag import OutputTag
 from headrace.datastream import DataStream, StreamExecutionEnvironment
 from headrace.graph import specs
 from headrace.testing import AdvanceClock, EndEpoch, Event, event_source, observe
+from semantics_kit import functions, more_functions
+from semantics_kit.joins import attach_join
+from semantics_kit.transcript import JOINS, CutEpoch, End, Feed, OperatorEntry, Transcript
+from semantics_kit.windows import attach_window
 
 
 def resolve(name: Any) -> Any:
@@ -55,6 +56,9 @@ def operator_spec(entry: OperatorEntry) -> specs.OperatorSpec:
     """The operator alone."""
     if entry.kind == "assign_timestamps":
         return specs.AssignTimestamps(strategy(entry.function))
+    if entry.kind == "window" or entry.kind in JOINS:
+        stream = StreamExecutionEnvironment.get_execution_environment().from_collection([()])
+        return _attach(stream, entry, stream).transformation.spec
     function, keyed = resolve(entry.function), entry.key is not None
     makers = {
         "map": lambda: specs.Map(function),
@@ -125,9 +129,7 @@ def build(
         for tag in entry.sides:
             sides[tag] = stream.get_side_output(OutputTag(tag))
     parallelism = transcript.operators[-1].parallelism or 1
-    return {
-        tag: observe(s).set_parallelism(parallelism) for tag, s in {None: stream, **sides}.items()
-    }
+    return {tag: observe(s).set_parallelism(parallelism) for tag, s in {None: stream, **sides}.items()}
 
 
 def _attach(stream: DataStream, entry: OperatorEntry, second: DataStream) -> DataStream:
@@ -135,6 +137,12 @@ def _attach(stream: DataStream, entry: OperatorEntry, second: DataStream) -> Dat
         stream = getattr(stream, entry.before)()
     if entry.kind == "assign_timestamps":
         return stream.assign_timestamps_and_watermarks(strategy(entry.function))
+    if entry.kind == "window":
+        over_all = entry.function.get("all", False)
+        return attach_window(stream if over_all else stream.key_by(resolve(entry.key)), entry.function)
+    if entry.kind in JOINS:
+        select = resolve(entry.key)
+        return attach_join(entry.kind, stream, second, select, resolve(entry.key2 or entry.key), entry.function)
     function = resolve(entry.function)
     if entry.kind == "broadcast_process":
         keyed = stream if entry.key is None else stream.key_by(resolve(entry.key))

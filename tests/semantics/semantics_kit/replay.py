@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from semantics_kit.pipelines import build, operator_spec, resolve
-from semantics_kit.transcript import CutEpoch, End, Expect, Feed, Transcript
-
 from headrace.common import Configuration
 from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from headrace.graph.specs import CollectSink
 from headrace.testing import AdvanceClock, Event, Idle, OperatorHarness, Record, WatermarkTo
+from semantics_kit.pipelines import build, operator_spec, resolve
+from semantics_kit.transcript import CutEpoch, End, Expect, Feed, Transcript
 
 JOB_SECONDS = 120
 
@@ -149,5 +148,7 @@ def _difference(seen: list[Any], expected: list[Any]) -> str:
     for i in range(max(len(seen), len(expected))):
         left = seen[i] if i < len(seen) else "nothing"
         right = expected[i] if i < len(expected) else "nothing"
-        lines.append(f"  {' ' if left == right else '!'} {left}   (expected {right})" if left != right else f"    {left}")
+        lines.append(
+            f"  {' ' if left == right else '!'} {left}   (expected {right})" if left != right else f"    {left}"
+        )
     return "\n".join(lines)

@@ -297,9 +297,6 @@ def test_assign_timestamps(env):
 def test_what_comes_later_is_refused_clearly(env):
     stream = env.from_collection([1])
     for call in (
-        lambda: stream.window_all(None),
-        lambda: stream.key_by(lambda x: x).window("w"),
-        lambda: stream.key_by(lambda x: x).count_window(3),
         lambda: stream.sink_to("sink"),
         lambda: stream.cache(),
     ):

@@ -174,9 +174,6 @@ def test_java_is_refused(env):
     for call in (
         lambda: env.add_jars("file:///a.jar"),
         lambda: env.add_classpaths("file:///a.jar"),
-        lambda: env.register_type("java.lang.String"),
-        lambda: env.add_default_kryo_serializer("a", "b"),
-        lambda: env.register_type_with_kryo_serializer("a", "b"),
     ):
         with pytest.raises(NoJvmError, match="remedy"):
             call()
@@ -348,12 +345,14 @@ def test_a_stream_can_be_collected_again(env, jobs):
 def test_execution_plan(env):
     source = env.from_collection([1])
     mapped = source.map(str).name("m").set_description("a map")
-    sink = mapped.key_by(lambda x: x).reduce(max).print()
+    keyed = mapped.key_by(lambda x: x)
+    sink = keyed.reduce(max).print()
     last = source.rebalance().map(str).set_parallelism(3)
     nodes = json.loads(env.get_execution_plan())["nodes"]
     assert [n["type"] for n in nodes] == [
         "Source: Collection Source",
         "m",
+        "_stream_key_by_map_operator",
         "Reduce",
         "Map",
         "Sink: Print to Std. Out",
@@ -366,9 +365,10 @@ def test_execution_plan(env):
         "parallelism": 1,
     }
     assert nodes[1]["contents"] == "a map" and nodes[1]["pact"] == "Operator"
-    assert nodes[2]["predecessors"] == [{"id": mapped.transformation_id, "ship_strategy": "HASH", "side": "second"}]
-    assert nodes[3]["id"] == last.transformation_id and nodes[3]["parallelism"] == 3
-    assert nodes[4]["id"] == sink.transformation_id and nodes[4]["pact"] == "Data Sink"
+    assert nodes[2]["predecessors"] == [{"id": mapped.transformation_id, "ship_strategy": "FORWARD", "side": "second"}]
+    assert nodes[3]["predecessors"] == [{"id": keyed.transformation_id, "ship_strategy": "HASH", "side": "second"}]
+    assert nodes[4]["id"] == last.transformation_id and nodes[4]["parallelism"] == 3
+    assert nodes[5]["id"] == sink.transformation_id and nodes[5]["pact"] == "Data Sink"
 
 
 def test_plan_does_not_use_the_program_up(env, jobs):
@@ -391,7 +391,7 @@ def test_pictures(env):
 
 
 def test_importing_the_api_loads_no_spark_and_no_runtime():
-    packages = "('pyspark', 'headrace.runtime', 'headrace.operators')"
+    packages = "('pyspark', 'headrace.runtime', 'headrace.operators.base')"
     check = f"import headrace.datastream, sys; print([m for m in sys.modules if m.startswith({packages})])"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from headrace.common import Configuration, Duration, RestartStrategies
-from headrace.common.errors import HeadraceError, InvalidProgramError, NoJvmError, TypeMismatchError
+from headrace.common.errors import (
+    ConfigurationError,
+    HeadraceError,
+    InvalidProgramError,
+    NoJvmError,
+    TypeMismatchError,
+)
 from headrace.datastream import (
     CheckpointConfig,
     CheckpointingMode,
@@ -150,7 +156,6 @@ def test_backends(env):
     for call in (
         lambda: disk.set_db_storage_paths("a"),
         lambda: disk.set_number_of_transfer_threads(0),
-        lambda: disk.set_options("org.example.Factory"),
         lambda: disk.set_predefined_options(3),
         lambda: EmbeddedRocksDBStateBackend("yes"),
         lambda: HashMapStateBackend(object()),
@@ -189,6 +194,55 @@ def test_restart_strategy_and_other_old_settings(env):
         env.set_stream_time_characteristic("EventTime")
     assert env.enable_changelog_state_backend(True).is_changelog_state_backend_enabled()
     assert env.set_default_savepoint_directory("file:///sp").get_default_savepoint_directory() == "file:/sp"
+
+
+def test_kryo_registrations_are_kept(env):
+    env.add_default_kryo_serializer("a.B", "c.D")
+    env.register_type_with_kryo_serializer("e.F", "g.H")
+    env.register_type("i.J")
+    config = env.get_config()
+    assert config.get_default_kryo_serializer_classes() == {"a.B": "c.D"}
+    assert config.get_registered_types_with_kryo_serializer_classes() == {"e.F": "g.H"}
+    assert config.get_registered_pojo_types() == ["i.J"]
+
+
+def test_old_settings_by_configuration(env):
+    assert env.get_state_backend() is None and env.is_changelog_state_backend_enabled() is None
+    configuration = Configuration()
+    configuration.set_string("pipeline.operator-chaining", "false")
+    configuration.set_string("pipeline.time-characteristic", "IngestionTime")
+    configuration.set_string("execution.buffer-timeout", "1 min")
+    configuration.set_string("execution.checkpointing.timeout", "12000")
+    configuration.set_string("state.backend", "jobmanager")
+    env.configure(configuration)
+    assert not env.is_chaining_enabled()
+    assert env.get_stream_time_characteristic() is TimeCharacteristic.IngestionTime
+    assert env.get_buffer_timeout() == 60000
+    assert env.get_checkpoint_config().get_checkpoint_timeout() == 12000
+    assert isinstance(env.get_state_backend(), MemoryStateBackend)
+
+
+@pytest.mark.parametrize(
+    ("name", "backend"),
+    [("hashmap", HashMapStateBackend), ("rocksdb", EmbeddedRocksDBStateBackend), ("filesystem", FsStateBackend)],
+)
+def test_backends_by_configuration(env, name, backend):
+    env.configure(
+        Configuration().set_string("state.backend.type", name).set_string("state.checkpoints.dir", "file:///cp")
+    )
+    assert type(env.get_state_backend()) is backend
+    mine = backend("file:///mine") if backend is FsStateBackend else backend()
+    assert env.set_state_backend(mine).get_state_backend() is mine
+
+
+def test_names_that_mean_nothing_are_refused(env):
+    env.configure(
+        Configuration().set_string("state.backend", "floppy").set_string("pipeline.time-characteristic", "Mean")
+    )
+    with pytest.raises(ConfigurationError, match="names no state backend"):
+        env.get_state_backend()
+    with pytest.raises(ConfigurationError, match="names no notion of time"):
+        env.get_stream_time_characteristic()
 
 
 def test_memory_sizes():

@@ -7,7 +7,13 @@ import warnings
 import pytest
 
 from headrace.common import Duration
-from headrace.datastream import SlotSharingGroup, StreamExecutionEnvironment, TimeCharacteristic, without_effect
+from headrace.datastream import (
+    EmbeddedRocksDBStateBackend,
+    SlotSharingGroup,
+    StreamExecutionEnvironment,
+    TimeCharacteristic,
+    without_effect,
+)
 from headrace.datastream.connectors.file_system import (
     FileEnumeratorProvider,
     FileSource,
@@ -32,6 +38,8 @@ CALLS = {
     ),
     "enable_changelog_state_backend": lambda env: env.enable_changelog_state_backend(True),
     "set_stream_time_characteristic": lambda env: env.set_stream_time_characteristic(TimeCharacteristic.ProcessingTime),
+    "kryo and pojo registrations": lambda env: env.register_type("a.B"),
+    "set_options": lambda env: EmbeddedRocksDBStateBackend().set_options("a.B"),
     "set_file_enumerator": lambda env: files().set_file_enumerator(
         FileEnumeratorProvider.default_splittable_file_enumerator()
     ),

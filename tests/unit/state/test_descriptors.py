@@ -143,10 +143,10 @@ def test_no_default_strategies_without_background_cleanup():
 
 
 @pytest.mark.parametrize("descriptor", all_descriptors(), ids=lambda d: d.kind)
-def test_ttl_is_refused_not_ignored(descriptor):
+def test_ttl_is_not_ignored(descriptor):
     descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.seconds(5)).build())
-    with pytest.raises(StateError, match="TTL is not available"):
-        HeapKeyedBackend(128, range(128)).get_state(descriptor)
+    state = HeapKeyedBackend(128, range(128)).get_state(descriptor)
+    assert type(state).__name__ == f"Ttl{descriptor.kind}"
 
 
 def test_disabled_ttl_is_accepted():

@@ -20,6 +20,12 @@ from headrace.datastream.functions.co_process_functions import CoProcessFunction
 from headrace.datastream.functions.element_functions import FilterFunction, FlatMapFunction, MapFunction
 from headrace.datastream.functions.function import Function, FunctionWrapper
 from headrace.datastream.functions.java_function_wrapper import JavaFunctionWrapper
+from headrace.datastream.functions.join_functions import (
+    CoGroupFunction,
+    FlatJoinFunction,
+    JoinFunction,
+    ProcessJoinFunction,
+)
 from headrace.datastream.functions.process_functions import KeyedProcessFunction, ProcessFunction
 from headrace.datastream.functions.runtime_context import KeyedStateStore, RuntimeContext
 from headrace.datastream.functions.selection_functions import KeySelector, NullByteKeySelector, Partitioner
@@ -45,13 +51,16 @@ __all__ = [
     "BaseBroadcastProcessFunction",
     "BroadcastProcessFunction",
     "CoFlatMapFunction",
+    "CoGroupFunction",
     "CoMapFunction",
     "CoProcessFunction",
     "FilterFunction",
+    "FlatJoinFunction",
     "FlatMapFunction",
     "Function",
     "FunctionWrapper",
     "JavaFunctionWrapper",
+    "JoinFunction",
     "KeySelector",
     "KeyedBroadcastProcessFunction",
     "KeyedCoProcessFunction",
@@ -65,6 +74,7 @@ __all__ = [
     "PassThroughWindowFunction",
     "ProcessAllWindowFunction",
     "ProcessFunction",
+    "ProcessJoinFunction",
     "ProcessWindowFunction",
     "ReduceFunction",
     "ReduceFunctionWrapper",

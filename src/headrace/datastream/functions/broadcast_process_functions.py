@@ -36,7 +36,7 @@ class BaseBroadcastProcessFunction(Function):
 
         @abstractmethod
         def timestamp(self) -> int:
-            """Give the event time of the element in milliseconds (None if it has none)."""
+            """Give the event time of the element in milliseconds (the lowest one, -2**63, if it has none)."""
 
         @abstractmethod
         def current_processing_time(self) -> int:

@@ -38,7 +38,7 @@ class CoProcessFunction(Function):
 
         @abstractmethod
         def timestamp(self) -> int:
-            """Give the event time of the element in milliseconds (None if it has none)."""
+            """Give the event time of the element in milliseconds (the lowest one, -2**63, if it has none)."""
 
     @abstractmethod
     def process_element1(self, value: Any, ctx: CoProcessFunction.Context) -> Iterable[Any] | None:
@@ -75,7 +75,7 @@ class KeyedCoProcessFunction(Function):
 
         @abstractmethod
         def timestamp(self) -> int:
-            """Give the event time of the element in milliseconds (None if it has none)."""
+            """Give the event time of the element in milliseconds (the lowest one, -2**63, if it has none)."""
 
     class OnTimerContext(Context):
         """What `on_timer` may know of the timer that fires."""

@@ -39,7 +39,7 @@ class ProcessFunction(Function):
 
         @abstractmethod
         def timestamp(self) -> int:
-            """Give the event time of the element in milliseconds (None if it has none)."""
+            """Give the event time of the element in milliseconds (the lowest one, -2**63, if it has none)."""
 
     @abstractmethod
     def process_element(self, value: Any, ctx: ProcessFunction.Context) -> Iterable[Any] | None:
@@ -72,7 +72,7 @@ class KeyedProcessFunction(Function):
 
         @abstractmethod
         def timestamp(self) -> int:
-            """Give the event time of the element in milliseconds (None if it has none)."""
+            """Give the event time of the element in milliseconds (the lowest one, -2**63, if it has none)."""
 
     class OnTimerContext(Context):
         """What `on_timer` may know of the timer that fires."""

@@ -6,9 +6,14 @@ Decides the names only. `headrace.operators` has the implementation and hands it
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from headrace.common.accumulators import Accumulator, DoubleCounter, Histogram, IntCounter, LongCounter
+from headrace.metrics import MetricGroup
 from headrace.state.interfaces import KeyedStateStore
+
+if TYPE_CHECKING:
+    from headrace.operators.distributed_cache import DistributedCache
 
 __all__ = ["KeyedStateStore", "RuntimeContext"]
 
@@ -54,5 +59,35 @@ class RuntimeContext(KeyedStateStore):
         """Give a global parameter of the job, or ``default_value`` if the job has none of that name."""
 
     @abstractmethod
-    def get_metrics_group(self) -> Any:
+    def get_metrics_group(self) -> MetricGroup:
         """Give the group in which this function registers its metrics."""
+
+    # ------------------------------------------------------------------ what Flink has and PyFlink has not
+
+    @abstractmethod
+    def get_distributed_cache(self) -> DistributedCache:
+        """Give the files that the program registered: ``get_file(name)`` gives the path on this machine."""
+
+    @abstractmethod
+    def add_accumulator(self, name: str, accumulator: Accumulator[Any, Any]) -> None:
+        """Register an accumulator; the job's result has its value over all subtasks."""
+
+    @abstractmethod
+    def get_accumulator(self, name: str) -> Accumulator[Any, Any] | None:
+        """Give an accumulator that was registered in this subtask, None if there is none of that name."""
+
+    @abstractmethod
+    def get_int_counter(self, name: str) -> IntCounter:
+        """Give the accumulator of that name, an `IntCounter` that is made at the first call."""
+
+    @abstractmethod
+    def get_long_counter(self, name: str) -> LongCounter:
+        """Give the accumulator of that name, a `LongCounter` that is made at the first call."""
+
+    @abstractmethod
+    def get_double_counter(self, name: str) -> DoubleCounter:
+        """Give the accumulator of that name, a `DoubleCounter` that is made at the first call."""
+
+    @abstractmethod
+    def get_histogram(self, name: str) -> Histogram:
+        """Give the accumulator of that name, a `Histogram` that is made at the first call."""

@@ -97,6 +97,8 @@ class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
     def clear(self, context: ProcessWindowFunction.Context[W]) -> None:
         """Clear the window's own state: called when the window is removed."""
 
+    clear.does_nothing = True  # type: ignore[attr-defined]  # so that operators need not call it
+
 
 class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
     """Makes results of the elements of a window over a stream that is not keyed, with access to window and state.
@@ -129,6 +131,8 @@ class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
 
     def clear(self, context: ProcessAllWindowFunction.Context[W]) -> None:
         """Clear the window's own state: called when the window is removed."""
+
+    clear.does_nothing = True  # type: ignore[attr-defined]  # so that operators need not call it
 
 
 class PassThroughWindowFunction(WindowFunction[IN, IN, KEY, W]):

@@ -6,7 +6,7 @@ no job could run. Never runs anything: `StreamExecutionEnvironment.execute` does
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.output_tag import OutputTag
@@ -29,6 +29,7 @@ from headrace.datastream.streams.connected_streams import ConnectedStreams
 from headrace.datastream.streams.data_stream_sink import DataStreamSink
 from headrace.datastream.streams.field_projection import FieldProjection
 from headrace.datastream.streams.partitioned_stream import PartitionedStream
+from headrace.datastream.streams.window_settings import count_windows
 from headrace.graph import partitioners
 from headrace.graph.specs import (
     AssignTimestamps,
@@ -43,7 +44,10 @@ from headrace.graph.specs import (
 from headrace.graph.transformations import TransformationKind
 
 if TYPE_CHECKING:
+    from headrace.datastream.streams.iterative_stream import IterativeStream
     from headrace.datastream.streams.keyed_stream import KeyedStream
+    from headrace.datastream.streams.window_joins import CoGroupedStreams, JoinedStreams
+    from headrace.datastream.streams.windowed_stream import AllWindowedStream
 
 __all__ = ["DataStream"]
 
@@ -179,7 +183,9 @@ class DataStream(PartitionedStream):
                 expected="a WatermarkStrategy, e.g. WatermarkStrategy.for_monotonous_timestamps()",
             )
         spec = AssignTimestamps(watermark_strategy)
-        return self._add(spec, "Timestamps/Watermarks", self.transformation.output_type)
+        # As in PyFlink: a strategy that leaves the timestamps alone stays where the elements are.
+        add = self.beside if watermark_strategy.timestamp_assigner is None else self._add
+        return add(spec, "Timestamps/Watermarks", self.transformation.output_type)
 
     # ------------------------------------------------------------------ several streams
 
@@ -240,6 +246,25 @@ class DataStream(PartitionedStream):
             return BroadcastConnectedStream(self, ds, ds.broadcast_state_descriptors)
         self._check_neighbour(ds, "connect")
         return ConnectedStreams(self, ds)
+
+    def iterate(self, max_wait_time_millis: int = 0) -> IterativeStream:
+        """Begin a loop here: what `close_with` is called with comes again in this stream, one epoch later.
+
+        The loop ends when nothing can come any more: its input has ended and nothing went back. So there is nothing to
+        wait for, and ``max_wait_time_millis`` is only checked.
+
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> loop = env.from_collection([10, 3]).iterate()
+        >>> less = loop.map(lambda number: number - 1)
+        >>> again = loop.close_with(less.filter(lambda number: number > 0))
+        """
+        from headrace.datastream.streams.iterative_stream import iteration
+
+        self._check_whole_number(max_wait_time_millis, "maximum wait time")
+        if max_wait_time_millis < 0:
+            raise InvalidProgramError("The maximum wait time must not be negative", seen=max_wait_time_millis)
+        return iteration(self, max_wait_time_millis)
 
     def get_side_output(self, output_tag: OutputTag) -> DataStream:
         """Give the elements that the function of this operator yielded as ``tag, value``.
@@ -336,15 +361,50 @@ class DataStream(PartitionedStream):
             remedy="run the program once with a sink, and read what it wrote",
         )
 
-    def window_all(self, window_assigner: Any) -> Any:
-        """Refuse: windows come with a later version."""
-        windows_missing("window_all()", window_assigner)
+    # ------------------------------------------------------------------ windows and joins
 
+    def window_all(self, window_assigner: Any) -> AllWindowedStream:
+        """Group all elements into windows; one subtask sees them all.
 
-def windows_missing(call: str, window_assigner: object) -> NoReturn:
-    """Refuse a window."""
-    raise InvalidProgramError(
-        f"{call} is not available in this version of headrace",
-        seen=window_assigner,
-        remedy="use a KeyedProcessFunction with state and timers; windows come with a later version",
-    )
+        >>> from headrace.common import Time
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> from headrace.datastream.window import TumblingProcessingTimeWindows
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> windows = env.from_collection([1]).window_all(TumblingProcessingTimeWindows.of(Time.seconds(1)))
+        >>> windows.reduce(max).get_name()
+        'TumblingProcessingTimeWindows'
+        """
+        from headrace.datastream.streams.windowed_stream import AllWindowedStream
+
+        return AllWindowedStream(self, window_assigner)
+
+    def count_window_all(self, size: int, slide: int = 0) -> AllWindowedStream:
+        """Group all elements into windows of ``size`` elements; with a ``slide`` one begins every so many elements."""
+        from headrace.datastream.streams.windowed_stream import AllWindowedStream
+
+        return AllWindowedStream(self, count_windows(size, slide))
+
+    def join(self, other: DataStream) -> JoinedStreams:
+        """Pair the elements of this stream and another one that have the same key and are in the same window.
+
+        >>> from headrace.common import Time
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> from headrace.datastream.window import TumblingEventTimeWindows
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> orders, payments = env.from_collection([(1, "book")]), env.from_collection([(1, 9.5)])
+        >>> paid = orders.join(payments).where(lambda order: order[0]).equal_to(lambda payment: payment[0])
+        >>> windowed = paid.window(TumblingEventTimeWindows.of(Time.hours(1)))
+        >>> windowed.apply(lambda order, payment: (*order, payment[1])).get_name()
+        'Join'
+        """
+        from headrace.datastream.streams.window_joins import JoinedStreams
+
+        self._check_neighbour(other, "join")
+        return JoinedStreams(self, other)
+
+    def co_group(self, other: DataStream) -> CoGroupedStreams:
+        """Bring the elements of this stream and another one together by key and window, also those without a partner."""
+        from headrace.datastream.streams.window_joins import CoGroupedStreams
+
+        self._check_neighbour(other, "co_group")
+        return CoGroupedStreams(self, other)

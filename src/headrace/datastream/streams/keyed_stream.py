@@ -10,16 +10,21 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
-from headrace.common.typeinfo import TypeInformation
-from headrace.datastream.declared_types import declared_type
+from headrace.common.typeinfo import RowTypeInfo, TypeInformation
+from headrace.datastream.declared_types import declared_type, shown_type
 from headrace.datastream.field_aggregation import FieldAggregation
 from headrace.datastream.functions import KeyedProcessFunction, ReduceFunction
+from headrace.datastream.key_selectors import KeyAndElement
 from headrace.datastream.streams.checks import check_function, check_or_callable
-from headrace.datastream.streams.data_stream import DataStream, windows_missing
-from headrace.graph.specs import KeyedReduce, Process
+from headrace.datastream.streams.data_stream import DataStream
+from headrace.datastream.streams.window_settings import count_windows
+from headrace.graph.partitioners import KeyGroup
+from headrace.graph.specs import KeyedReduce, Map, Process
 
 if TYPE_CHECKING:
     from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment
+    from headrace.datastream.streams.interval_join import IntervalJoin
+    from headrace.datastream.streams.windowed_stream import WindowedStream
 
 __all__ = ["KeyedStream"]
 
@@ -59,6 +64,30 @@ class KeyedStream(DataStream):
     def before_keys(self) -> DataStream:
         """The stream before `key_by`."""
         return self._origin_stream
+
+    @property
+    def _keys(self) -> KeyGroup:
+        partitioner = self.transformation.partitioner
+        assert isinstance(partitioner, KeyGroup)
+        return partitioner
+
+    def get_type(self) -> TypeInformation:
+        """Give the type of the elements with their keys: that of a row of both, as PyFlink does.
+
+        >>> from headrace.common import Types
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.from_collection([7], Types.INT()).key_by(str, Types.STRING()).get_type()
+        RowTypeInfo(f0: String, f1: Integer)
+        """
+        types = [shown_type(self._keys.key_type), shown_type(self.transformation.output_type)]
+        return RowTypeInfo(types, ["f0", "f1"])
+
+    def execute_and_collect(self, job_execution_name: str | None = None, limit: int | None = None) -> Any:
+        """Run the program and give the elements of this stream, each as a ``Row`` of its key and itself."""
+        spec = Map(KeyAndElement(self._keys.selector))
+        pairs = self._origin_stream.beside(spec, "_stream_key_by_map_operator", self.get_type())
+        return pairs.execute_and_collect(job_execution_name, limit)
 
     # ------------------------------------------------------------------ operators of keyed streams only
 
@@ -117,13 +146,47 @@ class KeyedStream(DataStream):
         """Give the element with the largest value of a field per key, the first one of equal ones."""
         return self._accumulate(position_to_max_by, KeyedStream.AccumulateType.MAX_BY)
 
-    def window(self, window_assigner: Any) -> Any:
-        """Refuse: windows come with a later version."""
-        windows_missing("window()", window_assigner)
+    def window(self, window_assigner: Any) -> WindowedStream:
+        """Group the elements of each key into windows.
 
-    def count_window(self, size: int, slide: int = 0) -> Any:
-        """Refuse: windows come with a later version."""
-        windows_missing("count_window()", (size, slide))
+        >>> from headrace.common import Time
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> from headrace.datastream.window import EventTimeSessionWindows
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> clicks = env.from_collection([("ann", 1)]).key_by(lambda click: click[0])
+        >>> clicks.window(EventTimeSessionWindows.with_gap(Time.minutes(5))).reduce(max).get_name()
+        'EventTimeSessionWindows'
+        """
+        from headrace.datastream.streams.windowed_stream import WindowedStream
+
+        return WindowedStream(self, window_assigner)
+
+    def count_window(self, size: int, slide: int = 0) -> WindowedStream:
+        """Group the elements of each key into windows of ``size`` elements.
+
+        With a ``slide`` a window begins every so many elements; each fires when it has ``size`` of them.
+        """
+        from headrace.datastream.streams.windowed_stream import WindowedStream
+
+        return WindowedStream(self, count_windows(size, slide))
+
+    def interval_join(self, other: KeyedStream) -> IntervalJoin:
+        """Pair elements of two keyed streams that have the same key and are near in event time.
+
+        >>> from headrace.common import Time
+        >>> from headrace.datastream import ProcessJoinFunction, StreamExecutionEnvironment
+        >>> class Pair(ProcessJoinFunction):
+        ...     def process_element(self, left, right, ctx):
+        ...         yield left, right
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> orders = env.from_collection([(1, "book")]).key_by(lambda order: order[0])
+        >>> payments = env.from_collection([(1, 9.5)]).key_by(lambda payment: payment[0])
+        >>> orders.interval_join(payments).between(Time.seconds(0), Time.minutes(5)).process(Pair()).get_name()
+        'Interval Join'
+        """
+        from headrace.datastream.streams.interval_join import IntervalJoin
+
+        return IntervalJoin(self, other)
 
     def _accumulate(self, position: int | str, acc_type: KeyedStream.AccumulateType) -> DataStream:
         if isinstance(position, bool) or not isinstance(position, (int, str)):

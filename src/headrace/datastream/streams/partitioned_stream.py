@@ -109,6 +109,10 @@ class PartitionedStream(OperatorHandle):
         view = self._view(partitioners.Custom(choose, selector))
         return NameableView(self._env, view, "_keyed_stream_values_operator")
 
+    def one_input_operator(self, spec: OperatorSpec, name: str, output_type: TypeInformation | None) -> DataStream:
+        """Add an operator whose input is this stream."""
+        return self._add(spec, name, output_type)
+
     def two_input_operator(
         self, second: DataStream, spec: OperatorSpec, name: str, output_type: TypeInformation | None
     ) -> DataStream:
@@ -121,6 +125,16 @@ class PartitionedStream(OperatorHandle):
             output_type=output_type,
         )
         return self._stream(operator)
+
+    def beside(self, spec: OperatorSpec, name: str, output_type: TypeInformation | None) -> DataStream:
+        """Add an operator with the parallelism that this stream has, so that nothing is exchanged between them."""
+        t = self.transformation
+        while t.kind is not TransformationKind.OPERATOR:
+            t = self._env.registry.get(t.inputs[0])
+        stream = self._add(spec, name, output_type)
+        alike = 1 if t.non_parallel else t.parallelism
+        self._env.registry.update(stream.transformation_id, parallelism=alike)
+        return stream
 
     def _stream(self, transformation_id: int) -> DataStream:
         from headrace.datastream.streams.data_stream import DataStream

@@ -92,7 +92,9 @@ class _DynamicGap(_Sessions):
         extract = getattr(self._extractor, "extract", self._extractor)
         gap = extract(element)
         if gap <= 0:
-            raise InvalidProgramError("Dynamic session time gap must satisfy 0 < gap", seen=f"{gap} for {element!r:.200}")
+            raise InvalidProgramError(
+                "Dynamic session time gap must satisfy 0 < gap", seen=f"{gap} for {element!r:.200}"
+            )
         return gap  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:

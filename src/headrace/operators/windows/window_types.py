@@ -29,7 +29,7 @@ class Window(ABC):
         """Give the highest timestamp that still belongs to the window: results of the window have it."""
 
 
-class TimeWindow(tuple, Window):  # type: ignore[type-arg] - a tuple of its two ends
+class TimeWindow(tuple[int, int], Window):
     """A window from ``start`` (included) to ``end`` (not included), in milliseconds.
 
     >>> window = TimeWindow(0, 10)
@@ -55,16 +55,16 @@ class TimeWindow(tuple, Window):  # type: ignore[type-arg] - a tuple of its two 
     @property
     def start(self) -> int:
         """The first millisecond."""
-        return self[0]  # type: ignore[no-any-return]
+        return self[0]
 
     @property
     def end(self) -> int:
         """The first millisecond after the window."""
-        return self[1]  # type: ignore[no-any-return]
+        return self[1]
 
     def max_timestamp(self) -> int:
         """Give the last millisecond."""
-        return self[1] - 1  # type: ignore[no-any-return]
+        return self[1] - 1
 
     def intersects(self, other: TimeWindow) -> bool:
         """Say whether both overlap or touch each other."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 
+from headrace.operators.distributed_cache import DistributedCache
+from headrace.runtime.local.files import FilesInProcess
 from headrace.runtime.task.frames import DATA, header_of
 from headrace.runtime.task.host import TaskHost
 from headrace.runtime.task.job_spec import JobSpec
@@ -16,12 +18,14 @@ class LocalExecutor:
 
     def __init__(self) -> None:
         self._attempts = itertools.count(1)
+        self._files = FilesInProcess()
         self._interrupted = False
 
     def start(self, spec: JobSpec) -> None:
         """Makes the job known."""
         self._spec = spec
-        self._host = TaskHost(spec)
+        self._files.use(spec.files)
+        self._host = TaskHost(spec, DistributedCache(self._files.cached))
 
     def run_epoch(self, order: EpochOrder) -> list[bytes]:
         """Runs level by level; a failure ends the epoch at once."""
@@ -50,6 +54,9 @@ class LocalExecutor:
 
     def close(self) -> None:
         """Closes all functions; the first failure is raised."""
-        errors = self._host.close()
+        try:
+            errors = self._host.close()
+        finally:
+            self._files.leave()
         if errors:
             raise errors[0]

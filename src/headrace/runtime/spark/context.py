@@ -8,9 +8,7 @@ user's to stop.
 from __future__ import annotations
 
 import atexit
-import os
 import signal
-import sys
 import threading
 from typing import Any
 
@@ -18,6 +16,7 @@ from pyspark import SparkConf, SparkContext
 
 from headrace.common.errors import ConfigurationError
 from headrace.runtime.spark.java import explain_failed_start, require_java
+from headrace.runtime.spark.jvm import end_jvm, gateway_for
 from headrace.runtime.spark.settings import launch_environment, settings_for
 
 _lock = threading.Lock()
@@ -39,15 +38,6 @@ def spark_context(given: Any, configuration: dict[str, str]) -> SparkContext:
         return _new_context(configuration)
 
 
-def is_local(master: str) -> bool:
-    """Whether tasks run in this process's own JVM.
-
-    >>> is_local("local[2,4]"), is_local("local-cluster[2,1,1024]"), is_local("spark://host:7077")
-    (True, False, False)
-    """
-    return master == "local" or master.startswith("local[")
-
-
 def _new_context(configuration: dict[str, str]) -> SparkContext:
     require_java()
     settings = settings_for(configuration)
@@ -56,13 +46,30 @@ def _new_context(configuration: dict[str, str]) -> SparkContext:
         conf.set(key, value)
     main_thread = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGINT)
+    gateway = None
     try:
+        if SparkContext._gateway is None:
+            gateway = gateway_for(settings)
         with launch_environment(settings):
-            context = SparkContext(conf=conf)
+            context = SparkContext(conf=conf, gateway=gateway)
     except Exception as error:
-        raise explain_failed_start(error, settings) from error
+        end_jvm(gateway)
+        raise explain_failed_start(error, settings) from None
     if main_thread:
         # PySpark's own handler would cancel the jobs of all threads; the environment cancels the one that is waited for.
         signal.signal(signal.SIGINT, handler)
-    atexit.register(context.stop)
+    server: Any = context._accumulatorServer
+    if isinstance(server.server_address, str):
+        # The JVM removes PySpark's socket at its end, even if this process is killed.
+        jvm: Any = context._jvm
+        jvm.java.io.File(server.server_address).deleteOnExit()
+    atexit.register(_at_exit, context)
     return context
+
+
+def _at_exit(context: SparkContext) -> None:
+    """Ends Spark with the program, in less than half the time that `stop()` takes."""
+    server: Any = context._accumulatorServer
+    server.handle_error = lambda *_: None  # it would report that the JVM has left
+    if context._jsc is not None:
+        end_jvm(SparkContext._gateway)

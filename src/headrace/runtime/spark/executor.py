@@ -11,8 +11,9 @@ import cloudpickle
 from pyspark import Broadcast, SparkContext
 
 from headrace.runtime.epoch_result import read_frames
-from headrace.runtime.spark.context import is_local, spark_context
+from headrace.runtime.spark.context import spark_context
 from headrace.runtime.spark.failures import as_epoch_error
+from headrace.runtime.spark.settings import is_local
 from headrace.runtime.spark.stages import StageLine
 from headrace.runtime.spark.worker import EndSlots, RunLevel, SpecBytes
 from headrace.runtime.task.courier import LevelRun
@@ -124,7 +125,7 @@ class SparkExecutor:
         ended: set[tuple[str, int]] = set()
         for _ in range(_END_ROUNDS):
             tasks = max(2, self._context.defaultParallelism)
-            empty = self._context.parallelize([], tasks)
+            empty: Any = self._context.parallelize([], tasks)
             found = empty.mapPartitionsWithIndex(EndSlots(self._spec.job_id)).collect()
             ended.update(found)
             if not found and self._used <= ended:

@@ -21,7 +21,12 @@ _LOST = (
     "FetchFailed",
     "ExecutorDeadException",
 )
-_GONE = ("stopped SparkContext", "SparkContext was shut down", "SparkContext has been shutdown", "is cancelled because SparkContext")
+_GONE = (
+    "stopped SparkContext",
+    "SparkContext was shut down",
+    "SparkContext has been shutdown",
+    "is cancelled because SparkContext",
+)
 
 
 def as_epoch_error(error: Exception) -> HeadraceError:
@@ -58,7 +63,7 @@ def _setup_error(text: str) -> HeadraceError | None:
         return ConfigurationError(
             "The executors run another version of Python than this program",
             seen=_reason(text),
-            expected="%d.%d" % sys.version_info[:2],
+            expected=f"Python {sys.version_info[0]}.{sys.version_info[1]}",
             remedy="set spark.pyspark.python (or PYSPARK_PYTHON) to the same version of Python on all machines.",
         )
     program = re.search(r'Cannot run program "([^"]*)"', text)

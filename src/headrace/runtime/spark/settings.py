@@ -36,6 +36,8 @@ def settings_for(configuration: dict[str, str]) -> dict[str, str]:
     settings = dict(_DEFAULTS)
     if master.startswith("local") or "127.0.0.1" in master or "localhost" in master:
         settings.update(_LOOPBACK)
+    if "TMPDIR" in os.environ:
+        settings["spark.local.dir"] = os.environ["TMPDIR"]
     settings.update(configuration)
     settings["spark.master"] = master
     settings.setdefault("spark.pyspark.python", os.environ.get("PYSPARK_PYTHON", sys.executable))
@@ -53,16 +55,24 @@ def log_configuration() -> str:
     return str(files("headrace.runtime.spark") / "log4j2.properties")
 
 
+def is_local(master: str) -> bool:
+    """Whether tasks run in this process's own JVM.
+
+    >>> is_local("local[2,4]"), is_local("local-cluster[2,1,1024]"), is_local("spark://host:7077")
+    (True, False, False)
+    """
+    return master == "local" or master.startswith("local[")
+
+
 @contextmanager
 def launch_environment(settings: dict[str, str]) -> Iterator[None]:
     """The environment variables with which the JVM is started and the context made."""
-    python = settings["spark.pyspark.python"]
-    wanted = {"PYSPARK_PYTHON": python}
-    if "spark.driver.host" in settings:
-        wanted["SPARK_LOCAL_IP"] = os.environ.get("SPARK_LOCAL_IP", settings["spark.driver.host"])
-    if "log4j2.configurationFile" not in os.environ.get("SPARK_SUBMIT_OPTS", ""):
-        options = os.environ.get("SPARK_SUBMIT_OPTS", "")
+    wanted = {"PYSPARK_PYTHON": settings["spark.pyspark.python"]}
+    options = os.environ.get("SPARK_SUBMIT_OPTS", "")
+    if "log4j2.configurationFile" not in options:
         wanted["SPARK_SUBMIT_OPTS"] = f"{options} -Dlog4j2.configurationFile=file:{log_configuration()}".strip()
+    if "spark.driver.host" in settings and "SPARK_LOCAL_IP" not in os.environ:
+        wanted["SPARK_LOCAL_IP"] = settings["spark.driver.host"]
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
     try:

@@ -40,7 +40,7 @@ class StageLine:
         self._partitioners: dict[int, Any] = {}
         self._anchored = anchored
         self._anchors: dict[int, Any] = {}
-        source = context.parallelize([], first_partitions)
+        source: Any = context.parallelize([], first_partitions)
         self._source = (source.persist() if anchored else source)._jrdd.rdd()
 
     def run(self, levels: list[tuple[Any, int | None]], shipped: Broadcast[bytes], description: str) -> list[bytes]:

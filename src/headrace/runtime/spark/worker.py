@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import socket
+import struct
 import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyspark import Broadcast, TaskContext
-from pyspark.serializers import pack_long
 
 from headrace.runtime.task.courier import LevelRun
 from headrace.runtime.task.slot_folder import job_folder
 from headrace.runtime.task.slot_process import end_slots
+
+
+_LONG = struct.Struct("!q")
 
 
 class SpecBytes:
@@ -37,7 +40,7 @@ class RunLevel:
         last = self._run.next_partitions is None
         for target, frame in self._run.run(partition, attempt, incoming):
             if not last:
-                yield pack_long(target)
+                yield _LONG.pack(target)
             yield frame
 
 

@@ -10,6 +10,7 @@ import contextlib
 import pickle
 
 from headrace.common.errors import HeadraceError
+from headrace.operators.distributed_cache import DistributedCache
 from headrace.runtime.task.buffers import Send
 from headrace.runtime.task.frames import ACK, FAILURE, Header, pack
 from headrace.runtime.task.internal_error import as_headrace_error
@@ -21,8 +22,9 @@ from headrace.runtime.task.task import Task
 class TaskHost:
     """The tasks of one job in this process."""
 
-    def __init__(self, spec: JobSpec) -> None:
+    def __init__(self, spec: JobSpec, files: DistributedCache | None = None) -> None:
         self._spec = spec
+        self._files = files
         self._tasks: dict[TaskId, Task] = {}
 
     def run(self, order: EpochOrder, task_id: TaskId, attempt: int, frames: list[bytes], send: Send) -> bool:
@@ -58,7 +60,7 @@ class TaskHost:
         wanted = order.tasks[task_id].version
         if task is None or task.version != wanted:
             self._discard(task_id)
-            task = self._tasks[task_id] = Task(self._spec, task_id, order)
+            task = self._tasks[task_id] = Task(self._spec, task_id, order, self._files)
         return task
 
     def _discard(self, task_id: TaskId) -> None:

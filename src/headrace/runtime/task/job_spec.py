@@ -18,6 +18,7 @@ from headrace.common.typeinfo import TypeInformation
 from headrace.graph.epoch_plan import EpochPlan
 from headrace.graph.job_graph import JobEdge, JobGraph, JobVertex
 from headrace.graph.partitioners import KeyGroup
+from headrace.runtime.task.job_files import JobFiles
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class EdgeFacts:
     value_type: TypeInformation | None
     key_type: TypeInformation | None
     keyed: bool
+    united: bool = False
+    """Whether the stream was united with others after it was partitioned: what comes next is no keyed operator."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +54,15 @@ class JobSpec:
     job_parameters: dict[str, str] = field(default_factory=dict)
     python_path: tuple[str, ...] = ()
     working_directory: str = ""
+    files: JobFiles = field(default_factory=JobFiles)
 
     def load_vertex(self, vertex: str) -> tuple[JobVertex, tuple[JobEdge, ...]]:
         """A fresh copy of a vertex and its outgoing edges, user functions included."""
         return pickle.loads(self.vertices[vertex])  # type: ignore[no-any-return]  # noqa: S301 - the job's own code
+
+    def is_keyed(self, vertex: str) -> bool:
+        """Whether the head of a vertex is an operator of a keyed stream."""
+        return any(e.keyed and not e.united for e in self.in_edges(vertex))
 
     def in_edges(self, vertex: str) -> list[EdgeFacts]:
         """Edges into a vertex."""
@@ -62,7 +70,13 @@ class JobSpec:
 
 
 def make_job_spec(
-    job_id: str, graph: JobGraph, plan: EpochPlan, *, watermark_records: int, job_parameters: dict[str, str]
+    job_id: str,
+    graph: JobGraph,
+    plan: EpochPlan,
+    *,
+    watermark_records: int,
+    job_parameters: dict[str, str],
+    files: JobFiles | None = None,
 ) -> JobSpec:
     """Pickles a job graph for its workers."""
     vertices = {v.id: _pickled(v, tuple(graph.out_edges(v.id))) for v in graph.vertices.values()}
@@ -79,6 +93,7 @@ def make_job_spec(
         job_parameters=job_parameters,
         python_path=tuple(os.path.abspath(p) for p in sys.path),
         working_directory=os.getcwd(),
+        files=files or JobFiles(),
     )
 
 
@@ -108,4 +123,5 @@ def _facts(edge: JobEdge, graph: JobGraph, plan: EpochPlan) -> EdgeFacts:
         value_type=node.output_type if edge.edge.tag is None else node.side_types.get(edge.edge.tag),
         key_type=partitioner.key_type if isinstance(partitioner, KeyGroup) else None,
         keyed=keyed,
+        united=edge.edge.united,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from headrace.common.accumulators import Accumulator
 from headrace.operators.source import ReadBudget, SplitPosition
 from headrace.state.files import StateFile
 
@@ -66,6 +67,9 @@ class VertexReport:
     ended: bool
     busy_seconds: float
     positions: tuple[SplitPosition, ...] = ()
+    accumulators: dict[str, Accumulator[Any, Any]] = field(default_factory=dict)
+    feedback: dict[str, list[Any]] = field(default_factory=dict)
+    """Runs of records that go back to the beginning of an iteration, by its id."""
 
 
 @dataclass(frozen=True)

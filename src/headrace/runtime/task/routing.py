@@ -24,6 +24,9 @@ from headrace.state.opaque_key import hashable_keys
 class EdgeWriter:
     """Base: marks go to all targets, records where `route` says."""
 
+    choosers: tuple[Any, ...] = ()
+    """The user's key selector and partitioner objects: they are opened and closed with the operators."""
+
     def __init__(self, owner: Operator, targets: list[TargetBuffer]) -> None:
         self.owner = owner
         self.targets = targets
@@ -180,12 +183,20 @@ def _dealt_pairs(
     return runs, dealt
 
 
+def _objects_behind(*calls: Any) -> tuple[Any, ...]:
+    """The objects with a life cycle behind bound methods `get_key` and `partition`, each once."""
+    bound = [call for call in calls if getattr(call, "__name__", "") in ("get_key", "partition")]
+    objects = {id(call.__self__): call.__self__ for call in bound if hasattr(call, "__self__")}
+    return tuple(o for o in objects.values() if hasattr(o, "open") and hasattr(o, "close"))
+
+
 class KeyGroupWriter(_SplittingWriter):
     """By key group; the key travels with the record, so that it is computed once."""
 
     def __init__(self, owner: Operator, targets: list[TargetBuffer], selector: Any, max_parallelism: int) -> None:
         super().__init__(owner, targets)
         self._selector = selector
+        self.choosers = _objects_behind(selector)
         self._target_of = TargetCache(max_parallelism, len(targets)).__getitem__
 
     def route(self, values: Values, timestamps: Timestamps) -> None:
@@ -214,6 +225,7 @@ class CustomWriter(_SplittingWriter):
         super().__init__(owner, targets)
         self._partition = partitioner.partition
         self._selector = partitioner.selector
+        self.choosers = _objects_behind(partitioner.partition, partitioner.selector)
 
     def route(self, values: Values, timestamps: Timestamps) -> None:
         """Asks the user's function for every record."""

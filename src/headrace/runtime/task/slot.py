@@ -1,8 +1,9 @@
 """The slot process: owns subtasks and their live state for the whole job, and serves couriers one at a time.
 
-Started by the first courier that needs it (`python -m headrace.runtime.task.slot FOLDER INDEX DAEMON READY`): it listens at once and loads
-the operators while the courier sends. It ends on SIGTERM, or when the process DAEMON (the executor's Python daemon) is gone,
-so there are no orphans: user code is left by an exception, functions are closed, and what takes too long is cut off.
+Started by the first courier that needs it (`python -m headrace.runtime.task.slot FOLDER INDEX DAEMON READY`): it listens
+at once and loads the operators while the courier sends. It ends on SIGTERM, or when the process DAEMON (the executor's
+Python daemon) is gone, so there are no orphans: user code is left by an exception, functions are closed, and what takes too
+long is cut off.
 
 What the slot does for a courier that has died meanwhile counts for nobody: the task's version is then one that the driver
 never asks for, and the next request for the task builds it anew from its state files.
@@ -24,7 +25,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from headrace.runtime.task.slot_folder import LifeMark, life_mark_path, remove_folder, socket_path
+from headrace.runtime.task.slot_folder import LifeMark, files_folder, life_mark_path, remove_folder, socket_path
 from headrace.runtime.task.slot_process import CLOSE_SECONDS
 from headrace.runtime.task.slot_protocol import HAS_SPEC, NEEDS_SPEC, Request
 from headrace.runtime.task.state_folder import remove_if_abandoned
@@ -42,8 +43,10 @@ class SlotEnding(BaseException):
 class Slot:
     """One slot process."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        """`folder` is where the executor's slots unpack the files of the job."""
         self.state_directory: str | None = None
+        self._folder = folder
         self._host: TaskHost | None = None
         self._memory = _Memory()
 
@@ -73,15 +76,20 @@ class Slot:
         wire.flush()
 
     def _start(self, shipped: bytes) -> TaskHost:
+        from headrace.operators.distributed_cache import DistributedCache
         from headrace.runtime.task.host import TaskHost
+        from headrace.runtime.task.job_files import unpack_files
         from headrace.runtime.task.job_spec import JobSpec
 
         spec: JobSpec = pickle.loads(shipped)  # noqa: S301 - the job's own code
+        files = unpack_files(spec.files, self._folder)
+        sys.path[:0] = files.import_paths
         sys.path += [entry for entry in spec.python_path if entry not in sys.path]
-        if os.path.isdir(spec.working_directory):
-            os.chdir(spec.working_directory)
+        directory = files.working_directory or spec.working_directory
+        if os.path.isdir(directory):
+            os.chdir(directory)
         self._memory.start()
-        return TaskHost(spec)
+        return TaskHost(spec, DistributedCache(files.cached))
 
     def close(self) -> None:
         """Closes the functions."""
@@ -181,7 +189,7 @@ def main(folder: Path, index: int, daemon: int, ready: int) -> None:
     mark = LifeMark(life_mark_path(folder, index))
     if not mark.take():
         raise SystemExit(f"headrace: slot {index} in {folder} is there already")
-    slot, ending = Slot(), Ending()
+    slot, ending = Slot(files_folder(folder)), Ending()
     try:
         ending.listen(daemon)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:

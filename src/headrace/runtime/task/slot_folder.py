@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -61,6 +62,11 @@ def socket_path(folder: Path, index: int) -> Path:
 def start_lock(folder: Path, index: int) -> Path:
     """The lock of whoever starts slot `index`."""
     return folder / f"slot-{index}.lock"
+
+
+def files_folder(folder: Path) -> Path:
+    """Where the slots of an executor unpack the files that the job brings along."""
+    return folder / "slot-files"
 
 
 class LifeMark:
@@ -132,7 +138,10 @@ def remove_folder(folder: Path) -> None:
     """Removes an executor's folder, and the job's if it is empty then. Only slots that are dead may be in it."""
     with contextlib.suppress(OSError):
         for leftover in folder.glob("slot-*"):
-            leftover.unlink(missing_ok=True)
+            if leftover.is_dir():
+                shutil.rmtree(leftover, ignore_errors=True)
+            else:
+                leftover.unlink(missing_ok=True)
         folder.rmdir()
     with contextlib.suppress(OSError):
         folder.parent.rmdir()
@@ -143,7 +152,11 @@ def sweep_dead_jobs(job: Path) -> None:
     for folder in job.parent.glob(f"headrace-{os.getuid()}-*/*"):
         with contextlib.suppress(OSError):
             require_private(folder.parent)
-            if folder.name.isdigit() and not _is_alive(int(folder.name)) and not any(True for _ in living_slots(folder)):
+            if (
+                folder.name.isdigit()
+                and not _is_alive(int(folder.name))
+                and not any(True for _ in living_slots(folder))
+            ):
                 remove_folder(folder)
 
 

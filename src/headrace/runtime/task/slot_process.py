@@ -33,7 +33,15 @@ def start_slot(folder: Path, index: int, daemon: int) -> None:
         PYTHONSAFEPATH="1",
     )
     ready, ready_slot = os.pipe()
-    command = [sys.executable, "-m", "headrace.runtime.task.slot", str(folder), str(index), str(daemon), str(ready_slot)]
+    command = [
+        sys.executable,
+        "-m",
+        "headrace.runtime.task.slot",
+        str(folder),
+        str(index),
+        str(daemon),
+        str(ready_slot),
+    ]
     try:
         process = subprocess.Popen(
             command,

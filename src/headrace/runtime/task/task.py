@@ -12,10 +12,12 @@ import socket
 from collections.abc import Iterator
 from typing import Any
 
+from headrace.common.accumulators import AccumulatorRegistry
 from headrace.common.codecs import codec_for
 from headrace.graph.partitioners import pointwise_targets
 from headrace.operators.clock import Clock, ManualClock, SystemClock
 from headrace.operators.context import OperatorContext, TaskInfo
+from headrace.operators.distributed_cache import DistributedCache
 from headrace.runtime.task.buffers import Send, TargetBuffer
 from headrace.runtime.task.channels import RECORDS, Channel, Item
 from headrace.runtime.task.driver_output import DriverOutputBuffer
@@ -33,8 +35,11 @@ from headrace.state.operator_state import OperatorStateBackend
 class Task:
     """The resident form of a task group's subtask."""
 
-    def __init__(self, spec: JobSpec, task_id: TaskId, order: EpochOrder) -> None:
+    def __init__(
+        self, spec: JobSpec, task_id: TaskId, order: EpochOrder, files: DistributedCache | None = None
+    ) -> None:
         """Builds the vertices and restores their state from the files that the order names."""
+        self._files = files or DistributedCache()
         self.task_id = task_id
         self.version: int | None = None
         self._spec = spec
@@ -142,6 +147,8 @@ class Task:
             job_parameters=spec.job_parameters,
         )
 
+        accumulators = AccumulatorRegistry()
+
         def make_context(operator_id: str, name: str, uid: str | None) -> OperatorContext:
             groups = key_group_range(info.subtask, info.max_parallelism, info.parallelism)
             context = OperatorContext(
@@ -153,11 +160,14 @@ class Task:
                 operator_state=OperatorStateBackend(),
                 clock=self._clock,
                 driver=self._driver,
+                accumulators=accumulators,
+                files=self._files,
             )
             self._contexts[operator_id] = context
             return context
 
         task = VertexTask(vertex, self._subtask, self._channels_into(vertex_id), make_context)
+        task.head.context.keyed = spec.is_keyed(vertex_id)
         facts = {e.index: e for e in spec.edges}
         for edge in out_edges:
             owner = task.operators[edge.source_node]

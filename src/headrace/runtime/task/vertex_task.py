@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import cloudpickle
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.graph.job_graph import JobVertex
@@ -16,7 +20,9 @@ from headrace.operators.batch import GroupedInput
 from headrace.operators.clock import ManualClock
 from headrace.operators.context import OperatorContext
 from headrace.operators.factory import create_operator
+from headrace.operators.feedback import FeedbackSinkOperator
 from headrace.operators.output import Consumer
+from headrace.operators.runtime_context import TaskRuntimeContext
 from headrace.operators.source import ReadBudget, SourceOperator, SplitPosition
 from headrace.runtime.task.channels import CLOCK, END, IDLE, RECORDS, WATERMARK, Channel, Item, Valve, merged
 from headrace.runtime.task.messages import VertexReport
@@ -42,6 +48,7 @@ class VertexTask:
         self._inputs = channels
         self._records_in = 0
         self._busy = 0.0
+        self._accumulated = b""
         for node in vertex.nodes:
             operator = create_operator(node.spec)
             operator.setup(make_context(node.operator_id, node.name, node.uid))
@@ -75,6 +82,9 @@ class VertexTask:
         clock = self.head.context.clock
         if isinstance(clock, ManualClock) and "clock" in facts:
             clock.set(max(clock.now(), facts["clock"]))
+        self.head.context.accumulators.restore(facts.get("accumulators", {}))
+        for owner, chooser in self._choosers():
+            owner.guarded(chooser.open, TaskRuntimeContext(owner.context, keyed=False))
         for operator in reversed(list(self.operators.values())):
             operator.watermark = operator.context.facts.get("operator_watermark", operator.watermark)
             operator.open()
@@ -169,6 +179,10 @@ class VertexTask:
         facts["ended"] = self.ended
         for operator in self.operators.values():
             operator.context.facts["operator_watermark"] = operator.watermark
+        accumulators = self.head.context.accumulators.accumulators
+        if accumulators and self._accumulated != (packed := cloudpickle.dumps(accumulators)):
+            self._accumulated = packed
+            facts["accumulators"] = {name: accumulator.clone() for name, accumulator in accumulators.items()}
 
     def tick(self) -> None:
         """Fires processing-time timers that are due."""
@@ -180,18 +194,25 @@ class VertexTask:
                     operator.advance_processing_time(now)
 
     def close(self) -> None:
-        """Closes every operator once, whatever one of them raises."""
+        """Closes every function once, whatever one of them raises."""
         if self.closed:
             return
         self.closed = True
         errors = []
-        for operator in self.operators.values():
+        closers: list[Callable[[], Any]] = [operator.close for operator in self.operators.values()]
+        closers += [partial(owner.guarded, chooser.close) for owner, chooser in self._choosers()]
+        for close in closers:
             try:
-                operator.close()
+                close()
             except Exception as error:
                 errors.append(error)
         if errors:
             raise errors[0]
+
+    def _choosers(self) -> list[tuple[Operator, Any]]:
+        """The user's key selectors and partitioners, each once although several writers may use it, and their owners."""
+        found = {id(chooser): (writer.owner, chooser) for writer in self.writers for chooser in writer.choosers}
+        return list(found.values())
 
     def report(self) -> VertexReport:
         """What happened in the epoch."""
@@ -211,4 +232,6 @@ class VertexTask:
             ended=self.ended,
             busy_seconds=self._busy,
             positions=positions,
+            accumulators=self.head.context.accumulators.accumulators,
+            feedback={o.feedback_id: o.take() for o in self.operators.values() if isinstance(o, FeedbackSinkOperator)},
         )

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import pickle
 import struct
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headrace.common.errors import TypeMismatchError
 from headrace.runtime.task.frames import (
     ACK,
     DATA,
@@ -68,3 +73,53 @@ def test_complete_timestamps_travel_as_eight_bytes_each():
 
 def test_decoded_timestamps_are_plain_ints():
     assert [type(t) for t in decode_timestamps(encode_timestamps([1, 2]))] == [int, int]
+
+
+# -- classes without a name ---------------------------------------------------------------------------------------
+
+NOWHERE = Header(DATA, 0, 0, 0, 0, 0, 0)
+
+
+def class_without_a_name():
+    """A class that no other process can import, as those of a script are for the slots."""
+
+    @dataclass
+    class Reading:
+        name: str
+
+        def shouted(self):
+            return self.name.upper()
+
+    return Reading
+
+
+def test_objects_of_classes_that_cannot_be_imported_travel_by_value():
+    reading_class = class_without_a_name()
+    (reading,) = unpack(pack(NOWHERE, [reading_class("a")]))[1]
+    assert reading.shouted() == "A"
+    assert type(reading) is reading_class, "a process that has the class gets no copy of it"
+
+
+def test_other_processes_can_read_them(tmp_path):
+    frame = tmp_path / "frame"
+    frame.write_bytes(pack(NOWHERE, [class_without_a_name()("a")]))
+    read = (
+        "import sys; from headrace.runtime.task.frames import unpack\n"
+        "print(unpack(open(sys.argv[1], 'rb').read())[1][0].shouted())"
+    )
+    done = subprocess.run([sys.executable, "-c", read, str(frame)], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("A\n", "")
+
+
+@pytest.mark.parametrize("value", [threading.Lock(), (i for i in range(3))], ids=["lock", "generator"])
+def test_what_cannot_be_sent_at_all_is_explained(value):
+    with pytest.raises(TypeMismatchError, match="cannot be sent to another process: cannot pickle") as caught:
+        pack(NOWHERE, [value])
+    assert "open()" in caught.value.remedy
+
+
+def test_importing_frames_is_cheap():
+    """Every Python worker of Spark pays for it."""
+    read = "import sys; import headrace.runtime.task.frames; print('cloudpickle' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", read], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

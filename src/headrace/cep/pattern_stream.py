@@ -1,0 +1,128 @@
+"""PatternStream: a stream with a pattern, waiting for what to do with matches.
+
+Decides which operator is added and with which function; never looks at an event. As in Flink the settings give new objects.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.cep.adapters import FlatSelectAdapter, SelectAdapter, check_pair
+from headrace.cep.functions import (
+    PatternFlatSelectFunction,
+    PatternFlatTimeoutFunction,
+    PatternProcessFunction,
+    PatternSelectFunction,
+    PatternTimeoutFunction,
+)
+from headrace.common.errors import TypeMismatchError
+from headrace.common.output_tag import OutputTag
+from headrace.common.typeinfo import TypeInformation
+from headrace.datastream import DataStream
+from headrace.datastream.declared_types import declared_type
+from headrace.datastream.streams.checks import check_function, check_or_callable
+from headrace.graph.cep_pattern import PatternData
+from headrace.graph.specs import Cep
+
+__all__ = ["PatternStream"]
+
+
+class PatternStream:
+    """Made by `CEP.pattern`; event time unless told otherwise.
+
+    >>> from headrace.cep import CEP, Pattern
+    >>> from headrace.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment()
+    >>> found = CEP.pattern(env.from_collection(["a", "b"]), Pattern.begin("a").next("b")).in_processing_time()
+    >>> found.select(lambda match: match["b"][0]).get_name()
+    'GlobalCepOperator'
+    """
+
+    def __init__(
+        self,
+        stream: DataStream,
+        pattern: PatternData,
+        comparator: Any = None,
+        late_tag: str | None = None,
+        event_time: bool = True,
+    ) -> None:
+        """Programs call `CEP.pattern`."""
+        self._stream = stream
+        self._pattern = pattern
+        self._comparator = comparator
+        self._late_tag = late_tag
+        self._event_time = event_time
+
+    def in_event_time(self) -> PatternStream:
+        """Take times from the events' timestamps; events wait for the watermark."""
+        return self._with(event_time=True)
+
+    def in_processing_time(self) -> PatternStream:
+        """Take times from the clock; events are handled when they come."""
+        return self._with(event_time=False)
+
+    def side_output_late_data(self, late_data_output_tag: OutputTag) -> PatternStream:
+        """Send events that come behind the watermark to a side output; else they are dropped and counted."""
+        if not isinstance(late_data_output_tag, OutputTag):
+            raise TypeMismatchError("side_output_late_data takes an OutputTag", seen=late_data_output_tag)
+        return self._with(late_tag=late_data_output_tag.tag_id)
+
+    # ------------------------------------------------------------------ results
+
+    def process(self, pattern_process_function: Any, output_type: TypeInformation | None = None) -> DataStream:
+        """Apply a PatternProcessFunction; if it has `process_timed_out_match`, it sees timed-out matches too."""
+        check_function(
+            pattern_process_function,
+            (PatternProcessFunction,),
+            ("process_match",),
+            "The input must be a PatternProcessFunction!",
+        )
+        return self._build(pattern_process_function, output_type)
+
+    def select(
+        self,
+        select_function: Any,
+        timeout_tag: OutputTag | None = None,
+        timeout_fn: Any = None,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Give one result per match; with a tag and a timeout function, one per timed-out match in a side output."""
+        message = "The input must be a PatternSelectFunction or a callable function"
+        check_or_callable(select_function, PatternSelectFunction, message)
+        check_pair(timeout_tag, timeout_fn, PatternTimeoutFunction)
+        return self._build(SelectAdapter.of(select_function, timeout_tag, timeout_fn), output_type)
+
+    def flat_select(
+        self,
+        flat_select_function: Any,
+        timeout_tag: OutputTag | None = None,
+        timeout_fn: Any = None,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """Give any number of results per match, and per timed-out match in a side output."""
+        message = "The input must be a PatternFlatSelectFunction or a callable function"
+        check_or_callable(flat_select_function, PatternFlatSelectFunction, message)
+        check_pair(timeout_tag, timeout_fn, PatternFlatTimeoutFunction)
+        return self._build(FlatSelectAdapter.of(flat_select_function, timeout_tag, timeout_fn), output_type)
+
+    def _build(self, func: Any, output_type: TypeInformation | None) -> DataStream:
+        spec = Cep(self._pattern, func, self._event_time, self._comparator, self._late_tag)
+        kept = declared_type(output_type)
+        if self._stream.is_keyed:
+            return self._stream.one_input_operator(spec, "CepOperator", kept)
+        alone = self._stream.key_by(_no_key).one_input_operator(spec, "GlobalCepOperator", kept)
+        return alone.force_non_parallel()
+
+    def _with(self, **changes: Any) -> PatternStream:
+        settings = {
+            "comparator": self._comparator,
+            "late_tag": self._late_tag,
+            "event_time": self._event_time,
+            **changes,
+        }
+        return PatternStream(self._stream, self._pattern, **settings)
+
+
+def _no_key(event: Any) -> int:
+    """All events of a stream without keys belong together."""
+    return 0

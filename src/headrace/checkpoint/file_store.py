@@ -1,0 +1,201 @@
+"""A store on local files, or on any mounted file system with hard links and fsync.
+
+Decides how a record comes into being; `headrace.checkpoint.record_format` decides its bytes. Never replaces a file:
+
+1. write the record under a temporary name that nobody else has, 2. fsync it, 3. link it to its name: this fails if the
+name is taken, and of several links one wins, 4. fsync the folder, 5. remove the temporary name.
+
+A crash before 3 leaves a temporary file, which is collected. A crash between 3 and 4 leaves a record that others can
+see and that a crash of the machine could still take away: `settle` comes before anybody acts on what is seen.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+from headrace.checkpoint import names
+from headrace.checkpoint.errors import OutcomeUnknownError, RecordMissingError, StoreError
+from headrace.checkpoint.model import FileEntry, Record
+from headrace.checkpoint.record_format import decode, encode
+
+__all__ = ["FileStore", "whole_file_problem"]
+
+_FOLDERS = (names.GENERATIONS, names.PLANS, names.SLOTS, names.MARKERS, names.FILES, names.TEMPORARIES)
+_CHUNK = 1 << 20
+
+
+class FileStore:
+    """Records of one job below `root`.
+
+    `check_file` says what is wrong with a state file; the default compares size and CRC-32 of the whole file.
+
+    >>> import tempfile
+    >>> from headrace.checkpoint.model import Marker
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     store = FileStore(root, "job")
+    ...     marker = Marker("job", 1, 7, "a")
+    ...     store.create("markers/0000000007", marker), store.create("markers/0000000007", marker)
+    ...     store.read("markers/0000000007") == marker
+    (True, False)
+    True
+    """
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        job_id: str,
+        check_file: Callable[[Path, FileEntry], str | None] | None = None,
+    ) -> None:
+        self._root = Path(root)
+        self._job_id = job_id
+        self._check_file = check_file or whole_file_problem
+        try:
+            for folder in _FOLDERS:
+                (self._root / folder).mkdir(parents=True, exist_ok=True)
+            _fsync_folder(self._root)
+            _fsync_folder(self._root.parent)
+        except OSError as error:
+            raise _refused("prepared", str(self._root), error) from error
+
+    @property
+    def files(self) -> Path:
+        """The folder in which tasks write their state files."""
+        return self._root / names.FILES
+
+    def settle(self) -> None:
+        try:
+            for folder in _FOLDERS:
+                _fsync_folder(self._root / folder)
+        except OSError as error:
+            raise _refused("made durable", str(self._root), error) from error
+
+    def create(self, name: str, record: Record, inside: Callable[[], None] | None = None) -> bool:
+        data = encode(record)
+        final = self._path(name)
+        temporary = self._path(names.temporary_name(record.generation, uuid.uuid4().hex))
+        try:
+            try:
+                _write(temporary, data, inside)  # 1, 2
+                created = _link(temporary, final)  # 3
+            except OSError as error:
+                raise _refused("created", name, error) from error
+            try:
+                _fsync_folder(final.parent)  # 4; also for another's record: the caller will act on it
+            except OSError as error:
+                raise OutcomeUnknownError(f"The record {name} may not be durable: {error}") from error
+            return created
+        finally:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)  # 5
+
+    def read(self, name: str) -> Record:
+        try:
+            descriptor = os.open(self._path(name), os.O_RDONLY | os.O_NOFOLLOW)
+            with open(descriptor, "rb") as stream:
+                data = stream.read()
+        except FileNotFoundError as error:
+            raise RecordMissingError(f"There is no record {name}") from error
+        except OSError as error:
+            raise _refused("read", name, error) from error
+        return decode(name, data, self._job_id)
+
+    def list(self, folder: str) -> list[str]:
+        try:
+            return sorted(folder + entry for entry in os.listdir(self._folder(folder)))
+        except OSError as error:
+            raise _refused("listed", folder, error) from error
+
+    def delete(self, name: str) -> None:
+        try:
+            self._path(name).unlink(missing_ok=True)
+        except OSError as error:
+            raise _refused("deleted", name, error) from error
+
+    def problem_of(self, file: FileEntry) -> str | None:
+        try:
+            path = self._path(names.FILES + file.name)
+        except StoreError as error:
+            return error.message
+        try:
+            return self._check_file(path, file)
+        except FileNotFoundError:
+            return "it is missing"
+        except OSError as error:
+            raise _refused("read", file.name, error) from error
+
+    def _folder(self, folder: str) -> Path:
+        if folder not in _FOLDERS:
+            raise StoreError("A store has no such folder", seen=folder)
+        return self._root / folder
+
+    def _path(self, name: str) -> Path:
+        folder, slash, last = name.partition("/")
+        if last in ("", ".", "..") or "/" in last or "\0" in last:
+            raise StoreError("A record or file is named by one folder and a plain name", seen=name)
+        return self._folder(folder + slash) / last
+
+
+def whole_file_problem(path: Path, file: FileEntry) -> str | None:
+    """Compare size and CRC-32 of a whole file with what was recorded.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "x")
+    ...     _ = path.write_bytes(b"abc")
+    ...     whole_file_problem(path, FileEntry("v/0", "x", 3, zlib.crc32(b"abc")))
+    ...     whole_file_problem(path, FileEntry("v/0", "x", 4, 0))
+    'it has 3 bytes, not 4'
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    with open(descriptor, "rb") as stream:
+        size = os.fstat(descriptor).st_size
+        if size != file.size:
+            return f"it has {size} bytes, not {file.size}"
+        checksum = 0
+        while chunk := stream.read(_CHUNK):
+            checksum = zlib.crc32(chunk, checksum)
+    return None if checksum == file.checksum else f"its checksum is {checksum}, not {file.checksum}"
+
+
+def _write(path: Path, data: bytes, inside: Callable[[], None] | None) -> None:
+    with path.open("xb") as stream:
+        half = len(data) // 2
+        stream.write(data[:half])
+        if inside is not None:
+            stream.flush()
+            inside()
+        stream.write(data[half:])
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _link(temporary: Path, final: Path) -> bool:
+    """Link; whatever the answer (over NFS a repeated request finds its own work), the count of links tells."""
+    try:
+        os.link(temporary, final)
+    except OSError as error:
+        if os.stat(temporary).st_nlink > 1:
+            return True
+        if isinstance(error, FileExistsError):
+            return False
+        raise
+    return True
+
+
+def _fsync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _refused(what: str, name: str, error: OSError) -> StoreError:
+    return StoreError(
+        f"{name} could not be {what}: {error.strerror or error}", remedy="see to the storage; it is retried."
+    )

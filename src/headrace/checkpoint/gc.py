@@ -1,0 +1,124 @@
+"""Garbage collection: what of a store and of the sinks nobody needs any more. Pure; the workflow deletes.
+
+First everything is classified, then deleted in an order that is safe to stop at any place:
+
+1. What the retained manifests are and list is live. They are the base and its parents, as many as are retained.
+2. What belongs to a later generation, or to an epoch of the own generation after the base, is in flight: kept.
+3. A name that cannot be read is not ours: kept.
+4. All else is dead. Oldest epochs go first; of one epoch the slot goes before its marker and its files, so that no
+   manifest is ever seen whose files have gone.
+
+A dead thing stays dead: names are never used twice, and a job never goes back behind a base that has a marker. So a
+driver that was replaced while it deleted, and goes on later, does no harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from headrace.checkpoint import names
+from headrace.checkpoint.model import Committable, Manifest, Observation
+
+__all__ = ["Garbage", "classify", "leftover_handles", "retained_manifests"]
+
+
+@dataclass(frozen=True)
+class Garbage:
+    """Names to delete, in this order, and handles to abort; `kept` are names that are not ours."""
+
+    names: tuple[str, ...] = ()
+    handles: tuple[Committable, ...] = ()
+    kept: tuple[str, ...] = field(default=())
+
+
+def retained_manifests(seen: Observation, base: Manifest | None, retained: int) -> list[Manifest]:
+    """Give the base and its parents, newest first, at most `retained`.
+
+    >>> one, two = (Manifest("job", 1, e, "a", e - 1 or None) for e in (1, 2))
+    >>> [m.epoch for m in retained_manifests(Observation((1,), {1: one, 2: two}), two, 5)]
+    [2, 1]
+    """
+    chain: list[Manifest] = []
+    while base is not None and len(chain) < max(1, retained):
+        chain.append(base)
+        parent = seen.slots.get(base.parent) if base.parent is not None else None
+        base = parent if isinstance(parent, Manifest) else None
+    return chain
+
+
+def leftover_handles(staged: Iterable[Committable], base: Manifest | None, generation: int) -> list[Committable]:
+    """Give the prepared handles that no manifest will ever commit.
+
+    >>> old = Committable("sink", 0, 1, 4, "x")
+    >>> leftover_handles([old], None, 2) == [old], leftover_handles([old], None, 1)
+    (True, [])
+    """
+    listed = {c.id for c in base.committables} if base is not None else set()
+    decided = base.epoch if base is not None else 0
+    return [
+        c
+        for c in staged
+        if c.id not in listed and (c.generation < generation or (c.generation == generation and c.epoch <= decided))
+    ]
+
+
+def classify(
+    seen: Observation,
+    listed: Sequence[str],
+    staged: Sequence[Committable],
+    base: Manifest | None,
+    generation: int,
+    retained: int = 1,
+) -> Garbage:
+    """Give all that is dead for the driver of this generation, whose base has its marker.
+
+    `listed` are all names of the store.
+
+    >>> base = Manifest("job", 2, 4, "a", 3)
+    >>> found = ["generations/0000000001", "generations/0000000002", "slots/0000000003", "slots/0000000004"]
+    >>> classify(Observation((1, 2), {4: base}), found, [], base, 2).names
+    ('slots/0000000003', 'generations/0000000001')
+    """
+    chain = retained_manifests(seen, base, retained)
+    epochs = {m.epoch for m in chain}
+    files = {names.FILES + f.name for m in chain for f in m.files}  # 1
+    decided = base.epoch if base is not None else 0
+    dead: list[tuple[int, int, str]] = []
+    kept: list[str] = []
+    for name in listed:
+        age = _age(name)
+        if age is None:  # 3
+            kept.append(name)
+            continue
+        order, epoch, of = age
+        if order in (_SLOT, _MARKER):
+            is_dead = epoch < decided and epoch not in epochs
+        elif order == _GENERATION:
+            is_dead = of < generation
+        else:  # 1, 2
+            is_dead = name not in files and (of < generation or (of == generation and epoch <= decided))
+        if is_dead:
+            dead.append((epoch, order, name))
+    ordered = tuple(name for _, _, name in sorted(dead))  # 4
+    return Garbage(ordered, tuple(leftover_handles(staged, base, generation)), tuple(kept))
+
+
+_SLOT, _MARKER, _PLAN, _FILE, _TEMPORARY, _GENERATION = range(6)
+_LAST = 1 << 62
+
+
+def _age(name: str) -> tuple[int, int, int] | None:
+    """(kind, epoch, generation) of a name; what has no epoch goes last, slots and markers need no generation."""
+    if name.startswith((names.SLOTS, names.MARKERS)):
+        number = names.number_of(name)
+        return None if number is None else (_SLOT if name.startswith(names.SLOTS) else _MARKER, number, 0)
+    if name.startswith(names.GENERATIONS):
+        number = names.number_of(name)
+        return None if number is None else (_GENERATION, _LAST, number)
+    if name.startswith(names.TEMPORARIES):
+        generation = names.temporary_generation(name)
+        return None if generation is None else (_TEMPORARY, _LAST, generation)
+    pair = names.plan_age(name) if name.startswith(names.PLANS) else names.file_age(name)
+    kind = _PLAN if name.startswith(names.PLANS) else _FILE
+    return None if pair is None else (kind, *pair)

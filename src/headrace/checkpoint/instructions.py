@@ -1,0 +1,115 @@
+"""What the workflow asks for: one instruction for each effect, as data.
+
+The workflow yields them, an interpreter carries them out and sends the answer back. Between any two of them a process may
+die or fall asleep; the crash model stops at each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from headrace.checkpoint.model import Committable, FileEntry, Manifest, Record
+
+__all__ = [
+    "Abort",
+    "CheckFile",
+    "Commit",
+    "Create",
+    "Delete",
+    "Instruction",
+    "ListNames",
+    "ListStaged",
+    "Publish",
+    "Reach",
+    "Read",
+    "Settle",
+    "Untouched",
+]
+
+
+@dataclass(frozen=True)
+class Reach:
+    """A named fault point. Answer: None."""
+
+    point: str
+
+
+@dataclass(frozen=True)
+class Settle:
+    """Make durable what is visible in the store. Answer: None."""
+
+
+@dataclass(frozen=True)
+class ListNames:
+    """Answer: the names in a folder of the store."""
+
+    folder: str
+
+
+@dataclass(frozen=True)
+class Read:
+    """Answer: the record of this name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Create:
+    """Create if absent. Answer: whether it was created. `inside` is the fault point in the midst of the write."""
+
+    name: str
+    record: Record
+    inside: str | None = None
+
+
+@dataclass(frozen=True)
+class Delete:
+    """Delete a record or a state file. Answer: None."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class CheckFile:
+    """Answer: what is wrong with a state file, None if nothing is."""
+
+    file: FileEntry
+
+
+@dataclass(frozen=True)
+class Commit:
+    """Commit a handle. Answer: None."""
+
+    committable: Committable
+
+
+@dataclass(frozen=True)
+class Abort:
+    """Abort a handle. Answer: whether it is not visible and never will be."""
+
+    committable: Committable
+
+
+@dataclass(frozen=True)
+class ListStaged:
+    """Answer: all handles that are prepared and neither committed nor aborted."""
+
+
+@dataclass(frozen=True)
+class Untouched:
+    """Answer: whether surely nothing of the epoch has been committed."""
+
+    epoch: int
+
+
+@dataclass(frozen=True)
+class Publish:
+    """Tell everyone that the checkpoint is complete. Answer: None."""
+
+    manifest: Manifest
+
+
+Instruction: TypeAlias = (
+    Reach | Settle | ListNames | Read | Create | Delete | CheckFile | Commit | Abort | ListStaged | Untouched | Publish
+)

@@ -1,0 +1,157 @@
+"""The records of the protocol and what an observer can see of a store. Frozen data, nothing else.
+
+An *epoch* here is the number of a checkpoint. Each epoch has one *slot*, which is filled at most once, with a `Manifest`
+(the checkpoint exists) or with a `Seal` (it never will: a later generation took over). Everything is plain data that JSON
+can carry, so that reading a record can run no code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+__all__ = [
+    "Committable",
+    "Damaged",
+    "FileEntry",
+    "Generation",
+    "Manifest",
+    "Marker",
+    "Observation",
+    "Plan",
+    "Record",
+    "Seal",
+]
+
+
+@dataclass(frozen=True)
+class FileEntry:
+    """A state file that a manifest counts on; `owner` is who restores from it, such as ``vertex/subtask``.
+
+    >>> FileEntry("v1/0", "v1-0-e0000000003-g0000000001-0.delta", 120, 77).size
+    120
+    """
+
+    owner: str
+    name: str
+    size: int
+    checksum: int
+
+
+@dataclass(frozen=True)
+class Committable:
+    """What a sink has prepared and what its commit needs. `id` is unique for each attempt of a subtask's epoch.
+
+    >>> Committable("sink", 0, 1, 3, "g1-e3-0-a0").epoch
+    3
+    """
+
+    sink: str
+    subtask: int
+    generation: int
+    epoch: int
+    id: str
+    payload: Any = None
+
+
+@dataclass(frozen=True)
+class Generation:
+    """A driver's claim on the job. The highest one is the job's only master."""
+
+    job_id: str
+    generation: int
+    attempt: str
+    epoch: int = 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an epoch is about to do. Information only: no decision of a recovery rests on it."""
+
+    job_id: str
+    generation: int
+    epoch: int
+    attempt: str
+    parent: int | None
+    parallelism: Mapping[str, int] = field(default_factory=dict)
+    positions: Mapping[str, Any] = field(default_factory=dict)
+    watermarks: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A checkpoint: all that a restore needs. Its creation is the commit point.
+
+    `positions` are the sources' after this epoch, `files` what each owner restores from (complete: no other manifest is
+    needed), `committables` what the sinks have prepared. `parent` is the manifest that this one follows.
+    """
+
+    job_id: str
+    generation: int
+    epoch: int
+    attempt: str
+    parent: int | None
+    files: tuple[FileEntry, ...] = ()
+    committables: tuple[Committable, ...] = ()
+    positions: Mapping[str, Any] = field(default_factory=dict)
+    watermarks: Mapping[str, int] = field(default_factory=dict)
+    parallelism: Mapping[str, int] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What else the job's driver must remember."""
+
+
+@dataclass(frozen=True)
+class Seal:
+    """A slot that no manifest will ever fill: the job goes on from manifest `parent` (None: from the beginning)."""
+
+    job_id: str
+    generation: int
+    epoch: int
+    attempt: str
+    parent: int | None
+
+
+@dataclass(frozen=True)
+class Marker:
+    """All committables of the epoch's manifest have been committed. Who wrote it does not matter."""
+
+    job_id: str
+    generation: int
+    epoch: int
+    attempt: str
+
+
+Record: TypeAlias = Generation | Plan | Manifest | Seal | Marker
+
+
+@dataclass(frozen=True)
+class Damaged:
+    """Something that is there and cannot be used."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What a look at the store showed: numbers of generations, contents of slots and markers, planned epochs.
+
+    >>> Observation((1, 2)).newest_generation
+    2
+    """
+
+    generations: tuple[int, ...] = ()
+    slots: Mapping[int, Manifest | Seal | Damaged] = field(default_factory=dict)
+    markers: Mapping[int, Marker | Damaged] = field(default_factory=dict)
+    planned: tuple[int, ...] = ()
+
+    @property
+    def newest_generation(self) -> int:
+        """The highest generation that was claimed; 0 if none was."""
+        return max(self.generations, default=0)
+
+    @property
+    def last_slot(self) -> int:
+        """The highest slot that is filled; 0 if none is."""
+        return max(self.slots, default=0)

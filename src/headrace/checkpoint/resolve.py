@@ -1,0 +1,122 @@
+"""From the situation of a job to what its driver does: five results. Pure.
+
+Called by the recovery (`headrace.checkpoint.workflow`) after `derive`. The table:
+
+| situation | further facts | result |
+| --- | --- | --- |
+| FENCED | | STOP: I am the zombie |
+| EMPTY | | REDO from the beginning |
+| UNFINISHED | | REPLAY the commits, write the marker |
+| FINISHED | nothing was planned beyond | GO_ON |
+| FINISHED | work beyond was planned | REDO that work on the base |
+| DAMAGED | no marker, every sink says that the epoch is untouched, the epoch before is whole | as if its slot were sealed |
+| DAMAGED | else | FAIL_CLOSED with a named reason |
+
+Going back by itself is thus possible only where nothing of the newer epoch can have been seen by anyone. All else is the
+operator's decision, who states it as a `Wish`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from headrace.checkpoint.derive import Derived, Situation
+from headrace.checkpoint.failure_reasons import CheckpointFailureReason
+from headrace.checkpoint.model import Damaged, Manifest, Observation
+from headrace.checkpoint.names import SLOTS
+
+__all__ = ["Decision", "Verdict", "Wish", "asks_sinks", "resolve", "resolve_wish"]
+
+
+class Verdict(Enum):
+    """What the driver does."""
+
+    REDO = "discard what was staged and do the work again"
+    STOP = "end: another driver has the job"
+    REPLAY = "commit what the manifest lists, then write the marker"
+    GO_ON = "go on after the manifest"
+    FAIL_CLOSED = "end with a reason and touch nothing"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A verdict, the manifest to stand on (None: the beginning), and the evidence.
+
+    `withdraw` is an epoch whose handles must all be aborted first, because the job goes back behind it.
+    """
+
+    verdict: Verdict
+    base: Manifest | None = None
+    withdraw: int | None = None
+    newer: int = 0
+    reason: CheckpointFailureReason | None = None
+    damage: Damaged | None = None
+
+
+@dataclass(frozen=True)
+class Wish:
+    """The operator's words: restore this epoch, even if output that is newer has been seen already."""
+
+    epoch: int
+    accept_duplicates: bool = False
+
+
+def asks_sinks(derived: Derived) -> bool:
+    """Say whether the decision hangs on the sinks' word that the epoch is untouched.
+
+    >>> asks_sinks(Derived(Situation.FINISHED, 3))
+    False
+    """
+    return derived.situation is Situation.DAMAGED and not derived.marked and derived.fallback is not None
+
+
+def resolve(derived: Derived, untouched: bool = False, fallback_damage: Damaged | None = None) -> Decision:
+    """Decide. `untouched` and `fallback_damage` are needed if `asks_sinks`.
+
+    >>> resolve(Derived(Situation.EMPTY)).verdict.name
+    'REDO'
+    >>> resolve(Derived(Situation.FENCED, newer=4)).verdict.name
+    'STOP'
+    >>> damaged = Derived(Situation.DAMAGED, 3, marked=True, damage=Damaged("slots/0000000003", "it is torn"))
+    >>> resolve(damaged, untouched=True).reason.name
+    'MANIFEST_DAMAGED'
+    """
+    match derived.situation:
+        case Situation.FENCED:
+            return Decision(Verdict.STOP, newer=derived.newer, reason=CheckpointFailureReason.FENCED)
+        case Situation.EMPTY:
+            return Decision(Verdict.REDO)
+        case Situation.UNFINISHED:
+            return Decision(Verdict.REPLAY, derived.base)
+        case Situation.FINISHED:
+            return Decision(Verdict.REDO if derived.begun else Verdict.GO_ON, derived.base)
+        case Situation.DAMAGED:
+            if asks_sinks(derived) and untouched and fallback_damage is None and derived.fallback is not None:
+                older = derived.fallback
+                verdict = Verdict.REDO if older.finished else Verdict.REPLAY
+                return Decision(verdict, older.manifest, withdraw=derived.epoch, damage=derived.damage)
+            return _closed(derived)
+
+
+def resolve_wish(seen: Observation, derived: Derived, wish: Wish) -> Decision:
+    """Decide when the operator has named an epoch; its files have still to be checked.
+
+    >>> resolve_wish(Observation(), Derived(Situation.EMPTY), Wish(3)).reason.name
+    'NO_SUCH_CHECKPOINT'
+    """
+    if derived.situation is Situation.FENCED:
+        return resolve(derived)
+    manifest = seen.slots.get(wish.epoch)
+    if not isinstance(manifest, Manifest):
+        return Decision(Verdict.FAIL_CLOSED, reason=CheckpointFailureReason.NO_SUCH_CHECKPOINT)
+    if wish.epoch < seen.last_slot and wish.epoch != derived.epoch and not wish.accept_duplicates:
+        return Decision(Verdict.FAIL_CLOSED, reason=CheckpointFailureReason.DUPLICATES_NOT_ACCEPTED)
+    return Decision(Verdict.REPLAY, manifest)
+
+
+def _closed(derived: Derived) -> Decision:
+    damage = derived.damage
+    of_slot = damage is None or damage.name.startswith(SLOTS)
+    reason = CheckpointFailureReason.MANIFEST_DAMAGED if of_slot else CheckpointFailureReason.STATE_FILE_DAMAGED
+    return Decision(Verdict.FAIL_CLOSED, reason=reason, damage=damage)

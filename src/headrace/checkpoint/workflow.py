@@ -1,0 +1,192 @@
+"""The checkpoint protocol: who writes what, in which order. A sequence of instructions; the effects are others'.
+
+An epoch, by the numbers of `docs/internals/checkpoint-protocol.md`; the driver does all but 3:
+
+1. Claim a generation; recover (`headrace.checkpoint.recovery`). Once in a driver's life.
+2. Write the plan of epoch e.
+3. Tasks write their state files and prepare their sinks' output. Names are unique for each attempt.
+4. The driver has all acknowledgements.
+5. Create the manifest in slot e, if the slot is free: **the commit point**. Then look for a later generation once more:
+   a slot that was collected long ago looks free to a driver that slept.
+6. Commit each handle. Idempotent.
+7. Write the marker.
+8. Publish.
+9. Collect garbage.
+
+Never runs two epochs' steps 5 to 9 at once. What must hold at each step is tested by stopping there (tests/protocol).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from headrace.checkpoint import instructions as do
+from headrace.checkpoint import names
+from headrace.checkpoint.errors import CheckpointError, DamagedRecordError, FencedError
+from headrace.checkpoint.failure_reasons import CheckpointFailureReason
+from headrace.checkpoint.gc import Garbage, classify
+from headrace.checkpoint.model import Committable, FileEntry, Manifest, Marker, Observation, Plan
+from headrace.checkpoint.recovery import Recovery
+from headrace.checkpoint.resolve import Decision, Wish
+from headrace.checkpoint.steps import Steps, create, observe, same_record
+
+__all__ = ["Workflow"]
+
+_FOLDERS = (names.SLOTS, names.MARKERS, names.PLANS, names.FILES, names.TEMPORARIES, names.GENERATIONS)
+
+
+class Workflow(Recovery):
+    """One driver's side of the protocol: `recover`, then `plan` and `complete` for each epoch.
+
+    `generation`, `base` (the manifest that the job stands on) and `epoch` (the next free slot) are the driver's whole
+    knowledge. `attempt` must be unique among all drivers that ever were.
+    """
+
+    def __init__(self, job_id: str, attempt: str, retained: int = 1) -> None:
+        super().__init__(job_id, attempt)
+        self._retained = retained
+        self._tries = 0
+
+    def recover(self, wish: Wish | None = None) -> Steps[Decision]:
+        """Step 1: take the job over, and bring it to a state in which the next epoch can be planned."""
+        decision = yield from self.take_over(wish)
+        if self.unfinished is not None:
+            yield from self.finish()
+        yield from self.discard()
+        return decision
+
+    def plan(
+        self,
+        positions: Mapping[str, Any] | None = None,
+        parallelism: Mapping[str, int] | None = None,
+        watermarks: Mapping[str, int] | None = None,
+    ) -> Steps[Plan]:
+        """Step 2: say what the next epoch is going to do."""
+        assert self.unfinished is None, "the last epoch's commits come first"
+        self._tries += 1
+        plan = Plan(
+            self.job_id,
+            self.generation,
+            self.epoch,
+            f"{self.attempt}.{self._tries}",
+            self.base.epoch if self.base else None,
+            parallelism or {},
+            positions or {},
+            watermarks or {},
+        )
+        yield do.Reach("plan.pre")
+        yield from self.fence()
+        yield from create(names.plan_name(plan.epoch, plan.generation, plan.attempt), plan, "plan.torn")
+        yield do.Reach("plan.post")
+        return plan
+
+    def manifest(
+        self,
+        plan: Plan,
+        files: Sequence[FileEntry],
+        committables: Sequence[Committable],
+        positions: Mapping[str, Any],
+        watermarks: Mapping[str, int] | None = None,
+        facts: Mapping[str, Any] | None = None,
+    ) -> Manifest:
+        """Put the acknowledgements of a planned epoch together; no instruction."""
+        return Manifest(
+            self.job_id,
+            self.generation,
+            plan.epoch,
+            plan.attempt,
+            plan.parent,
+            tuple(files),
+            tuple(committables),
+            positions,
+            watermarks or {},
+            plan.parallelism,
+            facts or {},
+        )
+
+    def abandon(self, committables: Sequence[Committable]) -> Steps[None]:
+        """Abort what the tasks of a failed try have prepared, so that the next try finds no locks."""
+        for committable in committables:
+            yield do.Abort(committable)
+
+    def complete(self, manifest: Manifest) -> Steps[None]:
+        """Steps 5 to 9 of an epoch.
+
+        If this raises `StoreError`, nothing has happened and the epoch may be tried again from step 2, after `abandon`.
+        If it raises when `unfinished` is set, the epoch exists: call `finish` until it succeeds. After any other error the
+        driver must recover anew.
+        """
+        yield from self.decide_epoch(manifest)
+        yield from self.finish()
+        yield from self.collect()
+
+    def decide_epoch(self, manifest: Manifest) -> Steps[None]:
+        """The first half of step 5. A `StoreError` says that there is no manifest, so nothing else may raise one."""
+        assert manifest.epoch == self.epoch, "a manifest belongs into the next free slot"
+        yield do.Reach("manifest.pre")
+        try:
+            there = yield from create(names.slot_name(manifest.epoch), manifest, "manifest.torn")
+        except DamagedRecordError as error:
+            raise CheckpointError(CheckpointFailureReason.MANIFEST_DAMAGED, seen=error.message) from error
+        yield do.Reach("manifest.post")
+        if not same_record(there, manifest):
+            raise FencedError(self.generation, there.generation)
+        self.base = self.unfinished = manifest
+        self.epoch = manifest.epoch + 1
+
+    def finish(self) -> Steps[None]:
+        """The second half of step 5, and steps 6 to 8, for the base, from the start; may be repeated."""
+        manifest = self.unfinished
+        assert manifest is not None, "there is nothing to finish"
+        yield from self.fence()
+        yield from self.commit_all(manifest)
+        yield from self.mark(manifest)
+        self.unfinished = None
+        yield do.Reach("publish.pre")
+        yield do.Publish(manifest)
+        yield do.Reach("publish.post")
+
+    def commit_all(self, manifest: Manifest) -> Steps[None]:
+        """Step 6."""
+        yield do.Reach("commit.pre")
+        for number, committable in enumerate(manifest.committables):
+            if number:
+                yield do.Reach("commit.between")
+            yield do.Commit(committable)
+        yield do.Reach("commit.post")
+
+    def mark(self, manifest: Manifest) -> Steps[None]:
+        """Step 7. A marker that is there already says the same; a damaged one is replaced: the commits were replayed."""
+        marker = Marker(self.job_id, self.generation, manifest.epoch, self.attempt)
+        name = names.marker_name(manifest.epoch)
+        yield do.Reach("marker.pre")
+        try:
+            yield from create(name, marker, "marker.torn")
+        except DamagedRecordError:
+            yield do.Delete(name)
+            yield from create(name, marker, "marker.torn")
+        yield do.Reach("marker.post")
+
+    def collect(self) -> Steps[Garbage]:
+        """Step 9: classify all, then delete, oldest first."""
+        yield do.Reach("gc.pre")
+        seen = yield from observe()
+        listed: list[str] = []
+        for folder in _FOLDERS:
+            listed += yield do.ListNames(folder)
+        staged: Sequence[Committable] = yield do.ListStaged()
+        garbage = self.classify(seen, listed, staged)
+        yield from self.fence()
+        for number, name in enumerate(garbage.names):
+            if number:
+                yield do.Reach("gc.between")
+            yield do.Delete(name)
+        for handle in garbage.handles:
+            yield do.Abort(handle)
+        yield do.Reach("gc.post")
+        return garbage
+
+    def classify(self, seen: Observation, listed: Sequence[str], staged: Sequence[Committable]) -> Garbage:
+        """What step 9 deletes."""
+        return classify(seen, listed, staged, self.base, self.generation, self._retained)

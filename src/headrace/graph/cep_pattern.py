@@ -1,0 +1,117 @@
+"""A CEP pattern as frozen data: what `headrace.cep.Pattern` builds and `headrace.operators.cep` compiles.
+
+Decides the vocabulary only. A pattern is a tuple of steps, first to last; a step that is a group holds a tuple of steps of
+its own. Spans are milliseconds. Nothing here looks at an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+
+class Contiguity(Enum):
+    """How a step follows the one before it; within a loop, how its events follow each other."""
+
+    STRICT = "next"
+    RELAXED = "followed_by"
+    ANY = "followed_by_any"
+    NOT_NEXT = "not_next"
+    NOT_FOLLOWED = "not_followed_by"
+
+    @property
+    def negated(self) -> bool:
+        """Whether the step is one that must not happen."""
+        return self in (Contiguity.NOT_NEXT, Contiguity.NOT_FOLLOWED)
+
+
+class Repetition(Enum):
+    """How often a step takes an event."""
+
+    ONCE = "once"
+    TIMES = "times"
+    LOOP = "loop"
+
+
+class SkipKind(Enum):
+    """What happens to other matches after one has been found."""
+
+    NO_SKIP = "no_skip"
+    TO_NEXT = "skip_to_next"
+    PAST_LAST = "skip_past_last_event"
+    TO_FIRST = "skip_to_first"
+    TO_LAST = "skip_to_last"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition: `call(event)`, or `call(event, context)` if it is iterative.
+
+    `owner` is the object behind it if that has an `open` or `close` to be called once per subtask.
+    """
+
+    call: Callable[..., Any]
+    iterative: bool = False
+    owner: Any = None
+
+
+@dataclass(frozen=True)
+class AllOf:
+    """Both hold; the right one is asked only if the left one holds."""
+
+    left: ConditionTree
+    right: ConditionTree
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    """One of the two holds; the right one is asked only if the left one does not."""
+
+    left: ConditionTree
+    right: ConditionTree
+
+
+ConditionTree = Condition | AllOf | AnyOf
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a pattern.
+
+    `least` and `most` bound `TIMES`; a `LOOP` has `least` only. `window` is the span from the first to the last event
+    of the whole match, `gap` the one from the event before to this step's, `loop_gap` the one inside a loop.
+    """
+
+    name: str
+    contiguity: Contiguity
+    condition: ConditionTree | None = None
+    until: ConditionTree | None = None
+    repetition: Repetition = Repetition.ONCE
+    least: int = 1
+    most: int = 1
+    optional: bool = False
+    greedy: bool = False
+    inner: Contiguity = Contiguity.RELAXED
+    window: int | None = None
+    gap: int | None = None
+    loop_gap: int | None = None
+    group: tuple[Step, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Skip:
+    """An after-match skip strategy; `name` and `strict` (raise on a miss) belong to TO_FIRST and TO_LAST."""
+
+    kind: SkipKind = SkipKind.NO_SKIP
+    name: str | None = None
+    strict: bool = False
+
+
+@dataclass(frozen=True)
+class PatternData:
+    """A whole pattern."""
+
+    steps: tuple[Step, ...]
+    skip: Skip = Skip()

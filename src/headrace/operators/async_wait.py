@@ -1,0 +1,148 @@
+"""Asynchronous calls: an AsyncFunction's `async_invoke` for many records at once, on an event loop of the subtask's own.
+
+A run of records is begun and ended together: at most `capacity` calls are in flight, and the run is handed on when all have
+ended. So nothing is in flight at a watermark or at the end of an epoch, and no call need be part of a checkpoint. Ordered:
+results come in the order of the records; unordered: in the order in which the calls end, between the same watermarks.
+
+The time-out counts from the first attempt and includes retries and their delays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+from headrace.common.errors import TypeMismatchError
+from headrace.graph.specs import AsyncWait
+from headrace.operators.base import FunctionOperator
+from headrace.operators.output import Timestamps, Values
+
+__all__ = ["AsyncWaitOperator"]
+
+_Ended = tuple[int, list[Any]]
+"""(index of the record, its results)."""
+
+
+class AsyncWaitOperator(FunctionOperator):
+    """The operator behind `AsyncDataStream`."""
+
+    def __init__(self, spec: AsyncWait) -> None:
+        super().__init__(spec.function)
+        self._spec = spec
+
+    def open(self) -> None:
+        """Makes the event loop, then opens the function (in which the loop is the current one)."""
+        self._loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(self._loop)
+        super().open()
+
+    def close(self) -> None:
+        """Closes the function, then the loop."""
+        loop = getattr(self, "_loop", None)
+        try:
+            super().close()
+        finally:
+            if loop is not None and not loop.is_closed():
+                loop.run_until_complete(loop.shutdown_asyncgens())
+                loop.close()
+
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        """Calls the function for a run of records and waits for all of them."""
+        asyncio.set_event_loop(self._loop)
+        ended = self._loop.run_until_complete(self._run(values))
+        if self._spec.ordered:
+            ended.sort(key=lambda entry: entry[0])
+        results: Values = []
+        times: list[int | None] | None = None if timestamps is None else []
+        for index, produced in ended:
+            results += produced
+            if times is not None and timestamps is not None:
+                times += [timestamps[index]] * len(produced)
+        self.output.emit(results, times)
+
+    async def _run(self, values: Values) -> list[_Ended]:
+        ended: list[_Ended] = []
+        flying: set[asyncio.Task[None]] = set()
+
+        async def one(index: int, value: Any) -> None:
+            try:
+                ended.append((index, await self._results(value)))
+            except Exception as error:
+                raise self.failure_for(error, value) from error
+
+        try:
+            for index, value in enumerate(values):
+                flying.add(asyncio.ensure_future(one(index, value)))
+                if len(flying) >= self._spec.capacity:
+                    flying = await _until_one_ends(flying)
+            while flying:
+                flying = await _until_one_ends(flying)
+        finally:
+            for task in flying:
+                task.cancel()
+            await asyncio.gather(*flying, return_exceptions=True)
+        return ended
+
+    async def _results(self, value: Any) -> list[Any]:
+        """The results of one record: those of its call, or what the function says about a call that takes too long."""
+        if self._spec.timeout <= 0:
+            return await self._attempts(value)
+        call = asyncio.ensure_future(self._attempts(value))
+        try:
+            done, _ = await asyncio.wait({call}, timeout=self._spec.timeout / 1000)
+        except asyncio.CancelledError:
+            call.cancel()
+            raise
+        if done:
+            return call.result()
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+        answer = self.func.timeout(value)
+        if asyncio.iscoroutine(answer):
+            answer = await answer
+        return _checked(answer, value, "timeout")
+
+    async def _attempts(self, value: Any) -> list[Any]:
+        """Calls the function, again and again if the retry strategy says so."""
+        retry = self._spec.retry
+        if retry is None:
+            return _checked(await self.func.async_invoke(value), value, "async_invoke")
+        predicate = retry.get_retry_predicate()
+        on_result, on_error = predicate.result_predicate(), predicate.exception_predicate()
+        attempt = 1
+        while True:
+            try:
+                results = _checked(await self.func.async_invoke(value), value, "async_invoke")
+            except Exception as error:
+                if on_error is None or not on_error(error) or not retry.can_retry(attempt):
+                    raise
+            else:
+                if on_result is None or not on_result(results) or not retry.can_retry(attempt):
+                    return results
+            await asyncio.sleep(retry.get_backoff_time_millis(attempt) / 1000)
+            attempt += 1
+
+
+async def _until_one_ends(flying: set[asyncio.Task[None]]) -> set[asyncio.Task[None]]:
+    """Waits until a call has ended; gives those that have not. The first failure ends all."""
+    done, flying = await asyncio.wait(flying, return_when=asyncio.FIRST_COMPLETED)
+    failures = [error for task in done if (error := task.exception()) is not None]
+    if failures:
+        for task in flying:
+            task.cancel()
+        await asyncio.gather(*flying, return_exceptions=True)
+        raise failures[0]
+    return flying
+
+
+def _checked(results: Any, value: Any, method: str) -> list[Any]:
+    if isinstance(results, list):
+        return results
+    if isinstance(results, Iterable) and not isinstance(results, (str, bytes)):
+        return list(results)
+    raise TypeMismatchError(
+        f"'{method}' of an AsyncFunction must return a list of results",
+        seen=f"{results!r:.200} for {value!r:.200}",
+        expected="a list, [] for no result",
+    )

@@ -1,0 +1,250 @@
+"""One event, or one move of time, against the branches of one key.
+
+Branches stand in the order of their start: a branch and what becomes of it have the same start, and a new start is
+always the latest. So branches whose window has ended are at the front, and no order need be restored.
+
+Cost: a condition that looks at the event only is asked once per event, whatever the number of branches; if it follows
+that all branches stay as they are, they are not touched at all. Iterative conditions are asked per branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from headrace.graph.cep_pattern import Skip, SkipKind
+from headrace.operators.cep.conditions import ConditionContext, callable_of
+from headrace.operators.cep.decisions import Decision, atoms_of, roots
+from headrace.operators.cep.key_state import Branch, KeyState
+from headrace.operators.cep.match_queue import keep, pop, push
+from headrace.operators.cep.nfa import Nfa, StateKind
+from headrace.operators.cep.shared_buffer import Link, match_of
+from headrace.operators.cep.skipping import first_kept_start
+
+Match = dict[str, list[Any]]
+FEW = 8
+"""Up to so many branches it is cheaper to look at each of them than to ask first whether that is needed."""
+
+
+class Matcher:
+    """Runs an NFA. Holds no state of keys: that is in the `KeyState` that is passed in.
+
+    >>> from headrace.graph.cep_pattern import Condition, Contiguity, PatternData, Step
+    >>> from headrace.operators.cep.compiler import compile_pattern
+    >>> first = Step("a", Contiguity.STRICT, Condition(str.islower))
+    >>> nfa = compile_pattern(PatternData((first, Step("b", Contiguity.RELAXED, Condition(str.isdigit)))))
+    >>> matcher, state = Matcher(nfa, Skip()), KeyState()
+    >>> [matcher.process(state, event, time) for time, event in enumerate("x-7")]
+    [[], [], [{'a': ['x'], 'b': ['7']}]]
+    """
+
+    def __init__(self, nfa: Nfa, skip: Skip, *, timeouts: bool = False, now: Callable[[], int] = lambda: 0) -> None:
+        self.window = nfa.window
+        self._skip = skip
+        self._skips = skip.kind is not SkipKind.NO_SKIP
+        self._timeouts = timeouts
+        self._context = ConditionContext(now)
+        asked = [callable_of(tree) for tree in nfa.atoms]
+        self._calls = [call for call, _ in asked]
+        self._iterative = [iterative for _, iterative in asked]
+        self._roots = roots(nfa)
+        self._start = self._roots[nfa.start.index]
+        self._pure = [not any(self._iterative[a] for a in atoms_of(s)) for s in nfa.states]
+        self._pending = [s.kind is StateKind.PENDING for s in nfa.states]
+        self._gaps = [s.gap or None for s in nfa.states] if nfa.has_gaps else None
+        self.has_gaps = self._gaps is not None
+        self.has_time_limits = self.window > 0 or self.has_gaps
+        self.started = False
+        """Whether a branch has started (later than time 0) since somebody set this to False."""
+
+    def start_filter(self) -> Callable[[Any], Any] | None:
+        """A plain predicate on events without which nothing can start; None if there is no such thing."""
+        start = self._start
+        if start.atom < 0 or self._iterative[start.atom]:
+            return None
+        closed = start.after(False)
+        return self._calls[start.atom] if closed.atom < 0 and not closed.moves and not closed.discards else None
+
+    # -- time -----------------------------------------------------------------------------------------------------
+
+    def advance(self, state: KeyState, time: int) -> tuple[list[Match], list[tuple[Match, int]]] | None:
+        """Ends the branches whose window ends at `time`: matches that this completes or frees, and timed-out ones."""
+        branches = state.branches
+        if not branches:
+            return None
+        if self._gaps is not None:
+            return self._advance_with_gaps(state, time)
+        window = self.window
+        if not window or time - branches[0][3] < window:
+            return None
+        ended = 1
+        while ended < len(branches) and time - branches[ended][3] >= window:
+            ended += 1
+        over = branches[:ended]
+        state.branches = branches[ended:]
+        timed_out: list[tuple[Match, int]] = []
+        complete: list[Branch] = []
+        for branch in over:
+            if self._pending[branch[0]]:
+                complete.append(branch)
+            elif self._timeouts:
+                timed_out.append((match_of(branch[1]), branch[3] + window))
+        return self._settle(state, complete), timed_out
+
+    def _advance_with_gaps(self, state: KeyState, time: int) -> tuple[list[Match], list[tuple[Match, int]]] | None:
+        window, gaps = self.window, self._gaps
+        assert gaps is not None
+        kept: list[Branch] = []
+        timed_out: list[tuple[Match, int]] = []
+        complete: list[Branch] = []
+        for branch in state.branches:
+            gap = gaps[branch[0]]
+            if gap is not None and time - branch[4] >= gap:
+                end = branch[4] + gap
+            elif window and time - branch[3] >= window:
+                end = branch[3] + window
+            else:
+                kept.append(branch)
+                continue
+            if self._pending[branch[0]]:
+                complete.append(branch)
+            elif self._timeouts:
+                timed_out.append((match_of(branch[1]), end))
+        if len(kept) == len(state.branches):
+            return None
+        state.branches = kept
+        return self._settle(state, complete), timed_out
+
+    # -- events ---------------------------------------------------------------------------------------------------
+
+    def process(self, state: KeyState, event: Any, time: int) -> list[Match]:
+        """Feeds one event; gives the matches that it completes or frees."""
+        context = self._context
+        context.time = time
+        answers: dict[int, bool] = {}
+        number = state.next_number
+        state.next_number = number + 1
+        complete: list[Branch] = []
+        branches = state.branches
+        if branches and (len(branches) <= FEW or not self._all_stay(state, event, answers)):
+            moved = self._move(branches, event, time, number, answers, complete)
+            if moved is not branches:
+                state.branches = branches = moved
+                state.states = None
+        if not state.blocked:
+            node = self._start
+            if node.atom >= 0:
+                context.link = None
+                node = self._leaf(node, event, answers)
+            if node.discards:
+                state.blocked = True
+            for step, target, final in node.moves:
+                link = (step, number, event, None)
+                if target >= 0:
+                    branches.append((target, link, number, time, time))  # type: ignore[arg-type]
+                    if state.states is not None:
+                        state.states.add(target)
+                if final:
+                    complete.append((-1, link, number, time, time))  # type: ignore[arg-type]
+                if time > 0:
+                    self.started = True
+        if complete or state.complete:
+            return self._settle(state, complete)
+        return _NONE
+
+    def _move(
+        self,
+        branches: list[Branch],
+        event: Any,
+        time: int,
+        number: int,
+        answers: dict[int, bool],
+        complete: list[Branch],
+    ) -> list[Branch]:
+        """What becomes of every branch."""
+        all_roots, pure, context = self._roots, self._pure, self._context
+        leaves: dict[int, Decision] = {}
+        moved: list[Branch] = []
+        changed = False
+        for branch in branches:
+            at = branch[0]
+            node = leaves.get(at)
+            if node is None:
+                node = all_roots[at]
+                if node.atom >= 0:
+                    context.link = branch[1]
+                    node = self._leaf(node, event, answers)
+                if pure[at]:
+                    leaves[at] = node
+            if node.stays:
+                moved.append(branch)
+                continue
+            changed = True
+            for step, target, final in node.moves:
+                link: Link | None
+                if step is None:
+                    link, newest = branch[1], branch[4]
+                else:
+                    link, newest = (step, number, event, branch[1]), time
+                if target >= 0:
+                    moved.append((target, link, branch[2], branch[3], newest))
+                if final:
+                    complete.append((-1, link, branch[2], branch[3], newest))
+        return moved if changed else branches
+
+    def _all_stay(self, state: KeyState, event: Any, answers: dict[int, bool]) -> bool:
+        """Whether the event leaves every branch as it is, as far as that can be said without looking at branches."""
+        states = state.states
+        if states is None:
+            states = state.states = {b[0] for b in state.branches}
+        for at in states:
+            if not self._pure[at]:
+                return False
+            node = self._roots[at]
+            if node.atom >= 0:
+                node = self._leaf(node, event, answers)
+            if not node.stays:
+                return False
+        return True
+
+    def _leaf(self, node: Decision, event: Any, answers: dict[int, bool]) -> Decision:
+        """Asks conditions until it is clear what happens; the context must have the branch's link."""
+        atom = node.atom
+        while atom >= 0:
+            if self._iterative[atom]:
+                answer = bool(self._calls[atom](event, self._context))
+            else:
+                known = answers.get(atom)
+                if known is None:
+                    known = answers[atom] = bool(self._calls[atom](event))
+                answer = known
+            node = (node.yes if answer else node.no) or node.after(answer)
+            atom = node.atom
+        return node
+
+    # -- matches --------------------------------------------------------------------------------------------------
+
+    def _settle(self, state: KeyState, complete: list[Branch]) -> list[Match]:
+        """Gives out complete matches; with a skip strategy each removes others, and waits for earlier branches."""
+        if not self._skips and len(complete) <= 1:
+            return [match_of(b[1]) for b in complete]
+        queue = state.complete
+        for branch in complete:
+            push(queue, branch)
+        found: list[Match] = []
+        while queue:
+            branches = state.branches
+            if self._skips and branches and queue[0][2] > branches[0][2]:
+                break
+            link = pop(queue)[1]
+            first = first_kept_start(self._skip, link) if self._skips else None
+            if first is not None:
+                if branches and branches[0][2] < first:
+                    state.branches = [b for b in branches if b[2] >= first]
+                lowest = first
+                keep(queue, lambda b, lowest=lowest: b[2] >= lowest)  # type: ignore[misc]
+            found.append(match_of(link))
+        return found
+
+
+_NONE: list[Match] = []

@@ -1,0 +1,128 @@
+"""The states and edges of a compiled pattern. Data only: `compiler` makes them, `decisions` and `drawing` read them.
+
+A state waits for an event. An edge TAKE consumes it (it becomes part of the match), IGNORE lets it pass, PROCEED goes on
+to another state with the same event in hand. Conditions on edges are formulas over atoms; an atom is one condition of
+the program, asked at most once per event and branch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from headrace.graph.cep_pattern import ConditionTree
+
+
+class StateKind(Enum):
+    """What it means to be in a state. PENDING: the match is complete if the window ends here."""
+
+    START = "start"
+    NORMAL = "normal"
+    PENDING = "pending"
+    STOP = "stop"
+    FINAL = "final"
+
+
+class Action(Enum):
+    """What an edge does with the event."""
+
+    TAKE = "take"
+    IGNORE = "ignore"
+    PROCEED = "proceed"
+
+
+# ---------------------------------------------------------------- formulas
+
+
+@dataclass(frozen=True)
+class Always:
+    """Holds for every event."""
+
+    def __str__(self) -> str:
+        return "true"
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A condition of the program: `index` in `Nfa.atoms`, `label` for people."""
+
+    index: int
+    label: str
+
+    def __str__(self) -> str:
+        return self.label
+
+
+@dataclass(frozen=True)
+class Not:
+    """Holds if the other does not."""
+
+    of: Formula
+
+    def __str__(self) -> str:
+        return f"not {self.of}"
+
+
+@dataclass(frozen=True)
+class Both:
+    """Both hold; the right one is asked only if the left one holds."""
+
+    left: Formula
+    right: Formula
+
+    def __str__(self) -> str:
+        return f"{self.left} and {self.right}"
+
+
+Formula = Always | Atom | Not | Both
+ALWAYS = Always()
+
+
+# ---------------------------------------------------------------- states
+
+
+@dataclass(eq=False)
+class Edge:
+    """One way out of a state."""
+
+    action: Action
+    source: State
+    target: State
+    when: Formula
+
+
+@dataclass(eq=False)
+class State:
+    """One state. `step` is the name of the pattern step it belongs to, `name` is unique: `b`, `b:0`, `b:1`..."""
+
+    index: int
+    name: str
+    kind: StateKind
+    edges: list[Edge] = field(default_factory=list)
+    gap: int | None = None
+    """The longest time since the event before while a branch waits here."""
+
+    @property
+    def step(self) -> str:
+        """The step's name in matches."""
+        return self.name.split(":", 1)[0]
+
+    def add(self, action: Action, target: State, when: Formula) -> None:
+        """Adds an edge; the order of edges is the order in which branches are made."""
+        self.edges.append(Edge(action, self, target, when))
+
+
+@dataclass
+class Nfa:
+    """A compiled pattern."""
+
+    states: list[State]
+    start: State
+    atoms: list[ConditionTree]
+    window: int
+    """The longest time from the first to the last event, 0 for no limit."""
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether any state limits the time since the event before."""
+        return any(s.gap is not None for s in self.states)

@@ -1,0 +1,192 @@
+"""What both CEP operators have in common: functions and conditions, one key's events through the matcher, results.
+
+A key's branches are one entry of the table `cep/branches`, its events that wait for their time one of `cep/queue`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cmp_to_key
+from operator import itemgetter
+from typing import Any
+
+from headrace.common.errors import TypeMismatchError
+from headrace.graph.specs import Cep
+from headrace.operators.base import FunctionOperator
+from headrace.operators.cep.compiler import compile_pattern
+from headrace.operators.cep.conditions import owners_of
+from headrace.operators.cep.contexts import MatchContext
+from headrace.operators.cep.key_state import KeyState
+from headrace.operators.cep.matcher import Match, Matcher
+from headrace.operators.emission import emit_tagged
+from headrace.operators.output import Values
+from headrace.operators.runtime_context import TaskRuntimeContext
+
+Event = tuple[int, Any]
+"""(time, value)"""
+
+
+class CepOperator(FunctionOperator):
+    """The base: subclasses decide when events are fed, and register timers.
+
+    Flink registers a timer for every start of a partial match, and at each of them a key's time moves on. That is done
+    here where it can be seen (`timer_per_start`); in event time without gaps a timer for the earliest branch is enough.
+    """
+
+    def __init__(self, spec: Cep) -> None:
+        super().__init__(spec.func)
+        self.spec = spec
+        self.late_records_dropped = 0
+        self._nfa = compile_pattern(spec.pattern)
+        self._owners = owners_of(spec.pattern)
+        self._sort_key = _sort_key(spec.comparator)
+        self._results: Values = []
+        self._times: list[int | None] = []
+
+    def open(self) -> None:
+        """Finds the state, makes the matcher, opens conditions and function."""
+        context = self.context
+        self.match_context = MatchContext(context.clock)
+        self._on_match: Callable[[Match, MatchContext], Any] = self.func.process_match
+        self._on_timeout = getattr(self.func, "process_timed_out_match", None)
+        self.matcher = Matcher(
+            self._nfa, self.spec.pattern.skip, timeouts=self._on_timeout is not None, now=context.clock.now
+        )
+        self.timer_per_start = self.matcher.window > 0 and (self.matcher.has_gaps or not self.spec.event_time)
+        self.branches = context.keyed_state.table("cep/branches")
+        self.queue = context.keyed_state.table("cep/queue")
+        for owner in self._owners:
+            opener = getattr(owner, "open", None)
+            if callable(opener):
+                self.guarded(opener, TaskRuntimeContext(context))
+        super().open()
+
+    def close(self) -> None:
+        """Closes conditions and function."""
+        for owner in self._owners:
+            closer = getattr(owner, "close", None)
+            if callable(closer):
+                self.guarded(closer)
+        super().close()
+
+    # -- one key --------------------------------------------------------------------------------------------------
+
+    def feed(self, key: Any, events: Iterable[Event], until: int | None) -> KeyState | None:
+        """Runs events of one key, in order, then moves its time to `until`; gives the state if any is left."""
+        data = self.branches.data
+        state = data.get(key)
+        was_there = state is not None
+        if state is None:
+            state = KeyState()
+        branches, size = state.branches, len(state.branches)
+        waiting = len(state.complete)
+        self.context.keyed_state.key = key
+        matcher = self.matcher
+        advance, process, timed = matcher.advance, matcher.process, matcher.has_time_limits
+        per_start = self.timer_per_start
+        value: Any = None
+        before: int | None = None
+        try:
+            for time, value in events:
+                # Once per time: what an event moved to a state with a limit is not ended by another of the same time.
+                if timed and time != before and state.branches:
+                    moved = advance(state, time)
+                    if moved is not None:
+                        self._deliver_moved(moved, time)
+                found = process(state, value, time)
+                if found:
+                    self._deliver(found, time)
+                before = time
+                if matcher.started and (per_start or (state.branches and state.branches[0][3] <= 0)):
+                    self.register_end(key, time + matcher.window)
+            if until is not None and timed and state.branches:
+                value = None
+                moved = advance(state, until)
+                if moved is not None:
+                    self._deliver_moved(moved, until)
+        except Exception as error:
+            raise self.failure_for(error, value) from error
+        matcher.started = False
+        if state.is_empty:
+            if was_there:
+                del data[key]
+                self.branches.dirty.add(key)
+            return None
+        if not was_there:
+            data[key] = state
+            self.branches.dirty.add(key)
+        elif state.branches is not branches or len(branches) != size or len(state.complete) != waiting:
+            self.branches.dirty.add(key)
+        return state
+
+    def register_end(self, key: Any, time: int) -> None:
+        """Registers a timer for the end of a window."""
+        raise NotImplementedError
+
+    def deadline(self, state: KeyState) -> int | None:
+        """When the window of the earliest branch ends; branches that started at or before time 0 have no timer in Flink."""
+        window = self.matcher.window
+        if window:
+            for branch in state.branches:
+                if branch[3] > 0:
+                    return branch[3] + window
+        return None
+
+    def sorted_events(self, events: list[Event]) -> list[Event]:
+        """Events by time, then by the comparator, then as they came."""
+        if self._sort_key is not None:
+            events.sort(key=self._sort_key)
+        events.sort(key=_TIME)
+        return events
+
+    # -- results --------------------------------------------------------------------------------------------------
+
+    def _deliver_moved(self, moved: tuple[list[Match], list[tuple[Match, int]]], time: int) -> None:
+        matches, timed_out = moved
+        if matches:
+            self._deliver(matches, time)
+        if timed_out and self._on_timeout is not None:
+            context = self.match_context
+            for match, end in timed_out:
+                context.time = end
+                self._extend(self._on_timeout(match, context), end)
+
+    def _deliver(self, matches: list[Match], time: int) -> None:
+        context, on_match = self.match_context, self._on_match
+        context.time = time
+        for match in matches:
+            self._extend(on_match(match, context), time)
+
+    def _extend(self, given: Any, time: int) -> None:
+        if given is None:
+            return
+        results = self._results
+        size = len(results)
+        results.extend(given)
+        if len(results) != size:
+            self._times.extend([time] * (len(results) - size))
+
+    def emit_results(self) -> None:
+        """Hands on what functions gave; in processing time without timestamps, as in Flink."""
+        stamped = self.spec.event_time
+        if self._results:
+            results, times = self._results, self._times
+            self._results, self._times = [], []
+            emit_tagged(self.output, results, times if stamped else None)
+        sides = self.match_context.sides
+        if sides:
+            self.match_context.sides = {}
+            for tag_id, (values, times) in sides.items():
+                self.output.emit_side(tag_id, values, times if stamped else None)
+
+
+_TIME = itemgetter(0)
+
+
+def _sort_key(comparator: Any) -> Callable[[Event], Any] | None:
+    if comparator is None:
+        return None
+    compare = getattr(comparator, "compare", comparator)
+    if not callable(compare):
+        raise TypeMismatchError("A comparator is a callable of two events, or has compare(a, b)", seen=comparator)
+    return cmp_to_key(lambda a, b: compare(a[1], b[1]))

@@ -1,0 +1,75 @@
+"""Both ends of an iteration: what arrives at the last operator of the loop comes again at its first, in the next epoch.
+
+The source says at once that it is idle, so that event time in the loop is that of the records which come in from outside,
+as in Flink: no watermark goes round.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.common.codecs import codec_for
+from headrace.common.typeinfo import TypeInformation
+from headrace.common.watermark_strategy import WatermarkStrategy
+from headrace.operators.base import Operator
+from headrace.operators.output import Timestamps, Values
+from headrace.operators.source import ReadBudget, SourceOperator, SplitPosition
+from headrace.sources.feedback import FeedbackSource
+
+Run = tuple[Values, Timestamps]
+
+
+class FeedbackSourceOperator(SourceOperator):
+    """Emits the runs of records that the driver's order brings; ends when the order says that none can come any more."""
+
+    def __init__(self, source: FeedbackSource) -> None:
+        super().__init__(source, WatermarkStrategy.no_watermarks())
+        self._runs: list[Run] = []
+        self._over = False
+
+    def assign(self, positions: list[SplitPosition]) -> None:
+        """Takes the order."""
+        (order,) = positions
+        self._runs, self._over = order.position or [], order.finished
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether nothing can come back any more."""
+        return self._over
+
+    def read(self, budget: ReadBudget) -> None:
+        """Emits all that has come back: it was counted when it was read first."""
+        if not self._said_idle:
+            self._said_idle = True
+            self.output.emit_idle(True)
+        runs, self._runs = self._runs, []
+        for values, timestamps in runs:
+            self.records += len(values)
+            self.output.emit(values, timestamps)
+            self.tick()
+
+    def positions(self) -> list[SplitPosition]:
+        """None: the driver knows what has come back."""
+        return []
+
+
+class FeedbackSinkOperator(Operator):
+    """Keeps records for the driver."""
+
+    def __init__(self, feedback_id: str, input_type: TypeInformation | None) -> None:
+        super().__init__()
+        self.feedback_id = feedback_id
+        self._coerce = codec_for(input_type).coerce
+        self._runs: list[Run] = []
+
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        """Keeps a run of records."""
+        try:
+            self._runs.append((self._coerce(values), timestamps))
+        except Exception as error:
+            raise self.failure(error, values, None) from error
+
+    def take(self) -> list[Run]:
+        """What came in this epoch."""
+        runs, self._runs = self._runs, []
+        return runs

@@ -1,0 +1,210 @@
+"""Tumbling and sliding windows of event time with the default trigger, no evictor and no allowed lateness: the quick way.
+
+All keys share the same windows, so windows are kept as window -> key -> contents, in plain dicts, without a timer per key:
+when the watermark passes the end of a window, its keys fire in the order in which they came to it, windows in the order of
+their ends. This is what the general operator does too, at a fraction of the cost per record.
+
+Working memory and state: within an epoch only the dicts are changed. At its end what was touched is put into the keyed
+table, entry (key, start) -> (place in the window's order, contents). A window that opens and fires within one epoch never reaches
+the table.
+
+Sliding windows: elements of one pane (the greatest time span that no window's end cuts) go to the same windows. While the
+contents of overlapping windows are one and the same immutable object, an element is added to it once for all of them.
+"""
+
+from __future__ import annotations
+
+from itertools import compress, islice
+from math import gcd
+from typing import Any
+
+from headrace.common.watermark_strategy import MAX_WATERMARK
+from headrace.graph.specs import WindowOperation
+from headrace.operators.output import Timestamps, Values
+from headrace.operators.windows.assigner import missing_timestamp
+from headrace.operators.windows.firing import WindowFunctionOperator
+from headrace.operators.windows.folding import fold_into, share_into
+from headrace.operators.windows.window_types import TimeWindow
+from headrace.state.opaque_key import OpaqueKey
+
+__all__ = ["AlignedWindowOperator"]
+
+_FEW = 4  # up to so many panes in a batch are told apart by one pass for each of them
+
+
+class AlignedWindowOperator(WindowFunctionOperator):
+    """Windows that all keys share."""
+
+    def __init__(self, spec: WindowOperation) -> None:
+        super().__init__(spec)
+        assigner = spec.assigner
+        self._size: int = assigner.size
+        self._slide: int = getattr(assigner, "slide", self._size)
+        self._offset: int = assigner.offset
+        self._pane = gcd(self._size, self._slide)
+        self._live: dict[int, dict[Any, Any]] = {}
+        self._touched: dict[int, set[Any]] = {}
+        self._filed: dict[int, int] = {}  # start -> how many of the window's keys the table knows
+        self._next_end = MAX_WATERMARK
+
+    def open(self) -> None:
+        """Takes up what the table has."""
+        super().open()
+        self._table = self.context.keyed_state.table("_aligned_windows", namespaced=True)
+        restored: dict[int, list[tuple[int, Any, Any]]] = {}
+        for (key, start), (number, contents) in self._table.data.items():
+            restored.setdefault(start, []).append((number, key, contents))
+        for start, entries in restored.items():
+            entries.sort(key=lambda entry: entry[0])
+            self._live[start] = {key: contents for _, key, contents in entries}
+            self._filed[start] = len(entries)
+        self._set_next_end()
+
+    # -- elements -------------------------------------------------------------------------------------------------
+
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        """Adds a run of records, pane by pane."""
+        assert keys is not None
+        if timestamps is None or None in timestamps:
+            nameless = next(v for v, t in zip(values, timestamps or [None] * len(values)) if t is None)
+            raise self.failure_for(missing_timestamp(nameless), nameless)
+        pane, offset = self._pane, self._offset
+        stamps: list[int] = timestamps  # type: ignore[assignment]
+        low, high = min(stamps), max(stamps)
+        first = low - (low - offset) % pane
+        if high < first + pane:
+            self._add_pane(first, values, stamps, keys)
+            return
+        starts = [t - (t - offset) % pane for t in stamps]
+        found = dict.fromkeys(starts)
+        if len(found) <= _FEW:
+            for start in found:
+                mask = [s == start for s in starts]
+                self._add_pane(
+                    start, list(compress(values, mask)), list(compress(stamps, mask)), list(compress(keys, mask))
+                )
+            return
+        groups: dict[int, tuple[Values, list[int], list[Any]]] = {start: ([], [], []) for start in found}
+        for start, value, stamp, key in zip(starts, values, stamps, keys):
+            group = groups[start]
+            group[0].append(value)
+            group[1].append(stamp)
+            group[2].append(key)
+        for start, group in groups.items():
+            self._add_pane(start, *group)
+
+    def _add_pane(self, pane: int, values: Values, stamps: list[int], keys: list[Any]) -> None:
+        """Adds records of one pane to the windows that are still open."""
+        size, slide = self._size, self._slide
+        last = pane - (pane - self._offset) % slide
+        open_after = self.watermark - size + 1  # a window is open if its start is greater
+        starts = [start for start in range(last, pane - size, -slide) if start > open_after]
+        if not starts:
+            late = [t <= self.watermark for t in stamps]  # all of them, unless windows have gaps and this is one
+            self.late(list(compress(values, late)), list(compress(stamps, late)))
+            return
+        windows = []
+        for start in starts:
+            window = self._live.get(start)
+            if window is None:
+                window = self._live[start] = {}
+                if start + size - 1 < self._next_end:
+                    self._next_end = start + size - 1
+            windows.append(window)
+            touched = self._touched.get(start)
+            if touched is None:
+                self._touched[start] = set(keys)
+            else:
+                touched.update(keys)
+        records = iter(values)
+        try:
+            if len(windows) == 1:
+                fold_into(windows[0], self.spec.kind, self.contents, keys, records)
+            else:
+                windows.reverse()
+                share_into(windows, self.contents, keys, records)
+        except Exception as error:
+            raise self.failure(error, values, records) from error
+
+    # -- time -----------------------------------------------------------------------------------------------------
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Fires the windows that have ended, in the order of their ends, then hands the watermark on."""
+        self.watermark = timestamp
+        if timestamp >= self._next_end:
+            limit = timestamp - self._size + 1
+            for start in sorted(start for start in self._live if start <= limit):
+                self._fire_window(start)
+                self._remove(start)
+            self._set_next_end()
+        self.output.emit_watermark(timestamp)
+
+    def _fire_window(self, start: int) -> None:
+        contents = self._live[start]
+        window = TimeWindow(start, start + self._size)
+        spec, result = self.spec, self.contents.result
+        single = self.contents.single
+        if not spec.calls and single:
+            self.results += map(result, contents.values())
+            self.times += [window.max_timestamp()] * len(contents)
+        elif spec.calls == "process" and single and not spec.over_all:
+            self._process_singles(window, contents)
+        else:
+            for key, kept in contents.items():
+                self.fire(key, window, [result(kept)] if single else result(kept))
+        if self.clears:
+            for key in contents:
+                self.clear_window(key, window)
+        self.emit_results()
+
+    def _process_singles(self, window: TimeWindow, contents: dict[Any, Any]) -> None:
+        """The loop of `fire` for the common case, without its branches."""
+        backend, context = self.context.keyed_state, self.firing
+        process, result, at = self.spec.function.process, self.contents.result, context.at
+        results = self.results
+        extend = results.extend
+        key: Any = None
+        at(key, window)
+        try:
+            for key, kept in contents.items():
+                backend.key = key
+                if context.uses_state:
+                    at(key, window)
+                produced = process(key.value if type(key) is OpaqueKey else key, context, [result(kept)])
+                if produced is not None:
+                    extend(produced)
+        except Exception as error:
+            raise self.failure_for(error, f"window {window!r} of key {key!r}") from error
+        self.times += [window.max_timestamp()] * (len(results) - len(self.times))
+
+    def _remove(self, start: int) -> None:
+        contents = self._live.pop(start)
+        self._touched.pop(start, None)
+        known = self._filed.pop(start, 0)
+        if known:
+            data, dirty = self._table.data, self._table.dirty
+            for key in islice(contents, known):
+                del data[key, start]
+                dirty.add((key, start))
+
+    def _set_next_end(self) -> None:
+        self._next_end = min(self._live) + self._size - 1 if self._live else MAX_WATERMARK
+
+    # -- state ----------------------------------------------------------------------------------------------------
+
+    def end_epoch(self) -> None:
+        """Puts what was touched into the table."""
+        data, dirty = self._table.data, self._table.dirty
+        for start, touched in self._touched.items():
+            contents = self._live[start]
+            known = self._filed.get(start, 0)
+            for number, key in enumerate(islice(contents, known, None), known):
+                data[key, start] = (number, contents[key])
+                dirty.add((key, start))
+            if known:
+                for key in touched.intersection(islice(contents, known)):
+                    entry = (key, start)
+                    data[entry] = (data[entry][0], contents[key])
+                    dirty.add(entry)
+            self._filed[start] = len(contents)
+        self._touched.clear()

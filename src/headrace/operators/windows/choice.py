@@ -1,0 +1,35 @@
+"""Which operator runs a window operation: a quick one where it gives the same results, else the general one."""
+
+from __future__ import annotations
+
+from headrace.graph.specs import WindowOperation
+from headrace.operators.base import Operator
+from headrace.operators.windows.aligned import AlignedWindowOperator
+from headrace.operators.windows.evicting import EvictingWindowOperator
+from headrace.operators.windows.operator import WindowOperator
+from headrace.operators.windows.session_windows import SessionWindowOperator
+from headrace.operators.windows.sessions import EventTimeSessionWindows
+from headrace.operators.windows.sliding import SlidingEventTimeWindows
+from headrace.operators.windows.time_triggers import EventTimeTrigger
+from headrace.operators.windows.tumbling import TumblingEventTimeWindows
+
+__all__ = ["window_operator"]
+
+
+def window_operator(spec: WindowOperation) -> Operator:
+    """The running form of a window operation. Classes are compared exactly: a subclass may do anything.
+
+    >>> tumbling = TumblingEventTimeWindows(10, 0)
+    >>> type(window_operator(WindowOperation(tumbling, EventTimeTrigger(), "list"))).__name__
+    'AlignedWindowOperator'
+    >>> type(window_operator(WindowOperation(tumbling, EventTimeTrigger(), "list", allowed_lateness=5))).__name__
+    'WindowOperator'
+    """
+    if spec.evictor is not None:
+        return EvictingWindowOperator(spec)
+    if type(spec.trigger) is EventTimeTrigger and spec.allowed_lateness == 0:
+        if type(spec.assigner) in (TumblingEventTimeWindows, SlidingEventTimeWindows):
+            return AlignedWindowOperator(spec)
+        if type(spec.assigner) is EventTimeSessionWindows:
+            return SessionWindowOperator(spec)
+    return WindowOperator(spec)

@@ -1,0 +1,149 @@
+"""The contexts of triggers, assigners, evictors and process functions: one of each per operator, moved from window to window."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.operators.base import Operator
+from headrace.operators.runtime_context import TaskRuntimeContext
+from headrace.operators.windows.assigner import WindowAssigner
+from headrace.operators.windows.evictors import Evictor
+from headrace.operators.windows.trigger import Trigger
+from headrace.operators.windows.window_state import GlobalStateStore, NoWindowState, WindowStateStore
+from headrace.state.descriptors import StateDescriptor
+
+__all__ = ["AssignerContext", "FiringContext", "WindowTriggerContext"]
+
+
+class AssignerContext(WindowAssigner.WindowAssignerContext):
+    """Time and runtime context for an assigner."""
+
+    def __init__(self, operator: Operator) -> None:
+        self._clock = operator.context.clock
+        self._runtime = TaskRuntimeContext(operator.context)
+
+    def get_current_processing_time(self) -> int:
+        """The clock, in milliseconds."""
+        return self._clock.now()
+
+    def get_runtime_context(self) -> Any:
+        """The runtime context; its keyed state is that of the element's key."""
+        return self._runtime
+
+
+class WindowTriggerContext(Trigger.OnMergeContext):
+    """Timers and state of one key and window at a time."""
+
+    def __init__(self, operator: Operator) -> None:
+        context = operator.context
+        self._operator = operator
+        self._clock = context.clock
+        self._event = context.event_timers
+        self._processing = context.processing_timers
+        self._store = WindowStateStore(context.keyed_state, "_trigger/")
+        self.key: Any = None
+        self.window: Any = None
+        self.merged: list[Any] = []
+
+    def at(self, key: Any, window: Any) -> WindowTriggerContext:
+        """This context for a key and window."""
+        self.key = key
+        self.window = window
+        self._store.at((key, window))
+        return self
+
+    def get_current_processing_time(self) -> int:
+        """The clock, in milliseconds."""
+        return self._clock.now()
+
+    def get_metric_group(self) -> Any:
+        """The operator's metric group."""
+        return _metric_group(self._operator)
+
+    def get_current_watermark(self) -> int:
+        """The operator's event time."""
+        return self._operator.watermark
+
+    def register_processing_time_timer(self, time: int) -> None:
+        """A timer of the key and window."""
+        self._processing.register(time, self.key, self.window)
+
+    def register_event_time_timer(self, time: int) -> None:
+        """A timer of the key and window."""
+        self._event.register(time, self.key, self.window)
+
+    def delete_processing_time_timer(self, time: int) -> None:
+        """Takes a timer of the key and window back."""
+        self._processing.delete(time, self.key, self.window)
+
+    def delete_event_time_timer(self, time: int) -> None:
+        """Takes a timer of the key and window back."""
+        self._event.delete(time, self.key, self.window)
+
+    def get_partitioned_state(self, state_descriptor: StateDescriptor) -> Any:
+        """State of the key and window."""
+        return self._store.state(state_descriptor)
+
+    def merge_partitioned_state(self, state_descriptor: StateDescriptor) -> None:
+        """State of the merged windows goes into that of the new one."""
+        self._store.merge(state_descriptor, self.key, self.window, self.merged)
+
+
+class FiringContext(Evictor.EvictorContext):
+    """What a process function (and an evictor) may know of the window at hand."""
+
+    def __init__(self, operator: Operator, merging: bool) -> None:
+        self._operator = operator
+        self._clock = operator.context.clock
+        self._store = WindowStateStore(operator.context.keyed_state, "_window/")
+        self._window_state: Any = NoWindowState() if merging else self._store
+        self._global_state = GlobalStateStore(operator.context.keyed_state)
+        self._backend = operator.context.keyed_state
+        self._window: Any = None
+        self.uses_state = False
+        """Whether the function has asked for window state: only then it must be moved along from key to key."""
+
+    def at(self, key: Any, window: Any) -> FiringContext:
+        """This context for a window; the key is the backend's current one."""
+        self._window = window
+        if self.uses_state:
+            self._store.at((key, window))
+        return self
+
+    def window(self) -> Any:
+        """The window."""
+        return self._window
+
+    def current_processing_time(self) -> int:
+        """The clock, in milliseconds."""
+        return self._clock.now()
+
+    def current_watermark(self) -> int:
+        """The operator's event time."""
+        return self._operator.watermark
+
+    def window_state(self) -> Any:
+        """State of the key and window."""
+        self.uses_state = True
+        self._store.at((self._backend.key, self._window))
+        return self._window_state
+
+    def global_state(self) -> Any:
+        """State of the key."""
+        return self._global_state
+
+    def get_current_processing_time(self) -> int:
+        """The clock, in milliseconds."""
+        return self._clock.now()
+
+    def get_current_watermark(self) -> int:
+        """The operator's event time."""
+        return self._operator.watermark
+
+    def get_metric_group(self) -> Any:
+        """The operator's metric group."""
+        return _metric_group(self._operator)
+
+
+def _metric_group(operator: Operator) -> Any:
+    return TaskRuntimeContext(operator.context).get_metrics_group()

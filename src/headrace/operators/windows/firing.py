@@ -1,0 +1,105 @@
+"""Calling the window function: the base of all window operators.
+
+Decides how contents become results: as they are, by `apply`, or by `process` with its context. Results have the highest
+timestamp of their window. Opens and closes the user's functions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.graph.specs import WindowOperation
+from headrace.operators.base import Operator
+from headrace.operators.emission import emit_tagged
+from headrace.operators.output import Values
+from headrace.operators.runtime_context import TaskRuntimeContext
+from headrace.operators.windows.assigner import MergingWindowAssigner
+from headrace.operators.windows.contents import contents_for
+from headrace.operators.windows.contexts import FiringContext
+from headrace.state.opaque_key import unwrap_key
+
+__all__ = ["WindowFunctionOperator"]
+
+
+class WindowFunctionOperator(Operator):
+    """A window function, its context, and the results that wait to be emitted."""
+
+    def __init__(self, spec: WindowOperation) -> None:
+        super().__init__()
+        self.spec = spec
+        self.merging = isinstance(spec.assigner, MergingWindowAssigner)
+        self.late_dropped = 0
+        """How many records were late and had no side output to go to."""
+        self._functions = [f for f in (spec.combiner, spec.function) if f is not None]
+
+    def open(self) -> None:
+        """Makes the context, then opens the functions."""
+        self.contents = contents_for(self.spec)
+        self.firing = FiringContext(self, self.merging)
+        self.results: Values = []
+        self.times: list[int | None] = []
+        for function in self._functions:
+            opener = getattr(function, "open", None)
+            if callable(opener):
+                self.guarded(opener, TaskRuntimeContext(self.context))
+        clear = getattr(self.spec.function, "clear", None)
+        self.clears = callable(clear) and not getattr(clear, "does_nothing", False)
+
+    def close(self) -> None:
+        """Closes the functions."""
+        for function in self._functions:
+            closer = getattr(function, "close", None)
+            if callable(closer):
+                self.guarded(closer)
+
+    def fire(self, key: Any, window: Any, elements: Any) -> None:
+        """Calls the function with the elements of a window; its results wait for `emit_results`."""
+        results = self.results
+        spec = self.spec
+        backend = self.context.keyed_state
+        backend.key = key
+        if not spec.calls:
+            results.extend(elements)
+        else:
+            try:
+                if spec.calls == "process":
+                    context = self.firing.at(key, window)
+                    if spec.over_all:
+                        produced = spec.function.process(context, elements)
+                    else:
+                        produced = spec.function.process(unwrap_key(key), context, elements)
+                elif spec.over_all:
+                    produced = spec.function.apply(window, elements)
+                else:
+                    produced = spec.function.apply(unwrap_key(key), window, elements)
+                if produced is not None:
+                    results.extend(produced)
+            except Exception as error:
+                raise self.failure_for(error, f"window {window!r} of key {unwrap_key(key)!r}") from error
+        self.stamp(window)
+
+    def stamp(self, window: Any) -> None:
+        """Gives the results that have none yet the timestamp of the window."""
+        missing = len(self.results) - len(self.times)
+        if missing:
+            self.times.extend([window.max_timestamp()] * missing)
+
+    def clear_window(self, key: Any, window: Any) -> None:
+        """Lets a process function clear its own state of a window that is removed."""
+        if self.clears:
+            self.context.keyed_state.key = key
+            self.guarded(self.spec.function.clear, self.firing.at(key, window))
+
+    def emit_results(self) -> None:
+        """Sends what has been collected on."""
+        if self.results:
+            results, times = self.results, self.times
+            self.results, self.times = [], []
+            emit_tagged(self.output, results, times)
+
+    def late(self, values: Values, timestamps: list[int | None]) -> None:
+        """Records that no window takes any more: to the side output, or dropped and counted."""
+        if self.spec.late_tag is None:
+            self.late_dropped += len(values)
+        else:
+            self.output.emit_side(self.spec.late_tag, values, timestamps)

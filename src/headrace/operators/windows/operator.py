@@ -1,0 +1,223 @@
+"""The general window operator: any assigner, any trigger, lateness, merging.
+
+For each element: 1. the assigner gives its windows; 2. windows that can be merged are, with their contents and their trigger's
+state; 3. windows that are over (their end plus the allowed lateness is not after the watermark) are left out; 4. the element is
+added; 5. the trigger decides; 6. a timer is set that removes the window. An element that no window takes is late. The
+same order as Flink's, which programs can see through their triggers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.common.errors import InvalidProgramError
+from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
+from headrace.graph.specs import WindowOperation
+from headrace.operators.output import Timestamps, Values
+from headrace.operators.windows.contexts import AssignerContext, WindowTriggerContext
+from headrace.operators.windows.firing import WindowFunctionOperator
+from headrace.operators.windows.folding import isolated
+from headrace.operators.windows.merging import MergingWindowSet
+from headrace.operators.windows.trigger import TriggerResult
+from headrace.state.opaque_key import unwrap_key
+
+__all__ = ["WindowOperator"]
+
+_CONTINUE = TriggerResult.CONTINUE
+_NOTHING = object()
+
+
+class WindowOperator(WindowFunctionOperator):
+    """Windows with an assigner and a trigger."""
+
+    def __init__(self, spec: WindowOperation) -> None:
+        super().__init__(spec)
+        self._assigner = spec.assigner
+        self._trigger = spec.trigger
+        self._lateness = spec.allowed_lateness
+        self._event_time: bool = spec.assigner.is_event_time()
+
+    def open(self) -> None:
+        """Binds the tables and makes the contexts."""
+        super().open()
+        backend = self.context.keyed_state
+        self._table = backend.table("_window_contents", namespaced=True)
+        self._assigning = AssignerContext(self)
+        self._deciding = WindowTriggerContext(self)
+        if self.merging:
+            self._sets = MergingWindowSet(self._assigner, backend.table("_window_set"))
+
+    # -- elements -------------------------------------------------------------------------------------------------
+
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        """Adds a run of records."""
+        assert keys is not None
+        stamps: list[int | None] = timestamps if timestamps is not None else [None] * len(values)
+        records = iter(values)
+        late: Values = []
+        late_times: list[int | None] = []
+        backend = self.context.keyed_state
+        add = self._add_merging if self.merging else self._add
+        try:
+            for backend.key, stamp, value in zip(keys, stamps, records):
+                skipped = add(backend.key, value, stamp)
+                if skipped and self._event_time and self._is_late(stamp):
+                    late.append(value)
+                    late_times.append(stamp)
+        except Exception as error:
+            raise self.failure(error, values, records) from error
+        self.emit_results()
+        if late:
+            self.late(late, late_times)
+
+    def _is_late(self, stamp: int | None) -> bool:
+        return (MIN_TIMESTAMP if stamp is None else stamp) + self._lateness <= self.watermark
+
+    def _add(self, key: Any, value: Any, stamp: int | None) -> bool:
+        """Adds an element; says whether no window took it."""
+        timestamp = MIN_TIMESTAMP if stamp is None else stamp
+        skipped = True
+        windows = self._assigner.assign_windows(value, timestamp, self._assigning)
+        shared = self.spec.kind == "reduce" and len(windows) > 1
+        for window in windows:
+            if self._event_time and self._end_of(window) <= self.watermark:
+                continue
+            skipped = False
+            self._put(key, window, isolated(value) if shared else value, stamp)
+            self._decide(key, window, window, value, timestamp)
+        return skipped
+
+    def _add_merging(self, key: Any, value: Any, stamp: int | None) -> bool:
+        timestamp = MIN_TIMESTAMP if stamp is None else stamp
+        skipped = True
+        for new in self._assigner.assign_windows(value, timestamp, self._assigning):
+            window = self._sets.add(key, new, lambda *merge: self._merge(key, *merge))
+            if self._event_time and self._end_of(window) <= self.watermark:
+                self._sets.retire(key, window)
+                continue
+            skipped = False
+            place = self._sets.contents_of(key, window)
+            self._put(key, place, value, stamp)
+            self._decide(key, window, place, value, timestamp)
+        return skipped
+
+    def _put(self, key: Any, place: Any, value: Any, stamp: int | None) -> None:
+        del stamp
+        entry = (key, place)
+        data = self._table.data
+        before = data.get(entry, _NOTHING)
+        data[entry] = self.contents.first(value) if before is _NOTHING else self.contents.add(value, before)
+        self._table.dirty.add(entry)
+
+    def _decide(self, key: Any, window: Any, place: Any, value: Any, timestamp: int) -> None:
+        result = self._trigger.on_element(value, timestamp, window, self._deciding.at(key, window))
+        if result is not _CONTINUE:
+            self._act(result, key, window, place)
+        end = self._end_of(window)
+        if end != MAX_WATERMARK:
+            timers = self.context.event_timers if self._event_time else self.context.processing_timers
+            timers.register(end, key, window)
+
+    def _act(self, result: TriggerResult, key: Any, window: Any, place: Any) -> None:
+        """Does what the trigger decided."""
+        if result.is_fire():
+            contents = self._table.data.get((key, place), _NOTHING)
+            if contents is not _NOTHING:
+                self._emit_window(key, window, place, contents)
+        if result.is_purge():
+            self._drop(key, place)
+
+    def _emit_window(self, key: Any, window: Any, place: Any, contents: Any) -> None:
+        del place
+        result = self.contents.result(contents)
+        self.fire(key, window, [result] if self.contents.single else result)
+
+    def _drop(self, key: Any, place: Any) -> None:
+        if self._table.data.pop((key, place), _NOTHING) is not _NOTHING:
+            self._table.dirty.add((key, place))
+
+    # -- merging --------------------------------------------------------------------------------------------------
+
+    def _merge(self, key: Any, window: Any, parts: list[Any], place: Any, others: list[Any]) -> None:
+        """Several windows have become one: trigger first, then timers, then contents."""
+        self._check_merged(window)
+        deciding = self._deciding.at(key, window)
+        deciding.merged = parts
+        self._trigger.on_merge(window, deciding)
+        for part in parts:
+            self._trigger.clear(part, deciding.at(key, part))
+            self._cleanup_timers().delete(self._end_of(part), key, part)
+        data, dirty, target = self._table.data, self._table.dirty, (key, place)
+        for other in others:
+            more = data.pop((key, other), _NOTHING)
+            if more is not _NOTHING:
+                dirty.update(((key, other), target))
+                data[target] = self.contents.merge(data[target], more) if target in data else more
+
+    def _check_merged(self, window: Any) -> None:
+        now = self.watermark if self._event_time else self.context.clock.now()
+        end = self._end_of(window) if self._event_time else window.max_timestamp()
+        if end <= now:
+            kind, clock = ("event", "watermark") if self._event_time else ("processing", "processing time")
+            raise InvalidProgramError(
+                f"The end timestamp of a{'n' if self._event_time else ''} {kind}-time window cannot become earlier than "
+                f"the current {clock} by merging.",
+                seen=f"current {clock}: {now}, window: {window!r}",
+            )
+
+    # -- time -----------------------------------------------------------------------------------------------------
+
+    def _end_of(self, window: Any) -> int:
+        """When the window is removed."""
+        last: int = window.max_timestamp()
+        return min(last + self._lateness, MAX_WATERMARK) if self._event_time else last
+
+    def _cleanup_timers(self) -> Any:
+        return self.context.event_timers if self._event_time else self.context.processing_timers
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Fires event-time timers, then hands the watermark on; in batch mode processing time ends with event time."""
+        self.watermark = timestamp
+        self._fire_timers(self.context.event_timers, timestamp, True)
+        if timestamp == MAX_WATERMARK and self.context.task.batch:
+            self._fire_timers(self.context.processing_timers, MAX_WATERMARK, False)
+        self.output.emit_watermark(timestamp)
+
+    def advance_processing_time(self, now: int) -> None:
+        """Fires processing-time timers."""
+        self._fire_timers(self.context.processing_timers, now, False)
+
+    def next_processing_timer(self) -> int | None:
+        """The earliest processing-time timer."""
+        return self.context.processing_timers.next_timestamp()
+
+    def _fire_timers(self, queue: Any, limit: int, event: bool) -> None:
+        backend = self.context.keyed_state
+        due = queue.pop_due(limit)
+        while due is not None:
+            time, backend.key, window = due
+            try:
+                self._on_timer(time, backend.key, window, event)
+            except Exception as error:
+                where = f"timer at {time} of window {window!r} of key {unwrap_key(backend.key)!r}"
+                raise self.failure_for(error, where) from error
+            due = queue.pop_due(limit)
+        self.emit_results()
+
+    def _on_timer(self, time: int, key: Any, window: Any, event: bool) -> None:
+        place = window
+        if self.merging:
+            place = self._sets.contents_of(key, window)
+            if place is None:
+                return  # a timer of a window that has become part of another one
+        deciding = self._deciding.at(key, window)
+        decide = self._trigger.on_event_time if event else self._trigger.on_processing_time
+        result = decide(time, window, deciding)
+        if result is not _CONTINUE:
+            self._act(result, key, window, place)
+        if event == self._event_time and time == self._end_of(window):
+            self._drop(key, place)
+            self._trigger.clear(window, self._deciding.at(key, window))
+            self.clear_window(key, window)
+            if self.merging:
+                self._sets.retire(key, window)

@@ -1,0 +1,153 @@
+"""State of a key and window: for triggers, and for process functions' `window_state()`.
+
+The tables are those of the operator's keyed backend, with the window as namespace, so they are filed by key group like any
+keyed state. A handle always means the key and window that are current when it is used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.common.errors import StateError, TypeMismatchError
+from headrace.state.descriptors import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ReducingStateDescriptor,
+    StateDescriptor,
+    ValueStateDescriptor,
+)
+from headrace.state.heap import HeapKeyedBackend
+from headrace.state.heap_states import (
+    HeapAggregatingState,
+    HeapListState,
+    HeapMapState,
+    HeapReducingState,
+    HeapValueState,
+    KeyHolder,
+)
+from headrace.state.interfaces import KeyedStateStore
+
+__all__ = ["GlobalStateStore", "NoWindowState", "WindowStateStore"]
+
+_KINDS: dict[str, type[Any]] = {
+    ValueStateDescriptor.kind: HeapValueState,
+    ListStateDescriptor.kind: HeapListState,
+    MapStateDescriptor.kind: HeapMapState,
+    ReducingStateDescriptor.kind: HeapReducingState,
+    AggregatingStateDescriptor.kind: HeapAggregatingState,
+}
+
+
+class _Store(KeyedStateStore):
+    """All five getters are one."""
+
+    def state(self, descriptor: StateDescriptor) -> Any:
+        """The state that a descriptor describes."""
+        raise NotImplementedError
+
+    def get_state(self, state_descriptor: Any) -> Any:
+        """Give the value state of that name."""
+        return self.state(state_descriptor)
+
+    def get_list_state(self, state_descriptor: Any) -> Any:
+        """Give the list state of that name."""
+        return self.state(state_descriptor)
+
+    def get_map_state(self, state_descriptor: Any) -> Any:
+        """Give the map state of that name."""
+        return self.state(state_descriptor)
+
+    def get_reducing_state(self, state_descriptor: Any) -> Any:
+        """Give the reducing state of that name."""
+        return self.state(state_descriptor)
+
+    def get_aggregating_state(self, state_descriptor: Any) -> Any:
+        """Give the aggregating state of that name."""
+        return self.state(state_descriptor)
+
+
+class WindowStateStore(_Store):
+    """State by key and window, under names with a prefix, so that triggers and functions do not meet.
+
+    >>> from headrace.common.typeinfo import Types
+    >>> store = WindowStateStore(HeapKeyedBackend(128, range(128)), "_trigger/")
+    >>> store.at(("a", "window"))
+    >>> count = store.get_state(ValueStateDescriptor("count", Types.LONG()))
+    >>> count.update(1)
+    >>> store.at(("a", "other window"))
+    >>> count.value() is None
+    True
+    """
+
+    def __init__(self, backend: HeapKeyedBackend, prefix: str) -> None:
+        """Take the backend that has the tables."""
+        self._backend = backend
+        self._prefix = prefix
+        self._holder = KeyHolder()
+        self._states: dict[tuple[str, str], Any] = {}
+
+    def at(self, entry_key: tuple[Any, Any]) -> None:
+        """From now on states are those of this key and window."""
+        self._holder.key = entry_key
+
+    def state(self, descriptor: StateDescriptor) -> Any:
+        """Give the state that a descriptor describes."""
+        kind = getattr(descriptor, "kind", "")
+        if kind not in _KINDS:
+            raise TypeMismatchError("Not a state descriptor", seen=descriptor, expected="a StateDescriptor")
+        state = self._states.get((kind, descriptor.name))
+        if state is None:
+            table = self._backend.table(self._prefix + descriptor.name, namespaced=True, kind=kind)
+            state = self._states[kind, descriptor.name] = _KINDS[kind](self._holder, table, descriptor)
+        return state
+
+    def merge(self, descriptor: StateDescriptor, key: Any, target: Any, sources: list[Any]) -> None:
+        """Bring the state of the windows ``sources`` into that of ``target``."""
+        merge = _merger(descriptor)
+        table = self._backend.table(self._prefix + descriptor.name, namespaced=True, kind=descriptor.kind)
+        data, dirty = table.data, table.dirty
+        for source in sources:
+            if (key, source) in data and source != target:
+                value = data.pop((key, source))
+                into = (key, target)
+                data[into] = merge(data[into], value) if into in data else value
+                dirty.update(((key, source), into))
+
+
+def _merger(descriptor: StateDescriptor) -> Any:
+    if isinstance(descriptor, ListStateDescriptor):
+        return lambda a, b: a + b
+    if isinstance(descriptor, ReducingStateDescriptor):
+        return descriptor.get_reduce_function().reduce
+    if isinstance(descriptor, AggregatingStateDescriptor):
+        return descriptor.get_agg_function().merge
+    raise StateError(
+        "The given state descriptor does not refer to a mergeable state (MergingState)",
+        seen=descriptor,
+        expected="a ListStateDescriptor, ReducingStateDescriptor or AggregatingStateDescriptor",
+    )
+
+
+class GlobalStateStore(_Store):
+    """State by key alone, shared by all windows of the key."""
+
+    def __init__(self, backend: HeapKeyedBackend) -> None:
+        """Take the backend."""
+        self._backend = backend
+
+    def state(self, descriptor: StateDescriptor) -> Any:
+        """Give the state that a descriptor describes."""
+        return self._backend.get_state(descriptor)  # type: ignore[call-overload]
+
+
+class NoWindowState(_Store):
+    """Refuses: a window that may be merged has no state of its own."""
+
+    def state(self, descriptor: StateDescriptor) -> Any:
+        """Refuse."""
+        raise StateError(
+            "Per-window state is not allowed when using merging windows.",
+            seen=descriptor,
+            remedy="use global_state(), or windows that are not sessions",
+        )

@@ -1,0 +1,35 @@
+"""The source of an iteration: gives again what the end of the loop has sent, in the next epoch.
+
+Its records never leave the job: tasks report them to the driver with their acknowledgement, and the driver hands them out
+with the orders of the next epoch, so they are counted once, also when an epoch has to be repeated. Has no readers: the
+operator (`headrace.operators.feedback`) emits what the order brings.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from headrace.common.typeinfo import TypeInformation
+from headrace.sources.base import ReaderContext, Source, Split
+
+
+class FeedbackSource(Source):
+    """The beginning of the iteration `feedback_id`.
+
+    >>> FeedbackSource("loop").splits(2)
+    [[Split(id='feedback', payload=None)], [Split(id='feedback', payload=None)]]
+    """
+
+    bounded = False
+    may_finish = True
+
+    def __init__(self, feedback_id: str, produced_type: TypeInformation | None = None) -> None:
+        """Records already have `produced_type` when they come back."""
+        self.feedback_id = feedback_id
+        self.produced_type = produced_type
+
+    def splits(self, parallelism: int) -> list[list[Split]]:
+        return [[Split("feedback")] for _ in range(parallelism)]
+
+    def open_reader(self, split: Split, position: Any, context: ReaderContext) -> NoReturn:
+        raise NotImplementedError("the records of an iteration come with the orders of the driver")

@@ -1,0 +1,139 @@
+"""Many model runs in a row: the exhaustive families first, then damage and random ones until the number is full.
+
+Every run has a label from which it can be replayed alone: `strike:manifest.torn/1/kill+marker.pre/1/power@4,2`,
+`zombie:17,40,-@4,1`, `damage:12`, `random:12`; after `@` stand the records of a partition and the retained checkpoints.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from protocol_kit.damage import run_damage
+from protocol_kit.schedules import Strike, length_of_life, pairs, run_random, run_strikes, run_zombie, strikes
+from protocol_kit.world import World
+
+from headrace.common.faultpoints import POINTS
+
+SMALL = 20_000
+"""Up to this number the exhaustive families are thinned out; above, they are whole."""
+
+
+@dataclass
+class Tally:
+    """What a campaign did."""
+
+    runs: Counter[str] = field(default_factory=Counter)
+    reached: Counter[str] = field(default_factory=Counter)
+    ends: Counter[str] = field(default_factory=Counter)
+    steps: int = 0
+    wall: float = 0.0
+    cpu: float = 0.0
+    violations: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def unreached(self) -> list[str]:
+        return [p for p in POINTS if not self.reached[p]]
+
+    @property
+    def passed(self) -> bool:
+        return not self.violations and not self.unreached
+
+
+def replay(label: str, **options: Any) -> World:
+    """Run the schedule of a label."""
+    family, _, rest = label.partition(":")
+    if family in ("random", "damage"):
+        return (run_random if family == "random" else run_damage)(int(rest), **options)
+    what, _, sizes = rest.partition("@")
+    length, retained = map(int, sizes.split(","))
+    options = {"length": length, "retained": retained, **options}
+    if family == "strike":
+        faults = [s.split("/") for s in what.split("+")]
+        return run_strikes(tuple(Strike(p, int(n), a) for p, n, a in faults), **options)
+    if family == "zombie":
+        first, second, then = what.split(",")
+        return run_zombie(int(first), int(second), None if then == "-" else int(then), **options)
+    raise ValueError(f"no schedule has the label {label!r}")
+
+
+def labels(schedules: int, seed: int) -> Iterator[str]:
+    """The labels of a campaign."""
+    whole = schedules > SMALL
+    exhaustive = list(_singles())
+    exhaustive += _pairs(2 if whole else 1)
+    exhaustive += _zombies(1 if whole else 10)
+    yield from exhaustive[:schedules]
+    left = max(0, schedules - len(exhaustive))
+    damaged = left // 5
+    yield from (f"damage:{seed + n}" for n in range(damaged))
+    yield from (f"random:{seed + n}" for n in range(left - damaged))
+
+
+def _text(*faults: Strike) -> str:
+    return "strike:" + "+".join(f"{s.point}/{s.occurrence}/{s.action}" for s in faults)
+
+
+def _singles() -> Iterator[str]:
+    for retained in (1, 2, 3):
+        yield from (f"{_text(s)}@6,{retained}" for s in strikes(4))
+
+
+def _pairs(occurrences: int) -> Iterator[str]:
+    for number, (one, two) in enumerate(pairs(occurrences)):
+        yield f"{_text(one, two)}@4,{1 + number % 2}"
+
+
+def _zombies(stride: int) -> Iterator[str]:
+    """Driver 1 sleeps at each step; driver 2 gets to every, or each `stride`-th, step before driver 1 wakes up."""
+    life = length_of_life(length=4)
+    for first in range(life):
+        for second in (*range(0, life + 40, stride), 100_000):
+            yield f"zombie:{first},{second},-@4,{1 + first % 2}"
+            if second % (3 * stride) == 0:
+                yield f"zombie:{first},{second},{1 + second % 17}@4,{1 + first % 2}"
+
+
+def run_campaign(schedules: int, seed: int, keep: int = 20, **options: Any) -> Tally:
+    """Run them; violations are kept with their labels, the first `keep` of them."""
+    tally = Tally()
+    wall, cpu = time.perf_counter(), time.process_time()
+    for label in labels(schedules, seed):
+        tally.runs[label.partition(":")[0]] += 1
+        try:
+            world = replay(label, **options)
+        except AssertionError as error:
+            tally.violations.append((label, str(error)))
+            if len(tally.violations) >= keep:
+                break
+            continue
+        tally.reached += world.reached
+        tally.steps += world.steps
+        tally.ends.update(a.state for a in world.actors)
+    tally.wall, tally.cpu = time.perf_counter() - wall, time.process_time() - cpu
+    return tally
+
+
+def first_violation(schedules: int, seed: int, **options: Any) -> tuple[int, str, str] | None:
+    """Give how many runs it took to catch a broken variant, the label, and what was wrong."""
+    dice = random.Random(seed)
+    families = [list(_singles()), list(_pairs(1)), list(_zombies(10))]
+    for family in families:
+        dice.shuffle(family)
+    families += [[f"{name}:{seed + n}" for n in range(schedules)] for name in ("damage", "random")]
+    mixed = [iter(family) for family in families]
+    number = 0
+    while number < schedules:
+        for part in mixed:
+            for label in islice(part, 40):
+                number += 1
+                try:
+                    replay(label, **options)
+                except AssertionError as error:
+                    return number, label, str(error)
+    return None

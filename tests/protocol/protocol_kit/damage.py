@@ -1,0 +1,70 @@
+"""Runs in which a record or state file rots or vanishes between two drivers: what happens must be what the table says."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from protocol_kit.schedules import conclude
+from protocol_kit.world import ENDED, REFUSED, RUNNING, World
+
+from headrace.checkpoint import names
+from headrace.checkpoint.model import Seal
+
+
+def run_damage(seed: int, **options: Any) -> World:
+    """One or two drivers die at any step, one thing rots or vanishes, the next driver must refuse or recover."""
+    dice = random.Random(seed)
+    options.setdefault("length", dice.choice((2, 4, 6)))
+    options.setdefault("retained", dice.choice((1, 2)))
+    world = World(**options)
+    for _ in range(dice.choice((1, 1, 2))):
+        driver = world.spawn()
+        for _ in range(dice.randint(1, 220)):
+            if driver.state is RUNNING:
+                world.step(driver)
+        world.kill(driver)
+    found = [n for n in world.store.all_names() if not n.startswith((names.GENERATIONS, names.TEMPORARIES))]
+    if not found:
+        conclude(world)
+        return world
+    name = dice.choice(found)
+    refuse = must_refuse(world, name)
+    vanish = dice.random() < 0.4 and may_vanish(world, name)
+    world.damaged = 1
+    if vanish:
+        world.store.delete(name)
+    else:
+        world.store.damage(name)
+    before = world.verifier.visible.copy()
+    how = conclude(world)
+    if how != (REFUSED if refuse else ENDED):
+        world.verifier.fail("I10", f"{name} {'vanished' if vanish else 'rotted'}: the driver {how}, against the table")
+    if how is REFUSED and world.verifier.visible != before:
+        world.verifier.fail("I10", "output became visible although the driver refused")
+    return world
+
+
+def must_refuse(world: World, name: str) -> bool:
+    """The table, from what really happened: the base is hurt, and something of it may have been seen, or the
+    checkpoint before it is hurt as well.
+    """
+    base = world.verifier.base()
+    if base is None:
+        return False
+    hurt = {names.slot_name(base.epoch), *(names.FILES + f.name for f in base.files)}
+    marked = names.marker_name(base.epoch) in world.store.folders[names.MARKERS]
+    before = world.store.truth(names.slot_name(base.parent)) if base.parent is not None else None
+    both = before is not None and name in {names.FILES + f.name for f in before.files}
+    return name in hurt and (marked or both or not world.sink.untouched(base.epoch))
+
+
+def may_vanish(world: World, name: str) -> bool:
+    """A durable record does not vanish; where its loss can be told all the same, it must be."""
+    if not name.startswith(names.SLOTS):
+        return True
+    if isinstance(world.store.truth(name), Seal):
+        return True
+    number = names.number_of(name)
+    assert number is not None
+    return names.marker_name(number) in world.store.folders[names.MARKERS]

@@ -1,0 +1,89 @@
+"""A store in memory that can be hurt: records that are seen but not durable, torn records, damage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.checkpoint import names
+from headrace.checkpoint.errors import DamagedRecordError, RecordMissingError
+from headrace.checkpoint.model import FileEntry
+
+
+class Torn:
+    """What stands under a name whose write was cut, or which rotted. `before` is for the verifier only."""
+
+    def __init__(self, before: Any = None) -> None:
+        self.before = before
+
+
+class MemoryStore:
+    def __init__(self) -> None:
+        self.folders: dict[str, dict[str, Any]] = {
+            f: {}
+            for f in (names.GENERATIONS, names.PLANS, names.SLOTS, names.MARKERS, names.FILES, names.TEMPORARIES)
+        }
+        self.undurable: set[str] = set()
+        self._temporaries = 0
+
+    # -- what the protocol may do -----------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        self.undurable.clear()
+
+    def create(self, name: str, content: Any) -> bool:
+        folder = self._folder(name)
+        if name in folder:
+            return False
+        folder[name] = content
+        return True
+
+    def read(self, name: str) -> Any:
+        try:
+            content = self._folder(name)[name]
+        except KeyError:
+            raise RecordMissingError(name) from None
+        if type(content) is Torn:
+            raise DamagedRecordError(name, "torn")
+        return content
+
+    def list(self, folder: str) -> list[str]:
+        return sorted(self.folders[folder])
+
+    def delete(self, name: str) -> None:
+        self._folder(name).pop(name, None)
+        self.undurable.discard(name)
+
+    def problem_of(self, file: FileEntry) -> str | None:
+        content = self.folders[names.FILES].get(names.FILES + file.name)
+        if content is None:
+            return "missing"
+        return "torn" if type(content) is Torn else None
+
+    # -- what the model does to it ----------------------------------------------------------------------------------
+
+    def create_torn(self, name: str) -> bool:
+        """A store that does not keep its first promise."""
+        return self.create(name, Torn())
+
+    def leave_temporary(self, generation: int) -> None:
+        self._temporaries += 1
+        self.create(names.temporary_name(generation, str(self._temporaries)), Torn())
+
+    def lose_power(self) -> None:
+        for name in list(self.undurable):
+            self.delete(name)
+
+    def damage(self, name: str) -> None:
+        folder = self._folder(name)
+        folder[name] = Torn(folder[name])
+
+    def truth(self, name: str) -> Any:
+        """What was written, even if it has been damaged since."""
+        content = self._folder(name).get(name)
+        return content.before if type(content) is Torn else content
+
+    def all_names(self) -> list[str]:
+        return [name for folder in self.folders.values() for name in folder]
+
+    def _folder(self, name: str) -> dict[str, Any]:
+        return self.folders[name[: name.index("/") + 1]]

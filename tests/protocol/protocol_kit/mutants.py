@@ -1,0 +1,168 @@
+"""Broken variants of the protocol. Each must be caught by the model: a test that cannot fail shows nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from protocol_kit.simulated_sinks import ForgetfulSink
+
+from headrace.checkpoint import instructions as do
+from headrace.checkpoint import names
+from headrace.checkpoint.derive import Situation
+from headrace.checkpoint.gc import Garbage
+from headrace.checkpoint.model import Committable, Manifest, Observation
+from headrace.checkpoint.resolve import Decision, Verdict, Wish
+from headrace.checkpoint.steps import Steps, create
+from headrace.checkpoint.workflow import Workflow
+
+
+class NoFencing(Workflow):
+    """Never looks for a later generation."""
+
+    def fence(self) -> Steps[None]:
+        return
+        yield
+
+
+class NoSeal(Workflow):
+    """Leaves the first free slot to whoever comes."""
+
+    def seal(self, seen: Observation, decision: Decision) -> Steps[bool]:
+        yield from self.fence()
+        self.epoch = seen.last_slot + 1
+        return True
+
+
+class NoFenceAfterManifest(Workflow):
+    """Believes that a slot that was free proves that it is still the master."""
+
+    finishing = False
+
+    def finish(self) -> Steps[None]:
+        self.finishing = True
+        yield from super().finish()
+        self.finishing = False
+
+    def fence(self) -> Steps[None]:
+        if not self.finishing:
+            yield from super().fence()
+
+
+class MarkerBeforeCommits(Workflow):
+    """Steps 6 and 7 in the wrong order."""
+
+    def finish(self) -> Steps[None]:
+        manifest = self.unfinished
+        assert manifest is not None
+        yield from self.fence()
+        yield from self.mark(manifest)
+        yield from self.commit_all(manifest)
+        self.unfinished = None
+
+
+class CommitBeforeManifest(Workflow):
+    """Steps 5 and 6 in the wrong order."""
+
+    def decide_epoch(self, manifest: Manifest) -> Steps[None]:
+        yield from self.commit_all(manifest)
+        yield from super().decide_epoch(manifest)
+
+
+class CollectsLiveFiles(Workflow):
+    """Takes every file of an older epoch for dead, although deltas build on it."""
+
+    def classify(self, seen: Observation, listed: Sequence[str], staged: Sequence[Committable]) -> Garbage:
+        garbage = super().classify(seen, listed, staged)
+        old = [n for n in listed if (age := names.file_age(n)) and age[0] <= (self.base.epoch if self.base else 0) - 2]
+        return replace(garbage, names=tuple(dict.fromkeys((*garbage.names, *old))))
+
+
+class CollectsOthersFiles(Workflow):
+    """Takes all that its manifest does not list for dead, even what a later generation is writing."""
+
+    def classify(self, seen: Observation, listed: Sequence[str], staged: Sequence[Committable]) -> Garbage:
+        live = {names.FILES + f.name for f in (self.base.files if self.base else ())}
+        garbage = super().classify(seen, listed, staged)
+        others = [n for n in listed if n.startswith(names.FILES) and n not in live]
+        return replace(garbage, names=tuple(dict.fromkeys((*garbage.names, *others))))
+
+    def fence(self) -> Steps[None]:
+        return
+        yield
+
+
+class FallsBack(Workflow):
+    """Goes back to the older checkpoint whenever the newest is damaged, committed or not."""
+
+    def decide(self, seen: Observation, wish: Wish | None) -> Steps[Any]:
+        derived, decision = yield from super().decide(seen, wish)
+        if derived.situation is Situation.DAMAGED and derived.fallback is not None:
+            decision = Decision(Verdict.REDO, derived.fallback.manifest)
+        return derived, decision
+
+
+class NoReplay(Workflow):
+    """Takes a manifest without marker for finished."""
+
+    def decide(self, seen: Observation, wish: Wish | None) -> Steps[Any]:
+        derived, decision = yield from super().decide(seen, wish)
+        if decision.verdict is Verdict.REPLAY:
+            decision = replace(decision, verdict=Verdict.GO_ON)
+        return derived, decision
+
+
+class DiscardsBeforeSeal(Workflow):
+    """Aborts what older drivers have prepared while they can still create a manifest for it."""
+
+    def seal(self, seen: Observation, decision: Decision) -> Steps[bool]:
+        self.base = decision.base
+        yield from self.discard()
+        return (yield from super().seal(seen, decision))
+
+
+class TakesLateErrorsForEarly(Workflow):
+    """An error of the store just after the commit point is taken for one before it, and the handles are aborted."""
+
+    def decide_epoch(self, manifest: Manifest) -> Steps[None]:
+        yield from super().decide_epoch(manifest)
+        yield from self.fence()
+
+
+class IgnoresOthersInSlot(Workflow):
+    """Takes what is in its slot for its own."""
+
+    def decide_epoch(self, manifest: Manifest) -> Steps[None]:
+        yield do.Reach("manifest.pre")
+        yield from create(names.slot_name(manifest.epoch), manifest, "manifest.torn")
+        yield do.Reach("manifest.post")
+        self.base = self.unfinished = manifest
+        self.epoch = manifest.epoch + 1
+
+    def fence(self) -> Steps[None]:
+        return
+        yield
+
+
+MUTANTS: dict[str, dict[str, Any]] = {
+    **{
+        cls.__name__: {"workflow": cls}
+        for cls in (
+            NoFencing,
+            NoSeal,
+            NoFenceAfterManifest,
+            MarkerBeforeCommits,
+            CommitBeforeManifest,
+            CollectsLiveFiles,
+            CollectsOthersFiles,
+            FallsBack,
+            NoReplay,
+            DiscardsBeforeSeal,
+            TakesLateErrorsForEarly,
+            IgnoresOthersInSlot,
+        )
+    },
+    "NoSettle": {"deaf_to": (do.Settle,)},
+    "ForgetfulSink": {"sink": ForgetfulSink},
+}

@@ -1,0 +1,170 @@
+"""Families of model runs: crashes at points, pairs of them, zombies, damage, random. Each run is replayable.
+
+Every run ends the same way: a last driver works without faults to the end of the input, whoever sleeps wakes up, the
+verifier compares, one more driver collects the garbage, the verifier looks for leaks.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from protocol_kit.simulated_job import Stage, WriteState
+from protocol_kit.verifier import ViolationError
+from protocol_kit.world import COMMIT_REFUSED, ENDED, FENCED, KILLED, REFUSED, RUNNING, UNSURE, World
+
+from headrace.checkpoint import instructions as do
+from headrace.common.faultpoints import POINTS
+
+LIVE_ERRORS = ("lost-done", "lost-not", "full")
+ACTIONS: dict[str, tuple[str, ...]] = {
+    "plan.torn": ("kill", "kill-unsynced", "kill-torn", "power", *LIVE_ERRORS),
+    "manifest.torn": ("kill", "kill-unsynced", "kill-torn", "power", *LIVE_ERRORS),
+    "marker.torn": ("kill", "kill-unsynced", "kill-torn", "power", *LIVE_ERRORS),
+    "state.torn": ("kill", "kill-unsynced", "kill-torn", "power", "full"),
+    "precommit.mid": ("kill", "kill-after", "power", "lost-done", "lost-not"),
+    "commit.ambiguous": ("kill", "kill-after", "power", "lost-done", "lost-not"),
+}
+
+
+@dataclass(frozen=True)
+class Strike:
+    """A fault when a driver reaches a point for the n-th time."""
+
+    point: str
+    occurrence: int
+    action: str
+
+
+def strikes(occurrences: int) -> list[Strike]:
+    """All faults at all points."""
+    return [
+        Strike(point, n, action)
+        for point in POINTS
+        for n in range(1, occurrences + 1)
+        for action in ACTIONS.get(point, ("kill", "power"))
+    ]
+
+
+def conclude(world: World) -> str:
+    """Bring a run to its end and verify it. Gives how the last driver ended."""
+    last = world.spawn()
+    world.run(last)
+    if last.state is REFUSED:
+        if not world.torn and not world.damaged:
+            world.verifier.fail("I8", f"refused without damage: {last.error}")
+        if "slots/" not in str(last.error) and "state/" not in str(last.error):
+            world.verifier.fail("I10", f"a refusal names no file: {last.error}")
+        return REFUSED
+    if last.state is not ENDED:
+        world.verifier.fail("I8", f"the last driver is {last.state}: {last.error}")
+    for actor in world.actors:
+        world.run(actor)
+        if actor.state is COMMIT_REFUSED and not world.torn and not world.damaged:
+            world.verifier.fail("I1", f"a commit was refused: {actor.error}")
+        assert actor.state in (ENDED, KILLED, FENCED, UNSURE, REFUSED, COMMIT_REFUSED)
+    world.verifier.finish(world.sink, world.idempotent)
+    world.run(world.spawn())
+    world.verifier.finish(world.sink, world.idempotent)
+    world.verifier.no_leak(world.sink, world.retained)
+    return ENDED
+
+
+def run_strikes(faults: tuple[Strike, ...], **options: Any) -> World:
+    """One driver after the other, each with its fault; a live error does not end its driver."""
+    world = World(**options)
+    for fault in faults:
+        actor = world.spawn()
+        while actor.state is RUNNING:
+            hit = actor.point == fault.point and actor.reached[fault.point] + 1 == fault.occurrence
+            world.step(actor, fault.action if hit else None)
+    conclude(world)
+    return world
+
+
+def run_zombie(first: int, second: int, then: int | None = None, **options: Any) -> World:
+    """Driver 1 falls asleep after `first` steps, driver 2 takes `second`, driver 1 wakes up (for `then` steps)."""
+    world = World(**options)
+    one = world.spawn()
+    _some(world, one, first)
+    two = world.spawn()
+    _some(world, two, second)
+    _some(world, one, 100_000 if then is None else then)
+    world.run(two)
+    conclude(world)
+    return world
+
+
+def _some(world: World, actor: Any, steps: int) -> None:
+    while steps and actor.state is RUNNING:
+        world.step(actor)
+        steps -= 1
+
+
+def length_of_life(**options: Any) -> int:
+    """Steps of a driver that nobody disturbs."""
+    world = World(**options)
+    world.run(world.spawn())
+    return world.steps
+
+
+def pairs(occurrences: int) -> Iterator[tuple[Strike, Strike]]:
+    """All faults, and after each, all faults in the driver that recovers."""
+    every = strikes(occurrences)
+    for one in every:
+        for two in every:
+            yield one, two
+
+
+def run_random(seed: int, **options: Any) -> World:
+    """Up to four drivers and their late tasks in any order, with up to five faults of any kind."""
+    dice = random.Random(seed)
+    options.setdefault("length", dice.choice((2, 2, 4, 4, 6)))
+    options.setdefault("retained", dice.choice((1, 2, 3)))
+    world = World(**options)
+    current = world.spawn()
+    budget = dice.randint(1, 5)
+    rate = dice.choice((0.01, 0.03, 0.1))
+    torn_allowed = dice.random() < 0.2
+    drivers = 1
+    while True:
+        running = [a for a in world.actors if a.state is RUNNING]
+        if not running:
+            if drivers >= 4 or not budget:
+                break
+            current, drivers = world.spawn(), drivers + 1
+            continue
+        if current.state is not RUNNING or (len(running) > 1 and dice.random() < 0.05):
+            current = dice.choice(running)
+        if not budget or dice.random() >= rate:
+            world.step(current)
+            if current.state is ENDED and current.driver is not None:
+                break
+            continue
+        budget -= 1
+        if drivers < 4 and dice.random() < 0.4:  # a second driver while the first one lives
+            current, drivers = world.spawn(), drivers + 1
+            continue
+        world.step(current, _any_fault(dice, current.instruction, torn_allowed))
+        if current.state is KILLED and dice.random() < 0.3:
+            world.orphan(current)
+    conclude(world)
+    return world
+
+
+def _any_fault(dice: random.Random, instruction: Any, torn_allowed: bool) -> str:
+    kind = type(instruction)
+    if kind in (do.Create, WriteState):
+        choice = ("kill", "kill-unsynced", "power", *LIVE_ERRORS) + (("kill-torn",) if torn_allowed else ())
+    elif kind in (do.Commit, Stage):
+        choice = ("kill", "kill-after", "power", "lost-done", "lost-not")
+    elif kind in (do.Read, do.ListNames, do.Delete, do.CheckFile, do.Settle):
+        choice = ("kill", "kill-after", "power", "full")
+    else:
+        choice = ("kill", "kill-after", "power")
+    return dice.choice(choice)
+
+
+__all__ = ["ViolationError", "conclude", "run_random", "run_strikes", "run_zombie"]

@@ -1,0 +1,16 @@
+"""A local executor that builds every task anew in every epoch, from its state files: as if each epoch ran in another process."""
+
+from __future__ import annotations
+
+from headrace.runtime.local.executor import LocalExecutor
+from headrace.runtime.task.host import TaskHost
+from headrace.runtime.task.messages import EpochOrder
+
+
+class ForgetfulExecutor(LocalExecutor):
+    """Keeps nothing in memory."""
+
+    def run_epoch(self, order: EpochOrder) -> list[bytes]:
+        """Runs an epoch in a new host."""
+        self._host = TaskHost(self._spec)
+        return super().run_epoch(order)
