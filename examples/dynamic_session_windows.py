@@ -3,7 +3,7 @@
 Run it with `python examples/dynamic_session_windows.py`.
 """
 
-from headrace.common import Duration, Time, WatermarkStrategy
+from headrace.common import Duration, WatermarkStrategy
 from headrace.common.watermark_strategy import TimestampAssigner
 from headrace.datastream import ProcessWindowFunction, StreamExecutionEnvironment
 from headrace.datastream.window import EventTimeSessionWindows, SessionWindowTimeGapExtractor
@@ -37,7 +37,7 @@ class Session(ProcessWindowFunction):
 def main() -> None:
     env = StreamExecutionEnvironment.get_execution_environment()
     env.set_parallelism(1)
-    # Records may come up to 40 seconds late: so far the watermark stays behind the highest timestamp.
+    # Records may come up to 45 seconds late: so far the watermark stays behind the highest timestamp.
     strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_seconds(45))
     strategy = strategy.with_timestamp_assigner(EventTime())
     (

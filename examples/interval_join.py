@@ -33,7 +33,9 @@ def main() -> None:
     strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_seconds(2))
     strategy = strategy.with_timestamp_assigner(EventTime())
     orders = env.from_collection(ORDERS).assign_timestamps_and_watermarks(strategy).key_by(lambda order: order[0])
-    payments = env.from_collection(PAYMENTS).assign_timestamps_and_watermarks(strategy).key_by(lambda payment: payment[0])
+    payments = (
+        env.from_collection(PAYMENTS).assign_timestamps_and_watermarks(strategy).key_by(lambda payment: payment[0])
+    )
     orders.interval_join(payments).between(Time.seconds(0), Time.seconds(10)).process(Paid()).print()
     env.execute("interval join")
 

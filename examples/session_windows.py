@@ -16,7 +16,7 @@ CLICKS = [
     ("ann", "home", 1),
     ("bob", "home", 3),
     ("ann", "shoes", 8),
-    ("ann", "cart", 7),  # out of order
+    ("ann", "cart", 6),  # out of order
     ("bob", "shoes", 12),
     ("ann", "pay", 14),
     ("bob", "cart", 29),

@@ -7,7 +7,8 @@ Run it with `python examples/top_n.py`.
 
 from headrace.common import Duration, Time, WatermarkStrategy
 from headrace.common.watermark_strategy import TimestampAssigner
-from headrace.datastream import AggregateFunction, ProcessAllWindowFunction, ProcessWindowFunction, StreamExecutionEnvironment
+from headrace.datastream import AggregateFunction, ProcessWindowFunction, StreamExecutionEnvironment
+from headrace.datastream.functions import ProcessAllWindowFunction
 from headrace.datastream.window import TumblingEventTimeWindows
 
 # page, at which second

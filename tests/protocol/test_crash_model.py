@@ -6,7 +6,7 @@
 import pytest
 from protocol_kit.campaign import SMALL, first_violation, replay, run_campaign
 from protocol_kit.mutants import MUTANTS
-from protocol_kit.schedules import conclude, length_of_life, run_random
+from protocol_kit.schedules import conclude, life_of, run_random
 from protocol_kit.world import ENDED, FENCED, World
 
 from headrace.common.faultpoints import POINTS
@@ -39,7 +39,7 @@ def test_every_point_is_reached_and_every_end_occurs(campaign):
 def test_a_broken_protocol_is_caught(mutant):
     caught = first_violation(6000, SEED, **MUTANTS[mutant])
     assert caught is not None, f"{mutant} was not caught"
-    number, label, _ = caught
+    _, label, _ = caught
     with pytest.raises(AssertionError):
         replay(label, **MUTANTS[mutant])
     replay(label)  # it is the mutant's fault, not the schedule's
@@ -51,7 +51,7 @@ def test_a_run_without_faults():
     world.run(driver)
     assert driver.state == ENDED
     assert conclude(world) == ENDED
-    assert world.steps > length_of_life(length=6)
+    assert world.steps > len(life_of(length=6))
 
 
 def test_a_seed_gives_the_same_run():

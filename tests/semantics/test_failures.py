@@ -161,9 +161,9 @@ CASES: dict[str, tuple[Build, str]] = {
 }
 
 
-def environment() -> StreamExecutionEnvironment:
+def environment(executor: str = "local") -> StreamExecutionEnvironment:
     configuration = Configuration()
-    settings = {"headrace.executor": "local", "headrace.testing.clock": "0", "headrace.epoch.idle-poll-ms": "1"}
+    settings = {"headrace.executor": executor, "headrace.testing.clock": "0", "headrace.epoch.idle-poll-ms": "1"}
     for key, value in settings.items():
         configuration.set_string(key, value)
     return StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(1)
@@ -172,9 +172,14 @@ def environment() -> StreamExecutionEnvironment:
 NO_WATERMARKS = WatermarkStrategy.no_watermarks()
 
 
-def run(build: Build, events: tuple[Event, ...] = EVENTS, strategy: WatermarkStrategy = NO_WATERMARKS) -> HeadraceError:
+def run(
+    build: Build,
+    events: tuple[Event, ...] = EVENTS,
+    strategy: WatermarkStrategy = NO_WATERMARKS,
+    executor: str = "local",
+) -> HeadraceError:
     """What a job fails with."""
-    env = environment()
+    env = environment(executor)
     source = env.from_source(event_source(events), strategy, "events").uid("source")
     result = build(source)
     if isinstance(result, DataStream):
@@ -191,8 +196,18 @@ class _Ignoring(SinkFunction):
 
 @pytest.mark.parametrize("case", CASES)
 def test_failure_of_user_code_says_where(case: str):
+    check_failure(case, "local")
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("case", ["map in a chain", "an event-time timer", "a key selector"])
+def test_failure_of_user_code_says_where_on_spark(case: str):
+    check_failure(case, "spark")
+
+
+def check_failure(case: str, executor: str) -> None:
     build, record = CASES[case]
-    error = run(build)
+    error = run(build, executor=executor)
     assert isinstance(error, UserCodeError), error
     assert error.user_traceback.splitlines()[-1].startswith("ValueError: cannot take"), error
     assert "in refuse" in error.user_traceback

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from semantics_kit.functions import CoFacts, KeyedLookup, Remembering, TimerFacts, first
+from semantics_kit.functions import CoFacts, KeyedLookup, Remembering, TimerFacts, ToOutputs, first
 
 from headrace.common import Configuration, WatermarkStrategy
 from headrace.common.errors import ConfigurationError, InvalidProgramError, UserCodeError
-from headrace.datastream import StreamExecutionEnvironment
+from headrace.datastream import OutputTag, StreamExecutionEnvironment
 from headrace.graph.specs import AssignTimestamps, BroadcastProcess, CoProcess, PrintSink, Process
 from headrace.state.descriptors import MapStateDescriptor
 from headrace.testing import EndEpoch, Fail, OperatorHarness, Record, WatermarkTo, event_source, observe
@@ -124,3 +124,17 @@ def test_observing_a_union_of_streams():
     env = environment()
     stream = env.from_collection([1]).union(env.from_collection([2]))
     assert [e for e in observe(stream).execute_and_collect() if isinstance(e, Record)] == [Record(1), Record(2)]
+
+
+def test_side_outputs_carry_the_watermarks():
+    env = environment()
+    events = event_source([Record(("left", ("a", "event", 5)), 1), WatermarkTo(7), Record(("main", 1), 8)])
+    source = env.from_source(events, WatermarkStrategy.no_watermarks(), "events")
+    side = source.process(ToOutputs()).get_side_output(OutputTag("left"))
+    seen = list(observe(side.key_by(first).process(TimerFacts())).execute_and_collect())
+    assert seen == [
+        Record(("a", 1, -(2**63)), 1),
+        Record(("a", "event", 5, 7), 5),
+        WatermarkTo(7),
+        WatermarkTo(2**63 - 1),
+    ]

@@ -33,7 +33,6 @@ MARKERS = "markers/"
 FILES = "state/"
 TEMPORARIES = "temporary/"
 
-_NUMBER = re.compile(r"[0-9]{10}")
 _PLAN = re.compile(r"e([0-9]{10})-g([0-9]{10})-.+")
 _FILE = re.compile(r".+-e([0-9]{10})-g([0-9]{10})-[^/]+")
 _TEMPORARY = re.compile(r"g([0-9]{10})-.+")
@@ -91,7 +90,7 @@ def number_of(name: str) -> int | None:
     (7, None)
     """
     last = name.rpartition("/")[2]
-    return int(last) if _NUMBER.fullmatch(last) else None
+    return int(last) if len(last) == 10 and last.isascii() and last.isdigit() else None
 
 
 def plan_age(name: str) -> tuple[int, int] | None:

@@ -72,14 +72,16 @@ def newest_generation() -> Steps[int]:
     return max((n for n in map(names.number_of, found) if n is not None), default=0)
 
 
-def observe() -> Steps[Observation]:
+def observe(settle: bool = True) -> Steps[Observation]:
     """Look at all records.
 
-    1. Settle: what is seen must not vanish again in a crash of the machine after others have acted on it.
+    1. Settle: what is seen must not vanish again in a crash of the machine after others have acted on it. Whoever acts
+       only on what it made durable itself need not.
     2. Markers before slots: whoever sees a marker also sees its slot.
     3. Generations last: a claim always precedes what its driver writes.
     """
-    yield do.Settle()  # 1
+    if settle:  # 1
+        yield do.Settle()
     markers: dict[int, Marker | Damaged] = {}
     for epoch, record in (yield from _read_all(names.MARKERS)).items():  # 2
         if not isinstance(record, Marker | Damaged):

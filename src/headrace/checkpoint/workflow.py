@@ -171,7 +171,7 @@ class Workflow(Recovery):
     def collect(self) -> Steps[Garbage]:
         """Step 9: classify all, then delete, oldest first."""
         yield do.Reach("gc.pre")
-        seen = yield from observe()
+        seen = yield from observe(settle=False)
         listed: list[str] = []
         for folder in _FOLDERS:
             listed += yield do.ListNames(folder)

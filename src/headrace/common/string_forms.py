@@ -38,7 +38,7 @@ from headrace.common.typeinfo import (
 )
 from headrace.common.types import Row
 
-__all__ = ["double_text", "float_text", "string_form"]
+__all__ = ["double_text", "float_text", "java_form", "string_form"]
 
 StringForm = Callable[[Any], str]
 
@@ -58,6 +58,16 @@ def string_form(type_info: TypeInformation | None) -> StringForm:
         return string_form(type_info.type_info)
     if isinstance(type_info, RowTypeInfo):
         return _printed_row
+    return _java_form(type_info)
+
+
+def java_form(type_info: TypeInformation | None) -> StringForm:
+    """Give the function that makes Java's ``toString`` of a value of this type, as Java sinks and logs show it.
+
+    >>> from headrace.common import Types
+    >>> java_form(Types.ROW([Types.DOUBLE(), Types.STRING()]))(Row(1e10, None))
+    '+I[1.0E10, null]'
+    """
     return _java_form(type_info)
 
 

@@ -31,6 +31,7 @@ from headrace.graph.stream_graph import GraphSettings, StreamGraph, build_stream
 from headrace.graph.transformations import TransformationKind, TransformationRegistry
 from headrace.sources.base import Source as SourceDefinition
 from headrace.sources.collection import CollectionSource
+from headrace.sources.feedback import FeedbackSource
 from headrace.sources.function_source import FunctionSource
 from headrace.sources.number_sequence import NumberSequence
 from headrace.sources.socket_text import SocketText
@@ -224,7 +225,9 @@ class StreamExecutionEnvironment(CheckpointingOptions):
 
     def _is_batch(self) -> bool:
         mode = self.get_runtime_mode()
-        unbounded = [t for t in self.registry.program() if isinstance(t.spec, SourceSpec) and not t.spec.source.bounded]
+        sources = [(t, t.spec.source) for t in self.registry.program() if isinstance(t.spec, SourceSpec)]
+        loops = any(isinstance(source, FeedbackSource) for _, source in sources)
+        unbounded = [t for t, source in sources if not source.bounded and not isinstance(source, FeedbackSource)]
         if mode is RuntimeExecutionMode.BATCH and unbounded:
             raise InvalidProgramError(
                 f"Detected an UNBOUNDED source with the '{options.RUNTIME_MODE.key}' set to 'BATCH'. "
@@ -232,7 +235,8 @@ class StreamExecutionEnvironment(CheckpointingOptions):
                 operator_name=unbounded[0].name,
                 uid=unbounded[0].uid,
             )
-        return mode is RuntimeExecutionMode.BATCH or (mode is RuntimeExecutionMode.AUTOMATIC and not unbounded)
+        automatic = mode is RuntimeExecutionMode.AUTOMATIC and not unbounded and not loops
+        return mode is RuntimeExecutionMode.BATCH or automatic
 
     # ------------------------------------------------------------------ running
 

@@ -144,8 +144,9 @@ class FunctionOperator(Operator):
 
     @property
     def is_rich(self) -> bool:
-        """Whether the function may hold keyed state: it has an `open` to get it in."""
-        return callable(getattr(self.func, "open", None))
+        """Whether the function may hold keyed state: it has an `open` of its own to get it in."""
+        opener = getattr(self.func, "open", None)
+        return callable(opener) and getattr(opener, "__qualname__", "") != "Function.open"
 
 
 def method_of(func: Any, name: str) -> Callable[..., Any]:

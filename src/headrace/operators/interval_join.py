@@ -22,7 +22,10 @@ from headrace.operators.output import Timestamps, Values
 
 __all__ = ["IntervalJoinOperator"]
 
-_Sides = tuple[dict[int, list[Any]], dict[int, list[Any]]]
+_Side = dict[int, list[Any]]
+_Sides = tuple[_Side, _Side]
+_Kept = tuple[Any, _Side, int]
+"""(key, the side's dict, timestamp): the records of one key and side with one timestamp."""
 
 
 class JoinContext:
@@ -53,9 +56,9 @@ class IntervalJoinOperator(FunctionOperator):
         self._spec = spec
         self._live: dict[Any, _Sides] = {}
         self._touched: set[Any] = set()
-        # Buckets of keys by the time from which they have something to drop; the heap has the times of the buckets.
-        self._expiring: dict[int, set[Any]] = {}
-        self._times: list[int] = []
+        # What is kept, by when it is dropped, in buckets of some milliseconds; the heap has the numbers of the buckets.
+        self._expiring: dict[int, list[_Kept]] = {}
+        self._buckets: list[int] = []
         self._bucket = max(1, (spec.upper - spec.lower) // 64)
         self._kept_for = (max(spec.upper, 0), max(-spec.lower, 0))
         self.late_dropped = 0
@@ -67,7 +70,7 @@ class IntervalJoinOperator(FunctionOperator):
         for key, sides in self._live.items():
             for side, kept_for in zip(sides, self._kept_for):
                 for time in side:
-                    self._expire_at(time + kept_for, key)
+                    self._expire_at(time + kept_for, (key, side, time))
         self._join_context = JoinContext()
         super().open()
 
@@ -107,11 +110,11 @@ class IntervalJoinOperator(FunctionOperator):
                     same[time].append(value)
                 else:
                     same[time] = [value]
-                    keys_due = expiring.get((time + kept_for) // bucket)
-                    if keys_due is None:
-                        self._expire_at(time + kept_for, key)
+                    due = expiring.get((time + kept_for) // bucket)
+                    if due is None:
+                        self._expire_at(time + kept_for, (key, same, time))
                     else:
-                        keys_due.add(key)
+                        due.append((key, same, time))
                 for other_time, others in sides[1 - own].items():
                     if not low <= other_time - time <= high:
                         continue
@@ -142,42 +145,39 @@ class IntervalJoinOperator(FunctionOperator):
         """Drops what cannot find a partner any more, then hands the watermark on."""
         self.watermark = timestamp
         limit = timestamp // self._bucket
-        while self._times and self._times[0] <= limit:
-            due = heappop(self._times)
-            keys = self._expiring.pop(due)
-            if due == limit:
-                waiting = {key for key in keys if not self._drop(key, timestamp, due)}
-                if waiting:
-                    self._expiring[due] = waiting
-                    heappush(self._times, due)
-                break
-            for key in keys:
-                self._drop(key, timestamp, due)
+        while self._buckets and self._buckets[0] < limit:
+            self._drop(self._expiring.pop(heappop(self._buckets)))
+        if self._buckets and self._buckets[0] == limit:
+            left, right = self._kept_for
+            kept = self._expiring[limit]
+            live = self._live
+            over = [e for e in kept if e[2] + (left if e[1] is live[e[0]][0] else right) <= timestamp]
+            if len(over) == len(kept):
+                del self._expiring[heappop(self._buckets)]
+            else:
+                self._expiring[limit] = [
+                    e for e in kept if e[2] + (left if e[1] is live[e[0]][0] else right) > timestamp
+                ]
+            self._drop(over)
         self.output.emit_watermark(timestamp)
 
-    def _drop(self, key: Any, watermark: int, bucket: int) -> bool:
-        """Drops the key's records that are over; says whether none of this bucket is left."""
-        sides = self._live.get(key)
-        if sides is None:
-            return True
-        done = True
-        for side, kept_for in zip(sides, self._kept_for):
-            over = [time for time in side if time + kept_for <= watermark]
-            if over:
-                self._touched.add(key)
-                for time in over:
-                    del side[time]
-            done = done and not any((time + kept_for) // self._bucket == bucket for time in side)
-        if not sides[0] and not sides[1]:
-            del self._live[key]
-        return done
+    def _drop(self, entries: list[_Kept]) -> None:
+        """Drops records that are over, and keys that have none left."""
+        live, touched = self._live, self._touched
+        for key, side, time in entries:
+            del side[time]
+            touched.add(key)
+            if not side:
+                sides = live[key]
+                if not sides[0] and not sides[1]:
+                    del live[key]
 
-    def _expire_at(self, time: int, key: Any) -> None:
-        due = time // self._bucket
-        if due not in self._expiring:
-            self._expiring[due] = set()
-            heappush(self._times, due)
-        self._expiring[due].add(key)
+    def _expire_at(self, time: int, entry: _Kept) -> None:
+        bucket = time // self._bucket
+        if bucket not in self._expiring:
+            self._expiring[bucket] = []
+            heappush(self._buckets, bucket)
+        self._expiring[bucket].append(entry)
 
     # -- state ----------------------------------------------------------------------------------------------------
 

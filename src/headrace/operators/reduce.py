@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
@@ -30,7 +31,7 @@ class KeyedReduceOperator(FunctionOperator):
         results: Values = []
         append = results.append
         try:
-            for key, value in zip(keys, records):
+            for key, value in zip(self._announced(keys) if self.is_rich else keys, records):
                 before = get(key, _NOTHING)
                 if before is not _NOTHING:
                     value = call(before, value)
@@ -41,6 +42,12 @@ class KeyedReduceOperator(FunctionOperator):
         self._table.dirty.update(keys)
         if not self.context.task.batch:
             self.output.emit(results, timestamps)
+
+    def _announced(self, keys: list[Any]) -> Iterator[Any]:
+        """The keys, each made the current one before it is given."""
+        backend = self.context.keyed_state
+        for backend.key in keys:
+            yield backend.key
 
     def process_watermark(self, timestamp: int) -> None:
         """In batch mode, at the end of a key: its final value."""

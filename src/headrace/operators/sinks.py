@@ -36,7 +36,15 @@ class FunctionSinkOperator(FunctionOperator):
 
     def __init__(self, func: Any, input_type: TypeInformation | None) -> None:
         super().__init__(func)
+        self._input_type = input_type
         self._coerce = codec_for(input_type).coerce
+
+    def open(self) -> None:
+        """Tells the function the type of its input, if it asks for it, and opens it."""
+        tell = getattr(self.func, "set_input_type", None)
+        if callable(tell):
+            self.guarded(tell, self._input_type)
+        super().open()
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
         """Invokes the function for every record."""

@@ -12,7 +12,9 @@ from protocol_kit.mutants import MUTANTS
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="protocol-model", description="Run the crash model of the checkpoint protocol.")
+    parser = argparse.ArgumentParser(
+        prog="protocol-model", description="Run the crash model of the checkpoint protocol."
+    )
     parser.add_argument("--schedules", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=None, help="default: from the clock; it is printed")
     parser.add_argument("--replay", metavar="LABEL", help="run one schedule again")

@@ -1,7 +1,8 @@
 """Many model runs in a row: the exhaustive families first, then damage and random ones until the number is full.
 
-Every run has a label from which it can be replayed alone: `strike:manifest.torn/1/kill+marker.pre/1/power@4,2`,
-`zombie:17,40,-@4,1`, `damage:12`, `random:12`; after `@` stand the records of a partition and the retained checkpoints.
+Every run has a label from which it can be replayed alone: `strike:manifest.torn/1/kill+marker.pre/1/power@4,2` (at points),
+`step:40/full+12/kill@4,1` (at steps), `zombie:17,40,-@4,1`, `damage:12`, `random:12`. After `@` stand the
+records of a partition and the retained checkpoints.
 """
 
 from __future__ import annotations
@@ -14,11 +15,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from protocol_kit.damage import run_damage
-from protocol_kit.schedules import Strike, length_of_life, pairs, run_random, run_strikes, run_zombie, strikes
-from protocol_kit.world import World
-
 from headrace.common.faultpoints import POINTS
+from protocol_kit.damage import run_damage
+from protocol_kit.schedules import Strike, life_of, pairs, run_random, run_steps, run_strikes, run_zombie, strikes
+from protocol_kit.world import World
 
 SMALL = 20_000
 """Up to this number the exhaustive families are thinned out; above, they are whole."""
@@ -56,6 +56,9 @@ def replay(label: str, **options: Any) -> World:
     if family == "strike":
         faults = [s.split("/") for s in what.split("+")]
         return run_strikes(tuple(Strike(p, int(n), a) for p, n, a in faults), **options)
+    if family == "step":
+        places = [s.split("/") for s in what.split("+")]
+        return run_steps(tuple((int(n), a) for n, a in places), **options)
     if family == "zombie":
         first, second, then = what.split(",")
         return run_zombie(int(first), int(second), None if then == "-" else int(then), **options)
@@ -66,7 +69,10 @@ def labels(schedules: int, seed: int) -> Iterator[str]:
     """The labels of a campaign."""
     whole = schedules > SMALL
     exhaustive = list(_singles())
+    exhaustive += _steps()
     exhaustive += _pairs(2 if whole else 1)
+    if whole:
+        exhaustive += _pairs_of_steps()
     exhaustive += _zombies(1 if whole else 10)
     yield from exhaustive[:schedules]
     left = max(0, schedules - len(exhaustive))
@@ -84,6 +90,19 @@ def _singles() -> Iterator[str]:
         yield from (f"{_text(s)}@6,{retained}" for s in strikes(4))
 
 
+def _steps() -> Iterator[str]:
+    for retained in (1, 2):
+        for place, actions in enumerate(life_of(length=4, retained=retained)):
+            yield from (f"step:{place}/{action}@4,{retained}" for action in actions)
+
+
+def _pairs_of_steps() -> Iterator[str]:
+    """Killed after any step, and again after any step."""
+    life = len(life_of(length=4))
+    for one in range(life):
+        yield from (f"step:{one}/kill-after+{two}/kill-after@4,{1 + two % 2}" for two in range(life + 40))
+
+
 def _pairs(occurrences: int) -> Iterator[str]:
     for number, (one, two) in enumerate(pairs(occurrences)):
         yield f"{_text(one, two)}@4,{1 + number % 2}"
@@ -91,7 +110,7 @@ def _pairs(occurrences: int) -> Iterator[str]:
 
 def _zombies(stride: int) -> Iterator[str]:
     """Driver 1 sleeps at each step; driver 2 gets to every, or each `stride`-th, step before driver 1 wakes up."""
-    life = length_of_life(length=4)
+    life = len(life_of(length=4))
     for first in range(life):
         for second in (*range(0, life + 40, stride), 100_000):
             yield f"zombie:{first},{second},-@4,{1 + first % 2}"
@@ -122,7 +141,7 @@ def run_campaign(schedules: int, seed: int, keep: int = 20, **options: Any) -> T
 def first_violation(schedules: int, seed: int, **options: Any) -> tuple[int, str, str] | None:
     """Give how many runs it took to catch a broken variant, the label, and what was wrong."""
     dice = random.Random(seed)
-    families = [list(_singles()), list(_pairs(1)), list(_zombies(10))]
+    families = [list(_singles()), list(_steps()), list(_pairs(1)), list(_zombies(10))]
     for family in families:
         dice.shuffle(family)
     families += [[f"{name}:{seed + n}" for n in range(schedules)] for name in ("damage", "random")]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from protocol_kit.schedules import conclude
-from protocol_kit.world import ENDED, REFUSED, RUNNING, World
-
 from headrace.checkpoint import names
 from headrace.checkpoint.model import Seal
+from protocol_kit.schedules import conclude
+from protocol_kit.world import ENDED, REFUSED, RUNNING, World
 
 
 def run_damage(seed: int, **options: Any) -> World:

@@ -19,8 +19,7 @@ class Torn:
 class MemoryStore:
     def __init__(self) -> None:
         self.folders: dict[str, dict[str, Any]] = {
-            f: {}
-            for f in (names.GENERATIONS, names.PLANS, names.SLOTS, names.MARKERS, names.FILES, names.TEMPORARIES)
+            f: {} for f in (names.GENERATIONS, names.PLANS, names.SLOTS, names.MARKERS, names.FILES, names.TEMPORARIES)
         }
         self.undurable: set[str] = set()
         self._temporaries = 0

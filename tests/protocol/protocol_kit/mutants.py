@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from protocol_kit.simulated_sinks import ForgetfulSink
-
 from headrace.checkpoint import instructions as do
 from headrace.checkpoint import names
 from headrace.checkpoint.derive import Situation
@@ -16,6 +14,7 @@ from headrace.checkpoint.model import Committable, Manifest, Observation
 from headrace.checkpoint.resolve import Decision, Verdict, Wish
 from headrace.checkpoint.steps import Steps, create
 from headrace.checkpoint.workflow import Workflow
+from protocol_kit.simulated_sinks import ForgetfulSink
 
 
 class NoFencing(Workflow):

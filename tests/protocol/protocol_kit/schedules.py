@@ -1,7 +1,7 @@
 """Families of model runs: crashes at points, pairs of them, zombies, damage, random. Each run is replayable.
 
 Every run ends the same way: a last driver works without faults to the end of the input, whoever sleeps wakes up, the
-verifier compares, one more driver collects the garbage, the verifier looks for leaks.
+verifier compares, one more driver collects what those have left behind, the verifier looks for leaks.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from protocol_kit.simulated_job import Stage, WriteState
-from protocol_kit.verifier import ViolationError
-from protocol_kit.world import COMMIT_REFUSED, ENDED, FENCED, KILLED, REFUSED, RUNNING, UNSURE, World
-
 from headrace.checkpoint import instructions as do
 from headrace.common.faultpoints import POINTS
+from protocol_kit.simulated_job import Stage, WriteState
+from protocol_kit.world import COMMIT_REFUSED, ENDED, FENCED, KILLED, REFUSED, RUNNING, UNSURE, World
 
 LIVE_ERRORS = ("lost-done", "lost-not", "full")
 ACTIONS: dict[str, tuple[str, ...]] = {
@@ -60,14 +58,16 @@ def conclude(world: World) -> str:
         return REFUSED
     if last.state is not ENDED:
         world.verifier.fail("I8", f"the last driver is {last.state}: {last.error}")
+    woken = [a for a in world.actors if a.state is RUNNING]
     for actor in world.actors:
         world.run(actor)
         if actor.state is COMMIT_REFUSED and not world.torn and not world.damaged:
             world.verifier.fail("I1", f"a commit was refused: {actor.error}")
         assert actor.state in (ENDED, KILLED, FENCED, UNSURE, REFUSED, COMMIT_REFUSED)
     world.verifier.finish(world.sink, world.idempotent)
-    world.run(world.spawn())
-    world.verifier.finish(world.sink, world.idempotent)
+    if woken or world.steps % 4 == 0:  # they may have left something behind; else the last driver has collected all
+        world.run(world.spawn())
+        world.verifier.finish(world.sink, world.idempotent)
     world.verifier.no_leak(world.sink, world.retained)
     return ENDED
 
@@ -103,13 +103,6 @@ def _some(world: World, actor: Any, steps: int) -> None:
         steps -= 1
 
 
-def length_of_life(**options: Any) -> int:
-    """Steps of a driver that nobody disturbs."""
-    world = World(**options)
-    world.run(world.spawn())
-    return world.steps
-
-
 def pairs(occurrences: int) -> Iterator[tuple[Strike, Strike]]:
     """All faults, and after each, all faults in the driver that recovers."""
     every = strikes(occurrences)
@@ -125,25 +118,28 @@ def run_random(seed: int, **options: Any) -> World:
     options.setdefault("retained", dice.choice((1, 2, 3)))
     world = World(**options)
     current = world.spawn()
-    budget = dice.randint(1, 5)
+    budget, drivers = dice.randint(1, 5), 1
     rate = dice.choice((0.01, 0.03, 0.1))
     torn_allowed = dice.random() < 0.2
-    drivers = 1
+    fault_in, turn_in = _wait(dice, rate), _wait(dice, 0.05)
     while True:
-        running = [a for a in world.actors if a.state is RUNNING]
-        if not running:
-            if drivers >= 4 or not budget:
+        if current.state is not RUNNING or turn_in <= 0:
+            turn_in = _wait(dice, 0.05)
+            running = [a for a in world.actors if a.state is RUNNING]
+            if running:
+                current = dice.choice(running)
+            elif drivers < 4 and budget:
+                current, drivers = world.spawn(), drivers + 1
+            else:
                 break
-            current, drivers = world.spawn(), drivers + 1
-            continue
-        if current.state is not RUNNING or (len(running) > 1 and dice.random() < 0.05):
-            current = dice.choice(running)
-        if not budget or dice.random() >= rate:
+        turn_in -= 1
+        fault_in -= 1
+        if fault_in >= 0 or not budget:
             world.step(current)
             if current.state is ENDED and current.driver is not None:
                 break
             continue
-        budget -= 1
+        budget, fault_in = budget - 1, _wait(dice, rate)
         if drivers < 4 and dice.random() < 0.4:  # a second driver while the first one lives
             current, drivers = world.spawn(), drivers + 1
             continue
@@ -154,17 +150,45 @@ def run_random(seed: int, **options: Any) -> World:
     return world
 
 
-def _any_fault(dice: random.Random, instruction: Any, torn_allowed: bool) -> str:
+def _wait(dice: random.Random, rate: float) -> int:
+    """Steps until something happens that happens at this rate."""
+    return int(dice.expovariate(rate))
+
+
+def applicable(instruction: Any) -> tuple[str, ...]:
+    """The faults that an instruction can meet."""
     kind = type(instruction)
     if kind in (do.Create, WriteState):
-        choice = ("kill", "kill-unsynced", "power", *LIVE_ERRORS) + (("kill-torn",) if torn_allowed else ())
-    elif kind in (do.Commit, Stage):
-        choice = ("kill", "kill-after", "power", "lost-done", "lost-not")
-    elif kind in (do.Read, do.ListNames, do.Delete, do.CheckFile, do.Settle):
-        choice = ("kill", "kill-after", "power", "full")
-    else:
-        choice = ("kill", "kill-after", "power")
-    return dice.choice(choice)
+        return ("kill", "kill-unsynced", "kill-torn", "power", *LIVE_ERRORS)
+    if kind in (do.Commit, Stage):
+        return ("kill", "kill-after", "power", "lost-done", "lost-not")
+    if kind in (do.Read, do.ListNames, do.Delete, do.CheckFile, do.Settle):
+        return ("kill", "kill-after", "power", "full")
+    return ("kill", "kill-after", "power")
 
 
-__all__ = ["ViolationError", "conclude", "run_random", "run_strikes", "run_zombie"]
+def _any_fault(dice: random.Random, instruction: Any, torn_allowed: bool) -> str:
+    return dice.choice([f for f in applicable(instruction) if torn_allowed or f != "kill-torn"])
+
+
+def life_of(**options: Any) -> list[tuple[str, ...]]:
+    """The steps of a driver that nobody disturbs: for each, the faults that it can meet."""
+    world = World(**options)
+    actor = world.spawn()
+    life = []
+    while actor.state is RUNNING:
+        life.append(applicable(actor.instruction))
+        world.step(actor)
+    return life
+
+
+def run_steps(faults: tuple[tuple[int, str], ...], **options: Any) -> World:
+    """One driver after the other, each with a fault at its n-th step (from 0), whatever that step is."""
+    world = World(**options)
+    for place, action in faults:
+        actor = world.spawn()
+        while actor.state is RUNNING:
+            hit = actor.taken == place and action in applicable(actor.instruction)
+            world.step(actor, action if hit else None)
+    conclude(world)
+    return world

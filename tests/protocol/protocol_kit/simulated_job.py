@@ -10,13 +10,12 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from protocol_kit.simulated_sinks import Row
-
 from headrace.checkpoint import instructions as do
 from headrace.checkpoint import names
 from headrace.checkpoint.errors import StoreError
 from headrace.checkpoint.model import Committable, FileEntry, Manifest, Plan
 from headrace.checkpoint.workflow import Workflow
+from protocol_kit.simulated_sinks import Row
 
 PARTITIONS = 2
 KEYS = 2

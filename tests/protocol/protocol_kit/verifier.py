@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from headrace.checkpoint import names
+from headrace.checkpoint.model import Committable, Manifest, Seal
 from protocol_kit.memory_store import MemoryStore
 from protocol_kit.simulated_job import KEYS, PARTITIONS, expected, process
 from protocol_kit.simulated_sinks import IdempotentSink, Row, TwoPhaseSink
-
-from headrace.checkpoint import names
-from headrace.checkpoint.model import Committable, Manifest, Seal
 
 
 class ViolationError(AssertionError):

@@ -19,11 +19,6 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
-from protocol_kit.memory_store import MemoryStore
-from protocol_kit.simulated_job import JOB, Driver, LoadState, SinkDownError, Stage, Steps, Upsert, WriteState
-from protocol_kit.simulated_sinks import IdempotentSink, TwoPhaseSink
-from protocol_kit.verifier import Verifier
-
 from headrace.checkpoint import instructions as do
 from headrace.checkpoint import names
 from headrace.checkpoint.errors import (
@@ -39,6 +34,10 @@ from headrace.checkpoint.errors import (
 from headrace.checkpoint.model import Generation
 from headrace.checkpoint.workflow import Workflow
 from headrace.common.errors import HeadraceError
+from protocol_kit.memory_store import MemoryStore
+from protocol_kit.simulated_job import JOB, Driver, LoadState, SinkDownError, Stage, Steps, Upsert, WriteState
+from protocol_kit.simulated_sinks import IdempotentSink, TwoPhaseSink
+from protocol_kit.verifier import Verifier
 
 POINT_OF: dict[type, Callable[[Any], str | None]] = {
     do.Reach: attrgetter("point"),

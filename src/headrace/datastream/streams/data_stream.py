@@ -29,7 +29,7 @@ from headrace.datastream.streams.connected_streams import ConnectedStreams
 from headrace.datastream.streams.data_stream_sink import DataStreamSink
 from headrace.datastream.streams.field_projection import FieldProjection
 from headrace.datastream.streams.partitioned_stream import PartitionedStream
-from headrace.datastream.streams.window_settings import count_windows
+from headrace.datastream.streams.window_settings import count_windows, needs_keys
 from headrace.graph import partitioners
 from headrace.graph.specs import (
     AssignTimestamps,
@@ -383,6 +383,18 @@ class DataStream(PartitionedStream):
         from headrace.datastream.streams.windowed_stream import AllWindowedStream
 
         return AllWindowedStream(self, count_windows(size, slide))
+
+    def window(self, window_assigner: Any) -> Any:
+        """Refuse: windows by key need keys."""
+        raise needs_keys("window()", "window_all(...) for windows over the whole stream", window_assigner)
+
+    def count_window(self, size: int, slide: int = 0) -> Any:
+        """Refuse: windows by key need keys."""
+        raise needs_keys("count_window()", "count_window_all(...) for windows over the whole stream", (size, slide))
+
+    def interval_join(self, other: Any) -> Any:
+        """Refuse: elements meet by their keys."""
+        raise needs_keys("interval_join()", None, other)
 
     def join(self, other: DataStream) -> JoinedStreams:
         """Pair the elements of this stream and another one that have the same key and are in the same window.

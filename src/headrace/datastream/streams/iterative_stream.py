@@ -61,7 +61,7 @@ class IterativeStream(DataStream):
             )
         registry = self._env.registry
         head = registry.get(registry.get(self._id).inputs[1])
-        sink = registry.add(
+        registry.add(
             TransformationKind.OPERATOR,
             (feedback_stream.transformation_id,),
             spec=FeedbackSink(self._feedback_id, own),
@@ -69,7 +69,6 @@ class IterativeStream(DataStream):
             is_sink=True,
             parallelism=head.parallelism,
         )
-        registry.update(head.id, extra={"feedback_sink": sink})
         self._closed = True
         return feedback_stream
 

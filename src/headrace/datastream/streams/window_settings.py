@@ -19,7 +19,7 @@ from headrace.datastream.window import (
     WindowAssigner,
 )
 
-__all__ = ["WindowSettings", "checked_assigner", "count_windows"]
+__all__ = ["WindowSettings", "checked_assigner", "count_windows", "needs_keys"]
 
 Self = TypeVar("Self", bound="WindowSettings")
 
@@ -57,6 +57,16 @@ def count_windows(size: int, slide: int) -> WindowAssigner[Any, Any]:
         if isinstance(value, bool) or not isinstance(value, int):
             raise TypeMismatchError(f"The {name} of a count window is a number of elements", seen=value)
     return CountTumblingWindowAssigner(size) if slide == 0 else CountSlidingWindowAssigner(size, slide)
+
+
+def needs_keys(call: str, otherwise: str | None, seen: object) -> InvalidProgramError:
+    """What to raise for a call on a stream without keys.
+
+    >>> print(needs_keys("window()", None, 5).remedy)
+    call key_by(...) before it
+    """
+    remedy = "call key_by(...) before it" + (f", or use {otherwise}" if otherwise else "")
+    return InvalidProgramError(f"{call} needs a keyed stream", seen=seen, remedy=remedy)
 
 
 class WindowSettings:

@@ -50,7 +50,7 @@ class _Windowed(WindowSettings):
 
     def get_input_type(self) -> TypeInformation:
         """Give the type of the elements."""
-        return self._keyed_stream.get_type()
+        return self._keyed_stream.before_keys().get_type()
 
     def reduce(
         self, reduce_function: Any, window_function: Any = None, output_type: TypeInformation | None = None

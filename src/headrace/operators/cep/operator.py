@@ -83,7 +83,7 @@ class CepOperator(FunctionOperator):
         self.context.keyed_state.key = key
         matcher = self.matcher
         advance, process, timed = matcher.advance, matcher.process, matcher.has_time_limits
-        per_start = self.timer_per_start
+        per_start, window = self.timer_per_start, matcher.window
         value: Any = None
         before: int | None = None
         try:
@@ -97,8 +97,8 @@ class CepOperator(FunctionOperator):
                 if found:
                     self._deliver(found, time)
                 before = time
-                if matcher.started and (per_start or (state.branches and state.branches[0][3] <= 0)):
-                    self.register_end(key, time + matcher.window)
+                if window and matcher.started and (per_start or (state.branches and state.branches[0][3] <= 0)):
+                    self.register_end(key, time + window)
             if until is not None and timed and state.branches:
                 value = None
                 moved = advance(state, until)

@@ -52,11 +52,10 @@ def as_epoch_error(error: Exception) -> HeadraceError:
 
 
 def _setup_error(text: str) -> HeadraceError | None:
-    missing = re.search(r"No module named '(headrace|cloudpickle)[.']?", text)
+    missing = re.search(r"No module named '(headrace|pyspark|cloudpickle)\b|import of (headrace)\b[.\w]* halted", text)
     if missing:
         return ConfigurationError(
-            f"The Python of the executors has no module {missing.group(1)!r}",
-            seen=_python_of(text),
+            f"The Python of the executors has no module {missing.group(1) or missing.group(2)!r}",
             remedy="install headrace on the machines of the executors, or set spark.pyspark.python to a Python that has it.",
         )
     if "PYTHON_VERSION_MISMATCH" in text:
@@ -101,7 +100,3 @@ def _first_line(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("\tat ")]
     return lines[0] if lines else text
 
-
-def _python_of(text: str) -> str | None:
-    found = re.search(r'File "([^"]*?)/(?:lib/python|python/lib)', text)
-    return f"a worker under {found.group(1)}" if found else None

@@ -14,7 +14,6 @@ from headrace.runtime.task.courier import LevelRun
 from headrace.runtime.task.slot_folder import job_folder
 from headrace.runtime.task.slot_process import end_slots
 
-
 _LONG = struct.Struct("!q")
 
 

@@ -23,6 +23,9 @@ from headrace.runtime.task.slot_protocol import NEEDS_SPEC, Request
 from headrace.runtime.task.wire import END_OF_FRAMES, Wire
 
 
+_CONNECT_ATTEMPTS = 3
+
+
 class SlotLostError(Exception):
     """The slot process died while it worked for this courier."""
 
@@ -75,11 +78,7 @@ class LevelRun(NamedTuple):
         task_id = (self.level, partition)
         folder = job_folder(self.job_id) if self.folder is None else Path(self.folder)
         try:
-            with connect(folder, partition % self.slots) as wire:
-                wire.send(pickle.dumps(Request(self.order, task_id, attempt)))
-                wire.flush()
-                if wire.receive() == NEEDS_SPEC:
-                    wire.send(self.spec())
+            with self._accepted(folder, partition % self.slots, Request(self.order, task_id, attempt)) as wire:
                 for frame in frames:
                     wire.send(frame)
                 wire.send(END_OF_FRAMES)
@@ -89,6 +88,24 @@ class LevelRun(NamedTuple):
                     yield frame
         except (EOFError, ConnectionError) as error:
             raise SlotLostError(f"the slot process of task {task_id} of job {self.job_id} has died") from error
+
+    def _accepted(self, folder: Path, index: int, request: Request) -> Wire:
+        """A connection to a slot that has taken the request and has the job's spec."""
+        for attempts_left in reversed(range(_CONNECT_ATTEMPTS)):
+            wire = connect(folder, index)
+            try:
+                wire.send(pickle.dumps(request))
+                wire.flush()
+                if wire.receive() == NEEDS_SPEC:
+                    wire.send(self.spec())
+                return wire
+            except (EOFError, ConnectionError):
+                # It was about to die when we came; nothing has been done for us yet.
+                wire.close()
+                if not attempts_left:
+                    raise
+                time.sleep(0.05)
+        raise AssertionError("unreachable")
 
 
 def connect(job: Path, index: int) -> Wire:

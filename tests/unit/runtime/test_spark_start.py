@@ -1,0 +1,129 @@
+"""Decisions about how Spark is started and what its failures mean; no JVM here."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+
+from headrace.common.errors import ConfigurationError, JobExecutionError
+from headrace.runtime.epoch_result import EpochLostError
+from headrace.runtime.spark import jvm
+from headrace.runtime.spark.failures import as_epoch_error
+from headrace.runtime.spark.java import explain_failed_start, major_version
+from headrace.runtime.spark.settings import launch_environment, local_master, settings_for
+
+ABORTED = """org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 3.0 failed 4 times, most \
+recent failure: Lost task 0.3 in stage 3.0 (TID 9) (localhost executor driver): {cause}
+\tat org.apache.spark.api.python.BasePythonRunner$ReaderIterator.handlePythonException(PythonRunner.scala:645)
+\tat java.base/java.lang.Thread.run(Thread.java:840)
+
+Driver stacktrace:"""
+
+LOST_SLOT = """org.apache.spark.api.python.PythonException: Traceback (most recent call last):
+  File "pyspark/worker.py", line 9, in main
+    process()
+headrace.runtime.task.courier.SlotLostError: the slot process of task (1, 0) of job ab has died
+"""
+
+
+def test_a_lost_slot_may_be_tried_again_and_is_named():
+    error = as_epoch_error(RuntimeError(ABORTED.format(cause=LOST_SLOT)))
+    assert isinstance(error, EpochLostError)
+    assert error.seen == (
+        "headrace.runtime.task.courier.SlotLostError: the slot process of task (1, 0) of job ab has died"
+    )
+    assert "\tat " not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("cause", "words"),
+    [
+        ('java.io.IOException: Cannot run program "python9": error=2, No such file', "cannot start 'python9'"),
+        ("ModuleNotFoundError: No module named 'headrace.runtime'", "no module 'headrace'"),
+        ("pyspark.errors.PySparkRuntimeError: [PYTHON_VERSION_MISMATCH] worker 3.9, driver 3.11", "another version"),
+        ("PermissionError: /tmp/x must be a directory of user 5 with mode 0700", "not private"),
+    ],
+)
+def test_faults_of_the_set_up_are_the_users_to_mend(cause, words):
+    error = as_epoch_error(RuntimeError(ABORTED.format(cause=cause)))
+    assert isinstance(error, ConfigurationError)
+    assert words in str(error)
+    assert "\tat " not in str(error)
+
+
+def test_a_stopped_context_is_named():
+    error = as_epoch_error(RuntimeError("java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext."))
+    assert "is gone" in str(error)
+
+
+def test_what_is_unknown_is_shown_short():
+    error = as_epoch_error(RuntimeError(ABORTED.format(cause="java.lang.Error: odd")))
+    assert type(error) is JobExecutionError
+    assert "odd" in str(error)
+    assert "\tat " not in str(error)
+
+
+def test_own_errors_pass():
+    error = JobExecutionError("x")
+    assert as_epoch_error(error) is error
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("java.net.BindException: Cannot assign requested address: Service 'sparkDriver' failed after 16 retries", "listen"),
+        ("java.nio.file.AccessDeniedException: /scratch", "temporary files"),
+        ("org.apache.spark.SparkException: Could not parse Master URL: 'moon'", "names no kind of cluster"),
+        ("java.lang.Error: odd", "could not be made"),
+    ],
+)
+def test_a_context_that_could_not_be_made_is_explained(text, words):
+    assert words in str(explain_failed_start(RuntimeError(text), {"spark.master": "moon"}))
+
+
+def test_versions_of_java():
+    assert major_version('openjdk version "21" 2023-09-19') == 21
+    assert major_version('java version "1.8.0_391"') == 8
+
+
+def test_settings_of_the_user_win(monkeypatch):
+    monkeypatch.delenv("HEADRACE_SPARK_MASTER", raising=False)
+    settings = settings_for({"spark.driver.memory": "3g", "spark.ui.enabled": "true"})
+    assert settings["spark.driver.memory"] == "3g"
+    assert settings["spark.ui.enabled"] == "true"
+    assert settings["spark.master"] == local_master()
+    assert settings["spark.pyspark.python"] == os.environ.get("PYSPARK_PYTHON", sys.executable)
+    assert "spark.driver.host" not in settings_for({"spark.master": "spark://far.away:7077"})
+
+
+def test_the_environment_is_put_back():
+    before = dict(os.environ)
+    with launch_environment(settings_for({"spark.master": "local[1]"})):
+        assert os.environ["PYSPARK_PYTHON"]
+        assert "log4j2.configurationFile" in os.environ["SPARK_SUBMIT_OPTS"]
+    assert dict(os.environ) == before
+
+
+@pytest.mark.parametrize("variable", ["SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR"])
+def test_a_configured_spark_is_started_its_own_way(monkeypatch, variable):
+    monkeypatch.setenv(variable, "/somewhere")
+    assert jvm.gateway_for(settings_for({"spark.master": "local[1]"})) is None
+
+
+def test_other_clusters_are_left_to_spark_submit(monkeypatch):
+    for name in ("SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_SUBMIT_OPTS"):
+        monkeypatch.delenv(name, raising=False)
+    assert jvm.gateway_for(settings_for({"spark.master": "yarn"})) is None
+    assert jvm.gateway_for({**settings_for({"spark.master": "local[1]"}), "spark.driver.extraClassPath": "/x"}) is None
+
+
+def test_the_command_has_the_users_java_options_last(monkeypatch):
+    settings = settings_for({"spark.master": "local[1]", "spark.driver.extraJavaOptions": "-Da='b c' -XX:+UseG1GC"})
+    command = jvm._command(jvm.Path("/spark"), settings)
+    assert command.index("-Da=b c") < command.index("org.apache.spark.deploy.SparkSubmit")
+    assert "-XX:+UseSerialGC" not in command
+    assert "-Xmx1g" in command
+    assert not [part for part in command if "incubator" in part]
+    assert command[-1] == "pyspark-shell"
