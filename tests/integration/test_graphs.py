@@ -104,7 +104,7 @@ class Meet(CoProcessFunction):
 
 
 def diamond(env: StreamExecutionEnvironment, folder: Path) -> None:
-    """Two sources, four exchanges (key, rebalance, key on both inputs, global), three sinks."""
+    """Two sources, three sinks, and exchanges of five kinds: by key, rebalance, by key on both inputs, global, rescale."""
     none = WatermarkStrategy.no_watermarks()
     left = env.from_source(event_source(events(0, 6, 20), events(1000, 6, 20)), none, "left")
     right = env.from_source(event_source(events(5000, 4, 30)), none, "right")
@@ -112,7 +112,9 @@ def diamond(env: StreamExecutionEnvironment, folder: Path) -> None:
     plain = right.rebalance().map(lambda v: [v[0] % 5, v[0]]).set_parallelism(3).name("plain")
     met = counted.connect(plain).key_by(lambda v: v[0], lambda v: v[0]).process(Meet()).set_parallelism(3)
     met.add_sink(Lines(folder, "met")).name("met")
-    met.get_side_output(BIG).global_().map(lambda v: v).set_parallelism(1).add_sink(Lines(folder, "big")).name("big")
+    met.get_side_output(BIG).global_().map(lambda v: v).set_parallelism(1).add_sink(
+        Lines(folder, "big")
+    ).name("big").set_parallelism(1)
     counted.union(plain.rescale().map(lambda v: [*v, 0])).add_sink(Lines(folder, "all")).name("all")
 
 

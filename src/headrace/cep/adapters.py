@@ -42,11 +42,13 @@ def check_pair(timeout_tag: object, timeout_fn: object, wanted: type[Function]) 
 class _Adapter(PatternProcessFunction):
     """Opens and closes the functions it stands for."""
 
+    method = ""
+
     def __init__(self, func: Any, timeout_tag: OutputTag | None, timeout_fn: Any) -> None:
         self._parts = [f for f in (func, timeout_fn) if f is not None]
-        self._func = func
+        self._call = getattr(func, self.method, func)
         self._tag: Any = timeout_tag
-        self._timeout_fn = timeout_fn
+        self._timeout = getattr(timeout_fn, "timeout", timeout_fn)
 
     def open(self, runtime_context: Any) -> None:
         """Opens the functions that have an `open`."""
@@ -71,6 +73,8 @@ class SelectAdapter(_Adapter):
     ([1],)
     """
 
+    method = "select"
+
     @staticmethod
     def of(func: Any, timeout_tag: OutputTag | None, timeout_fn: Any) -> SelectAdapter:
         """The adapter with or without timeouts."""
@@ -79,16 +83,18 @@ class SelectAdapter(_Adapter):
 
     def process_match(self, match: Match, ctx: Context) -> Iterable[Any]:
         """Calls the select function."""
-        return (getattr(self._func, "select", self._func)(match),)
+        return (self._call(match),)
 
 
 class _TimeoutSelectAdapter(SelectAdapter, TimedOutPartialMatchHandler):
     def process_timed_out_match(self, match: Match, ctx: Context) -> None:
-        ctx.output(self._tag, getattr(self._timeout_fn, "timeout", self._timeout_fn)(match, ctx.timestamp()))
+        ctx.output(self._tag, self._timeout(match, ctx.timestamp()))
 
 
 class FlatSelectAdapter(_Adapter):
     """Any number of results per match."""
+
+    method = "flat_select"
 
     @staticmethod
     def of(func: Any, timeout_tag: OutputTag | None, timeout_fn: Any) -> FlatSelectAdapter:
@@ -98,12 +104,12 @@ class FlatSelectAdapter(_Adapter):
 
     def process_match(self, match: Match, ctx: Context) -> Iterable[Any] | None:
         """Calls the flat select function."""
-        given: Iterable[Any] | None = getattr(self._func, "flat_select", self._func)(match)
+        given: Iterable[Any] | None = self._call(match)
         return given
 
 
 class _TimeoutFlatSelectAdapter(FlatSelectAdapter, TimedOutPartialMatchHandler):
     def process_timed_out_match(self, match: Match, ctx: Context) -> None:
-        given = getattr(self._timeout_fn, "timeout", self._timeout_fn)(match, ctx.timestamp())
+        given = self._timeout(match, ctx.timestamp())
         for value in given if given is not None else ():
             ctx.output(self._tag, value)

@@ -96,6 +96,8 @@ def classify(
             is_dead = epoch < decided and epoch not in epochs
         elif order == _GENERATION:
             is_dead = of < generation
+        elif order == _TEMPORARY:  # the own ones too: a driver writes one record at a time, and now it writes none
+            is_dead = of <= generation
         else:  # 1, 2
             is_dead = name not in files and (of < generation or (of == generation and epoch <= decided))
         if is_dead:

@@ -113,9 +113,13 @@ class Workflow(Recovery):
     def complete(self, manifest: Manifest) -> Steps[None]:
         """Steps 5 to 9 of an epoch.
 
-        If this raises `StoreError`, nothing has happened and the epoch may be tried again from step 2, after `abandon`.
-        If it raises when `unfinished` is set, the epoch exists: call `finish` until it succeeds. After any other error the
-        driver must recover anew.
+        After an error of the store or of a sink, three things are possible:
+
+        - `base` is not this manifest: nothing has happened. Call `abandon`, try the epoch again from step 2.
+        - `unfinished` is this manifest: the epoch exists. Call `finish` until it succeeds.
+        - else it is complete; only telling or collecting failed, and the next epoch does that again.
+
+        After a `CheckpointError` the driver must recover anew, or end if it is a `FencedError`.
         """
         yield from self.decide_epoch(manifest)
         yield from self.finish()

@@ -99,13 +99,15 @@ class Configuration:
         return self._put(key, text)
 
     @staticmethod
-    def parse_list_value(value: str) -> list[Any]:
-        """Give the elements of a text that is a list.
+    def parse_list_value(value: str | None, standard_yaml: bool = True) -> list[Any]:
+        """Give the elements of a text that is a list; without ``standard_yaml`` only semicolons separate them.
 
         >>> Configuration.parse_list_value("[a, b]"), Configuration.parse_list_value("a;b")
         (['a', 'b'], ['a', 'b'])
         """
-        return parse_list(value) if value else []
+        if not value:
+            return []
+        return parse_list(value) if standard_yaml else value.split(";")
 
     def _get(self, option: ConfigOption[T], default_value: T) -> T:
         value = self.get(option)
@@ -235,8 +237,8 @@ class Configuration:
         return self._values == other._values if isinstance(other, Configuration) else NotImplemented
 
     def __hash__(self) -> int:
-        """Hash the keys: equal configurations have the same."""
-        return hash(frozenset(self._values))
+        """Hash keys and values as they are now: equal configurations have the same."""
+        return hash(frozenset((key, _hash(value)) for key, value in self._values.items()))
 
     def __str__(self) -> str:
         """Give Java's form of a map."""
@@ -246,3 +248,10 @@ class Configuration:
     def __repr__(self) -> str:
         """Give the call that makes an equal configuration of texts."""
         return f"Configuration.from_dict({self.to_dict()!r})"
+
+
+def _hash(value: object) -> int:
+    try:
+        return hash(value)
+    except TypeError:  # a list, a dict, a bytearray
+        return 0

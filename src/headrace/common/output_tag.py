@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from headrace.common.errors import TypeMismatchError
-from headrace.common.typeinfo import TypeInformation
+from headrace.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TypeInformation
 
 
 class OutputTag:
@@ -19,16 +19,18 @@ class OutputTag:
     in_use: ClassVar[bool] = False
     """True once any tag exists in this process: before that no function can have yielded one, and operators skip the check."""
 
-    def __init__(self, tag_id: str, type_info: TypeInformation | None = None) -> None:
-        """A tag is equal to every other tag with the same id."""
-        if not isinstance(tag_id, str):
-            raise TypeMismatchError("The id of an OutputTag is a string", seen=tag_id, expected="a str")
+    def __init__(self, tag_id: str, type_info: TypeInformation | list[TypeInformation] | None = None) -> None:
+        """A tag is equal to every other tag with the same id; a list of types means a row of them."""
         if not tag_id:
             raise ValueError("OutputTag tag_id cannot be None or empty string")
+        if not isinstance(tag_id, str):
+            raise TypeMismatchError("The id of an OutputTag is a string", seen=tag_id, expected="a str")
+        if isinstance(type_info, list):
+            type_info = RowTypeInfo(type_info)
         if type_info is not None and not isinstance(type_info, TypeInformation):
-            raise TypeMismatchError("The type of an OutputTag is a TypeInformation", seen=type_info)
+            raise TypeMismatchError("OutputTag type_info must be None, list or TypeInformation", seen=type_info)
         self.tag_id = tag_id
-        self.type_info = type_info
+        self.type_info: TypeInformation = PickledBytesTypeInfo() if type_info is None else type_info
         OutputTag.in_use = True
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -146,7 +146,7 @@ class RowFieldExtractorSchema(SerializationSchema):
     def __init__(self, field_index: int) -> None:
         """Make the schema for a position."""
         if field_index < 0:
-            raise ConfigurationError("The position of a field is not negative", seen=field_index)
+            raise ConfigurationError(f"Field index must be non-negative, got: {field_index}")
         super().__init__()
         self._field_index = field_index
 

@@ -39,6 +39,7 @@ from headrace.runtime.task.messages import EpochOrder, TaskAck
 from headrace.runtime.task.state_folder import StateFolder
 
 _ATTEMPTS_PER_EPOCH = 4
+_LOSSES_PER_EPOCH = 2
 _EXIT_SECONDS = 15.0
 _DONE = object()
 _log = logging.getLogger("headrace")
@@ -195,21 +196,23 @@ class JobMaster:
     def _epoch(self, epoch: int) -> EpochResult | None:
         """Runs an epoch until its acknowledgements are of one piece; None if the job was cancelled meanwhile."""
         limit, seconds = (sys.maxsize, None) if self._one_epoch else (self._rate.limit, self._rate.target)
-        why: str | None = None
+        why, losses = "", 0
         for _ in range(_ATTEMPTS_PER_EPOCH):
             order = self._ledger.order(epoch, limit, seconds, self._options.testing_clock)
             try:
                 result = self._attempt(order)
             except EpochLostError as error:
-                why = error.seen or error.message
-                _log.warning("headrace: epoch %d of job %s was lost and is run again: %s", epoch, self._graph.name, why)
+                losses += 1
+                if losses == _LOSSES_PER_EPOCH:
+                    raise
+                _log.warning("headrace: epoch %d of %r is run again: %s", epoch, self._graph.name, error.seen)
                 continue
             if result is None:
                 return None
             if result.cause is not None:
                 raise result.cause
-            why = self._ledger.check(order, result.acks)
-            if why is None:
+            why = self._ledger.check(order, result.acks) or ""
+            if not why:
                 self._ledger.apply(result.acks)
                 return result
         raise JobExecutionError(

@@ -36,6 +36,7 @@ LISTED = [
     names.FILES + "notes.txt",
     names.temporary_name(1, "x"),
     names.temporary_name(2, "y"),
+    names.temporary_name(3, "z"),
     names.generation_name(1),
     names.generation_name(2),
     names.generation_name(3),
@@ -57,6 +58,7 @@ def test_everything_has_its_class():
         names.plan_name(7, 1, "zombie"),
         *(names.FILES + f.name for f in (file(1), file(3), file(5, 2), file(7, 1))),
         names.temporary_name(1, "x"),
+        names.temporary_name(2, "y"),
         names.generation_name(1),
     }
     assert garbage.kept == (names.FILES + "notes.txt",)
@@ -80,7 +82,7 @@ def test_oldest_first_and_a_slot_before_its_files():
 
 def test_without_a_base_only_older_generations_are_dead():
     dead = classify(Observation((1, 2)), LISTED, [], None, 2).names
-    assert all("g0000000001" in n or n == names.generation_name(1) for n in dead)
+    assert all("g0000000001" in n or n in (names.generation_name(1), names.temporary_name(2, "y")) for n in dead)
 
 
 def test_handles():

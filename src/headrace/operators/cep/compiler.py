@@ -7,9 +7,18 @@ decides the names of states (and with them which of a loop's states have a time 
 
 from __future__ import annotations
 
-from headrace.graph.cep_pattern import ConditionTree, Contiguity, PatternData, Repetition, Step
+from headrace.graph.cep_pattern import (
+    AllOf,
+    Condition,
+    ConditionTree,
+    Contiguity,
+    PatternData,
+    Repetition,
+    Step,
+)
 from headrace.graph.malformed_pattern import MalformedPatternException
 from headrace.operators.cep.checks import check_pattern
+from headrace.operators.cep.conditions import kinds_of
 from headrace.operators.cep.nfa import ALWAYS, Action, Atom, Both, Edge, Formula, Nfa, Not, State, StateKind
 
 END = "$endState$"
@@ -151,7 +160,7 @@ class _Builder:
         state.add(TAKE, sink, take)
         if optional:
             assert proceed is not None
-            until = None if step.until is None or not step.greedy else self._atom(step.until, f"until({step.name})")
+            until = self._until() if step.greedy else None
             true = self._true()
             if until is None:
                 state.add(PROCEED, proceed, true)
@@ -256,12 +265,19 @@ class _Builder:
             self._atoms.append(tree)
         return atom
 
+    def _formula(self, tree: ConditionTree, label: str) -> Formula:
+        """One atom; more where conditions on the event and iterative ones are mixed, so that the former stand alone."""
+        if isinstance(tree, Condition) or len(kinds_of(tree)) == 1:
+            return self._atom(tree, label)
+        left, right = self._formula(tree.left, label), self._formula(tree.right, label)
+        return Both(left, right) if isinstance(tree, AllOf) else Not(Both(Not(left), Not(right)))
+
     def _wanted(self, step: Step) -> Formula:
-        return ALWAYS if step.condition is None else self._atom(step.condition, f"is({step.name})")
+        return ALWAYS if step.condition is None else self._formula(step.condition, f"is({step.name})")
 
     def _until(self) -> Formula | None:
         step = self._step
-        return None if step.until is None else self._atom(step.until, f"until({step.name})")
+        return None if step.until is None else self._formula(step.until, f"until({step.name})")
 
     @staticmethod
     def _unless(until: Formula | None, when: Formula | None) -> Formula | None:
@@ -269,7 +285,7 @@ class _Builder:
 
     def _group_until(self) -> Formula | None:
         group = self._group
-        return None if group is None or group.until is None else self._atom(group.until, f"until({_shown(group)})")
+        return None if group is None or group.until is None else self._formula(group.until, f"until({_shown(group)})")
 
     def _true(self) -> Formula:
         return self._unless(self._group_until(), ALWAYS) or ALWAYS

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from headrace.graph.cep_pattern import AllOf, Condition, ConditionTree, PatternData, Step
-from headrace.operators.cep.shared_buffer import Link, events_of
+from headrace.operators.cep.shared_buffer import Link
 
 
 class ConditionContext:
@@ -21,7 +21,14 @@ class ConditionContext:
 
     def get_events_for_pattern(self, name: str) -> list[Any]:
         """The events that the step `name` has taken so far in this partial match, in order."""
-        return events_of(self.link, name)
+        events = []
+        link = self.link
+        while link is not None:
+            if link[0] == name:
+                events.append(link[2])
+            link = link[3]
+        events.reverse()
+        return events
 
     def timestamp(self) -> int:
         """The time of the current event."""
@@ -51,6 +58,15 @@ def callable_of(tree: ConditionTree) -> tuple[Callable[..., Any], bool]:
     if both:
         return lambda event, ctx: first(event, ctx) and second(event, ctx), True
     return lambda event, ctx: first(event, ctx) or second(event, ctx), True
+
+
+def kinds_of(tree: ConditionTree) -> set[bool]:
+    """Which kinds of conditions are in the tree: iterative ones (True), others (False).
+
+    >>> kinds_of(AllOf(Condition(str.isalpha), Condition(str.isupper)))
+    {False}
+    """
+    return {tree.iterative} if isinstance(tree, Condition) else kinds_of(tree.left) | kinds_of(tree.right)
 
 
 def _with_context(call: Callable[..., Any], iterates: bool) -> Callable[..., Any]:

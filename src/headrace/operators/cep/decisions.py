@@ -7,7 +7,7 @@ nodes, so a pattern with many optional steps does not blow up. Pure; the matcher
 
 from __future__ import annotations
 
-from headrace.operators.cep.formulas import atoms_in, holds
+from headrace.operators.cep.formulas import holds
 from headrace.operators.cep.nfa import Action, Edge, Formula, Nfa, State, StateKind
 
 LEAF = -1
@@ -74,24 +74,6 @@ def decide(state: State, answers: dict[int, bool]) -> Decision:
 def roots(nfa: Nfa) -> list[Decision]:
     """The roots of the trees, by state."""
     return [decide(state, {}) for state in nfa.states]
-
-
-def atoms_of(state: State) -> set[int]:
-    """All conditions that the tree of `state` may ask."""
-    found: set[int] = set()
-    seen: set[int] = set()
-    waiting = [state]
-    while waiting:
-        current = waiting.pop()
-        if current.index in seen:
-            continue
-        seen.add(current.index)
-        for edge in current.edges:
-            found |= atoms_in(edge.when)
-            # The target of a TAKE is asked whether the match is complete there.
-            if edge.action is not Action.IGNORE:
-                waiting.append(edge.target)
-    return found
 
 
 def _fill(decision: Decision) -> None:

@@ -4,7 +4,8 @@ Branches stand in the order of their start: a branch and what becomes of it have
 always the latest. So branches whose window has ended are at the front, and no order need be restored.
 
 Cost: a condition that looks at the event only is asked once per event, whatever the number of branches; if it follows
-that all branches stay as they are, they are not touched at all. Iterative conditions are asked per branch.
+that all branches stay as they are, they are not touched at all. Iterative conditions are asked per branch, and only if the
+conditions on the event that stand before them leave that open.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 from headrace.graph.cep_pattern import Skip, SkipKind
 from headrace.operators.cep.conditions import ConditionContext, callable_of
-from headrace.operators.cep.decisions import Decision, atoms_of, roots
+from headrace.operators.cep.decisions import Decision, roots
 from headrace.operators.cep.key_state import Branch, KeyState
 from headrace.operators.cep.match_queue import keep, pop, push
 from headrace.operators.cep.nfa import Nfa, StateKind
@@ -49,7 +50,6 @@ class Matcher:
         self._iterative = [iterative for _, iterative in asked]
         self._roots = roots(nfa)
         self._start = self._roots[nfa.start.index]
-        self._pure = [not any(self._iterative[a] for a in atoms_of(s)) for s in nfa.states]
         self._pending = [s.kind is StateKind.PENDING for s in nfa.states]
         self._gaps = [s.gap or None for s in nfa.states] if nfa.has_gaps else None
         self.has_gaps = self._gaps is not None
@@ -161,21 +161,28 @@ class Matcher:
         answers: dict[int, bool],
         complete: list[Branch],
     ) -> list[Branch]:
-        """What becomes of every branch."""
-        all_roots, pure, context = self._roots, self._pure, self._context
-        leaves: dict[int, Decision] = {}
+        """What becomes of every branch; the same list if nothing does."""
+        all_roots, context = self._roots, self._context
+        calls, iterative = self._calls, self._iterative
+        reached: dict[int, Decision] = {}
         moved: list[Branch] = []
         changed = False
         for branch in branches:
-            at = branch[0]
-            node = leaves.get(at)
-            if node is None:
-                node = all_roots[at]
+            at, before, start, start_time, newest = branch
+            node = all_roots[at]
+            atom = node.atom
+            if atom >= 0 and not iterative[atom]:
+                known = reached.get(at)
+                if known is None:
+                    known = reached[at] = self._without_context(node, event, answers)
+                node = known
+                atom = node.atom
+            if atom >= 0:
+                context.link = before
+                answer = bool(calls[atom](event, context))
+                node = (node.yes if answer else node.no) or node.after(answer)
                 if node.atom >= 0:
-                    context.link = branch[1]
                     node = self._leaf(node, event, answers)
-                if pure[at]:
-                    leaves[at] = node
             if node.stays:
                 moved.append(branch)
                 continue
@@ -183,13 +190,14 @@ class Matcher:
             for step, target, final in node.moves:
                 link: Link | None
                 if step is None:
-                    link, newest = branch[1], branch[4]
+                    link = before
                 else:
-                    link, newest = (step, number, event, branch[1]), time
+                    link, newest = (step, number, event, before), time
                 if target >= 0:
-                    moved.append((target, link, branch[2], branch[3], newest))
+                    moved.append((target, link, start, start_time, newest))
                 if final:
-                    complete.append((-1, link, branch[2], branch[3], newest))
+                    complete.append((-1, link, start, start_time, newest))
+                newest = branch[4]
         return moved if changed else branches
 
     def _all_stay(self, state: KeyState, event: Any, answers: dict[int, bool]) -> bool:
@@ -198,14 +206,21 @@ class Matcher:
         if states is None:
             states = state.states = {b[0] for b in state.branches}
         for at in states:
-            if not self._pure[at]:
-                return False
-            node = self._roots[at]
-            if node.atom >= 0:
-                node = self._leaf(node, event, answers)
-            if not node.stays:
+            node = self._without_context(self._roots[at], event, answers)
+            if node.atom >= 0 or not node.stays:
                 return False
         return True
+
+    def _without_context(self, node: Decision, event: Any, answers: dict[int, bool]) -> Decision:
+        """As far as conditions on the event alone lead: the same for all branches of a state."""
+        atom = node.atom
+        while atom >= 0 and not self._iterative[atom]:
+            answer = answers.get(atom)
+            if answer is None:
+                answer = answers[atom] = bool(self._calls[atom](event))
+            node = (node.yes if answer else node.no) or node.after(answer)
+            atom = node.atom
+        return node
 
     def _leaf(self, node: Decision, event: Any, answers: dict[int, bool]) -> Decision:
         """Asks conditions until it is clear what happens; the context must have the branch's link."""

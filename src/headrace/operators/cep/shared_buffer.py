@@ -42,17 +42,6 @@ def match_of(link: Link | None) -> dict[str, list[Any]]:
     return match
 
 
-def events_of(link: Link | None, step: str) -> list[Any]:
-    """The events that a step has taken in this chain, in order."""
-    events = []
-    while link is not None:
-        if link[0] == step:
-            events.append(link[2])
-        link = link[3]
-    events.reverse()
-    return events
-
-
 def numbers_of(link: Link | None, step: str | None = None) -> list[int]:
     """The numbers of the events of the chain (or of one step in it), newest first."""
     numbers = []

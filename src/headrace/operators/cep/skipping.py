@@ -26,9 +26,9 @@ def first_kept_start(skip: Skip, link: Link) -> int | None:
     if kind is SkipKind.NO_SKIP:
         return None
     if kind is SkipKind.PAST_LAST:
-        return max(numbers_of(link)) + 1
+        return link[1] + 1
     if kind is SkipKind.TO_NEXT:
-        return min(numbers_of(link)) + 1
+        return numbers_of(link)[-1] + 1
     numbers = numbers_of(link, skip.name)
     if not numbers:
         if skip.strict:

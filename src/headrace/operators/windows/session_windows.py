@@ -18,7 +18,7 @@ from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.graph.specs import WindowOperation
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.windows.firing import WindowFunctionOperator
-from headrace.operators.windows.window_types import TimeWindow
+from headrace.operators.windows.window_types import TimeWindow, in_flinks_order
 
 __all__ = ["SessionWindowOperator"]
 
@@ -100,11 +100,17 @@ class SessionWindowOperator(WindowFunctionOperator):
             self.late([values[i] for i in late], [stamps[i] for i in late])
 
     def _join(self, sessions: list[_Session], value: Any, time: int, end: int, number: int) -> None:
-        """An element touches one session or more: they become one, whose contents begin with those of the earliest."""
+        """An element touches one session or more: they become one, with the contents in Flink's order."""
         touched = [s for s in sessions if s[0] <= end and s[1] >= time]
+        if len(touched) > 1:
+            windows = {TimeWindow(s[0], s[1]): s for s in touched}
+            own = TimeWindow(time, end)
+            ordered = in_flinks_order(sorted({*windows, own}))
+            touched = [windows[window] for window in ordered if window in windows]
         kept = touched[0]
         bounds = kept[0], kept[1]
         for other in touched[1:]:
+            kept[0] = min(kept[0], other[0])
             kept[1] = max(kept[1], other[1])
             kept[3] = self.contents.merge(kept[3], other[3])
             other[3] = _GONE

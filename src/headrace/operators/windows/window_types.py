@@ -12,7 +12,15 @@ from typing import Any
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
 
-__all__ = ["CountWindow", "GlobalWindow", "TimeWindow", "Window", "long_to_int_with_bit_mixing", "mod_inverse"]
+__all__ = [
+    "CountWindow",
+    "GlobalWindow",
+    "TimeWindow",
+    "Window",
+    "in_flinks_order",
+    "long_to_int_with_bit_mixing",
+    "mod_inverse",
+]
 
 
 class Window(ABC):
@@ -87,7 +95,7 @@ class TimeWindow(tuple[int, int], Window):
 
     @staticmethod
     def merge_windows(windows: Iterable[TimeWindow], callback: Any) -> None:
-        """Tell ``callback.merge(parts, whole)`` which windows overlap or touch.
+        """Tell ``callback.merge(parts, whole)`` which windows overlap or touch; parts come in `in_flinks_order`.
 
         >>> class Show:
         ...     def merge(self, to_be_merged, merge_result):
@@ -104,7 +112,7 @@ class TimeWindow(tuple[int, int], Window):
                 merged.append((window, [window]))
         for whole, parts in merged:
             if len(parts) > 1:
-                callback.merge(parts, whole)
+                callback.merge(in_flinks_order(parts), whole)
 
     def __repr__(self) -> str:
         return f"TimeWindow(start={self[0]}, end={self[1]})"
@@ -166,6 +174,32 @@ class GlobalWindow(Window):
 
     def __repr__(self) -> str:
         return "GlobalWindow"
+
+
+def in_flinks_order(windows: list[TimeWindow]) -> list[TimeWindow]:
+    """Sorts windows that become one into the order in which Flink adds their contents up: that of a Java HashSet.
+
+    ``windows`` are in ascending order. Programs see the order in the elements of a merged session.
+
+    >>> in_flinks_order([TimeWindow(1, 10), TimeWindow(8, 13), TimeWindow(12, 17)])
+    [TimeWindow(start=12, end=17), TimeWindow(start=8, end=13), TimeWindow(start=1, end=10)]
+    """
+    buckets = 16
+    while len(windows) > buckets * 3 // 4:
+        buckets *= 2
+    return sorted(windows, key=lambda window: _java_hash(window[0] + window[1]) & (buckets - 1))
+
+
+def _java_hash(total: int) -> int:
+    """The hash code of a TimeWindow in Flink, spread as a HashSet does it; of the lowest 32 bits only."""
+    mixed = total & _LONG
+    mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _LONG
+    mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _LONG
+    mixed = (mixed ^ (mixed >> 31)) & 0xFFFFFFFF
+    return mixed ^ (mixed >> 16)
+
+
+_LONG = 2**64 - 1
 
 
 def long_to_int_with_bit_mixing(x: int) -> int:

@@ -45,7 +45,12 @@ def as_epoch_error(error: Exception) -> HeadraceError:
             remedy="stop a SparkContext only after the jobs on it have ended; if Spark's JVM died, see its log.",
         )
     return _setup_error(text) or (
-        EpochLostError("A process of the job died and Spark's retries did not help", seen=_reason(text))
+        EpochLostError(
+            "A process of the job died, again and again",
+            seen=_reason(text),
+            remedy="see above for what it said; if it was killed for its memory, give it less to hold or more to use; "
+            "if a library crashes it, find the record with the local executor (headrace.executor: local).",
+        )
         if any(mark in text for mark in _LOST)
         else JobExecutionError("Spark could not run an epoch", seen=_reason(text))
     )
@@ -89,11 +94,14 @@ def _message_of(error: Exception) -> str:
 
 
 def _reason(text: str) -> str:
-    """What matters in a SparkException: the last line of the worker's traceback, or the first line of all."""
-    python = re.search(r"Traceback \(most recent call last\):\n(.*?)(?:\n\n|\n\tat |\Z)", text, re.DOTALL)
-    if python:
-        return python.group(1).rstrip().splitlines()[-1]
-    return _first_line(text)
+    """What matters in a SparkException: the worker's exception if there is one, else the first line of all.
+
+    >>> _reason("Lost task: Traceback (most recent call last):\\n  File ...\\na.b.OddError: odd\\n SQLSTATE: 38000\\n\\n\\tat x")
+    'a.b.OddError: odd'
+    """
+    _, found, worker = text.partition("Traceback (most recent call last):\n")
+    raised = [line for line in worker.partition("\n\tat ")[0].splitlines() if re.match(r"[\w.]+(: |$)", line)]
+    return raised[-1] if found and raised else _first_line(text)
 
 
 def _first_line(text: str) -> str:

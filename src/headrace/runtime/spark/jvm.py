@@ -126,6 +126,7 @@ def end_jvm(gateway: Any) -> None:
     process = getattr(gateway, "proc", None)
     if process is None:
         return
+    gateway._gateway_client.is_connected = False  # what is garbage from now on need not be told to the JVM
     try:
         process.stdin.close()
         process.wait(_EXIT_SECONDS)

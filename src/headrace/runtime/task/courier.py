@@ -11,6 +11,7 @@ import fcntl
 import os
 import pickle
 import socket
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -86,8 +87,10 @@ class LevelRun(NamedTuple):
                 frames.clear()
                 while frame := wire.receive():
                     yield frame
-        except (EOFError, ConnectionError) as error:
-            raise SlotLostError(f"the slot process of task {task_id} of job {self.job_id} has died") from error
+        except (EOFError, ConnectionError):
+            text = f"the slot process of task {task_id} of job {self.job_id} has died"
+            sys.stderr.write(f"headrace: {text} (was it killed, for its memory?); the task is run again\n")
+            raise SlotLostError(text) from None
 
     def _accepted(self, folder: Path, index: int, request: Request) -> Wire:
         """A connection to a slot that has taken the request and has the job's spec."""

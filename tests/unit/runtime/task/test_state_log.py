@@ -55,16 +55,14 @@ class Logged:
         return file, is_base
 
     def state(self):
-        """Everything that a successor must have."""
-        return {
-            name: (
-                {n: {g: sorted(e, key=repr) for g, e in groups.items()} for n, groups in c.keyed_state.snapshot_full().items()},
-                c.keyed_state.state_kinds(),
-                c.operator_state.snapshot(),
-                c.facts,
-            )
-            for name, c in self.contexts.items()
-        }  # fmt: skip
+        """Everything that a successor must have. The kind of a state without entries does not matter."""
+        found = {}
+        for name, context in self.contexts.items():
+            keyed = context.keyed_state.snapshot_full()
+            entries = {n: {g: sorted(e, key=repr) for g, e in groups.items()} for n, groups in keyed.items()}
+            kinds = {n: kind for n, kind in context.keyed_state.state_kinds().items() if n in keyed}
+            found[name] = (entries, kinds, context.operator_state.snapshot(), context.facts)
+        return found
 
 
 @pytest.fixture
@@ -279,7 +277,7 @@ STEPS = st.lists(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
 @given(steps=STEPS, many=st.integers(1, 4))
 def test_a_restored_task_has_what_the_live_one_had(tmp_path_factory, make_context, steps, many):
     logged = Logged(tmp_path_factory.mktemp("state"), make_context)
