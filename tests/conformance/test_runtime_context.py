@@ -84,6 +84,26 @@ def test_job_parameters_by_configuration(make_env, collected):
     assert asked == ["2"]
 
 
+def test_source_functions_have_the_same_context(env, collected):
+    class Tells(SourceFunction):
+        def open(self, runtime_context):
+            runtime_context.get_int_counter("told").add(1)
+            runtime_context.get_metrics_group().counter("n").inc()
+            self.facts = runtime_context.get_job_parameter("k", ""), runtime_context.get_index_of_this_subtask()
+
+        def run(self, ctx):
+            ctx.collect(self.facts)
+
+        def cancel(self):
+            pass
+
+    env.get_config().set_global_job_parameters({"k": "v"})
+    sink = CollectingSink()
+    env.add_source(Tells()).add_sink(sink)
+    assert env.execute().get_accumulator_result("told") == 1
+    assert sink.get_values() == [("v", 0)]
+
+
 # ---------------------------------------------------------------------- metrics
 
 

@@ -31,7 +31,7 @@ def visible(root):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(290)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("again", [False, True], ids=["once", "and in the recovery"])
 def test_killed_at_every_point(tmp_path, again):
     for point in POINTS:

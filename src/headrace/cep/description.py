@@ -88,7 +88,7 @@ def _kept_for_ever(pattern: PatternData, reached: list[State]) -> Iterator[str]:
         for s in reached
         if s.gap is None and s.kind is StateKind.NORMAL
         for e in s.edges
-        if e.action is not Action.PROCEED and e.target.step == s.step and can_hold(e.when)
+        if e.action is Action.IGNORE and e.target.step == s.step and can_hold(e.when)
     }
     for step in all_steps(pattern.steps):
         if step.name in waiting:

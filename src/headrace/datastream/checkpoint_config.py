@@ -134,6 +134,15 @@ class CheckpointConfig:
         """Set whether the first checkpoint that fails makes the job fail."""
         return self.set_tolerable_checkpoint_failure_number(0 if fail_on_checkpointing_errors else 2**31 - 1)
 
+    def is_prefer_checkpoint_for_recovery(self) -> bool:
+        """Say whether recovery takes the last checkpoint although a later savepoint is there."""
+        return options.value_of(self._configuration, options.CHECKPOINT_PREFERRED)
+
+    def set_prefer_checkpoint_for_recovery(self, prefer_checkpoint_for_recovery: bool) -> Self:
+        """Set whether recovery takes the last checkpoint although a later savepoint is there."""
+        self._configuration.set(options.CHECKPOINT_PREFERRED, bool(prefer_checkpoint_for_recovery))
+        return self
+
     def get_tolerable_checkpoint_failure_number(self) -> int:
         """Give how many checkpoints may fail one after the other before the job fails."""
         return options.value_of(self._configuration, options.CHECKPOINT_TOLERABLE_FAILURES)

@@ -58,6 +58,7 @@ CHECKPOINT_TIMEOUT = _key(_CHECKPOINTING + "timeout").duration_type().default_va
 CHECKPOINT_MIN_PAUSE = _key(_CHECKPOINTING + "min-pause").duration_type().default_value(Duration.of_millis(0))
 CHECKPOINT_MAX_CONCURRENT = _key(_CHECKPOINTING + "max-concurrent-checkpoints").int_type().default_value(1)
 CHECKPOINT_TOLERABLE_FAILURES = _key(_CHECKPOINTING + "tolerable-failed-checkpoints").int_type().default_value(0)
+CHECKPOINT_PREFERRED = _key(_CHECKPOINTING + "prefer-checkpoint-for-recovery").boolean_type().default_value(False)
 CHECKPOINT_RETENTION = (
     _key(_CHECKPOINTING + "externalized-checkpoint-retention")
     .string_type()

@@ -17,6 +17,7 @@ from headrace.common.errors import HeadraceError
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP, WatermarkStrategy
 from headrace.operators.base import Operator, Place
 from headrace.operators.event_time import EventTime
+from headrace.operators.runtime_context import TaskRuntimeContext
 from headrace.sources.base import Batch, ReaderContext, Source, Split, SplitReader
 
 CHUNK = 4096
@@ -75,7 +76,9 @@ class SourceOperator(Operator):
             if p.finished:
                 self._finished[p.split.id] = p
                 continue
-            context = ReaderContext(task.subtask, task.parallelism, task.attempt)
+            context = ReaderContext(
+                task.subtask, task.parallelism, task.attempt, TaskRuntimeContext(self.context, keyed=False)
+            )
             reader = self.guarded(self._source.open_reader, p.split, p.position, context)
             event_time = EventTime(
                 self._strategy,

@@ -15,7 +15,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from datetime import datetime, timezone
 from queue import Empty, Queue
 from typing import Any
 
@@ -24,7 +23,6 @@ from headrace.common.errors import HeadraceError, JobCancelledError, JobExecutio
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
-from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
 from headrace.graph.job_graph import JobGraph
 from headrace.graph.specs import SourceSpec
 from headrace.operators.clock import Clock
@@ -32,7 +30,7 @@ from headrace.runtime.epoch_result import EpochLostError, EpochResult, read_fram
 from headrace.runtime.executor import Executor
 from headrace.runtime.ledger import Ledger
 from headrace.runtime.options import RuntimeOptions
-from headrace.runtime.progress import ProgressView
+from headrace.runtime.progress import ProgressView, describe_vertices, known_time, timestamp
 from headrace.runtime.rate import RateController
 from headrace.runtime.task.internal_error import as_headrace_error
 from headrace.runtime.task.messages import EpochOrder, TaskAck
@@ -41,6 +39,8 @@ from headrace.runtime.task.state_folder import StateFolder
 _ATTEMPTS_PER_EPOCH = 4
 _LOSSES_PER_EPOCH = 2
 _EXIT_SECONDS = 15.0
+_MOST_UNCOLLECTED = 200_000
+_COLLECT_POLL = 0.02
 _DONE = object()
 _log = logging.getLogger("headrace")
 
@@ -75,6 +75,8 @@ class JobMaster:
         self._thread = threading.Thread(target=self._run, name=f"headrace-{job_id[:8]}", daemon=True)
         self._started = time.monotonic()
         self._runtime = 0.0
+        self._epoch_began = self._started
+        self._uncollected = 0
         self._progress = ProgressView(graph.name, options.progress)
         batch = graph.settings.batch
         target = options.bounded_epoch_target if ledger.bounded else options.epoch_target
@@ -86,6 +88,7 @@ class JobMaster:
     def start(self) -> None:
         """Starts the loop."""
         self._status = JobStatus.RUNNING
+        self._progress.start()
         self._thread.start()
         atexit.register(self._at_exit)
 
@@ -105,7 +108,7 @@ class JobMaster:
             if deadline is not None and time.monotonic() >= deadline:
                 raise TimeoutError(f"job {self.job_id} has not ended within {timeout} s")
         if self._error is not None:
-            raise self._error
+            raise self._error.with_traceback(None)
         if self._status is JobStatus.CANCELED:
             raise JobCancelledError(f"Job {self._graph.name!r} ({self.job_id}) was cancelled")
         return JobExecutionResult(self.job_id, int(self._runtime * 1000), self.accumulators())
@@ -134,8 +137,10 @@ class JobMaster:
                 batch = _DONE
             if batch is _DONE:
                 if self._error is not None:
-                    raise self._error
+                    raise self._error.with_traceback(None)
                 return
+            with self._lock:
+                self._uncollected -= len(batch)
             yield from batch
 
     def _ask_to_end(self) -> None:
@@ -189,7 +194,7 @@ class JobMaster:
             seconds = time.monotonic() - started
             self._hand_out(result)
             self._delete_obsolete()
-            records = self._observe(epoch, result.acks, seconds)
+            records = self._observe(epoch, result.acks, started, seconds)
             if not records and not self._ledger.ended:
                 self._pause()
 
@@ -230,50 +235,51 @@ class JobMaster:
         return None if self._cancelled.is_set() else read_frames(frames)
 
     def _hand_out(self, result: EpochResult) -> None:
+        printed = [part for output in result.outputs for part in output.printed]
+        if printed:
+            try:
+                with self._progress.hidden():
+                    for stderr, lines in printed:
+                        stream = sys.stderr if stderr else sys.stdout
+                        stream.write("\n".join(lines) + "\n")
+                        stream.flush()
+            except BrokenPipeError as error:
+                raise JobExecutionError("Nobody reads what the job prints: the output was closed") from error
         for output in result.outputs:
-            for stderr, lines in output.printed:
-                stream = sys.stderr if stderr else sys.stdout
-                stream.write("\n".join(lines) + "\n")
-                stream.flush()
             for collect_id, values in output.collected:
+                with self._lock:
+                    self._uncollected += len(values)
                 self._queue(collect_id).put(values)
+        # Whoever takes the results may be slower than the job: it waits, its memory does not grow.
+        while self._uncollected > _MOST_UNCOLLECTED and not self._cancelled.wait(_COLLECT_POLL):
+            pass
 
-    def _observe(self, epoch: int, acks: list[TaskAck], seconds: float) -> int:
+    def _observe(self, epoch: int, acks: list[TaskAck], started: float, seconds: float) -> int:
         """Adapts the rate, keeps the progress; gives the records that sources read."""
         sources = {v.id for v in self._graph.vertices.values() if isinstance(v.head.spec, SourceSpec)}
         reports = [v for a in acks for v in a.vertices]
         read = [v.records_in for v in reports if v.vertex in sources]
+        rows = sum(read)
         self._rate.observe(max(read, default=0), seconds, _critical_path(acks))
-        watermark = self._ledger.watermark()
-        known = MIN_TIMESTAMP < watermark < MAX_WATERMARK
-        total = self.last_epoch.get("totalInputRows", 0) + sum(read)
+        watermark = known_time(self._ledger.watermark())
+        since, self._epoch_began = started + seconds - self._epoch_began, started
         self.last_epoch = {
             "id": str(self.job_id),
             "name": self._graph.name,
-            "timestamp": datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "timestamp": timestamp(),
             "epochId": epoch,
-            "numInputRows": sum(read),
-            "totalInputRows": total,
-            "inputRowsPerSecond": sum(read) / seconds if seconds else 0.0,
+            "numInputRows": rows,
+            "totalInputRows": self.last_epoch.get("totalInputRows", 0) + rows,
+            "inputRowsPerSecond": rows / since if since else 0.0,
+            "processedRowsPerSecond": rows / seconds if seconds else 0.0,
             "durationMs": {"epoch": round(seconds * 1000)},
-            "watermark": watermark if known else None,
-            "watermarkLagMs": self._clock.now() - watermark if known else None,
+            "watermark": watermark,
+            "watermarkLagMs": None if watermark is None else self._clock.now() - watermark,
             "nextEpochLimit": self._rate.limit,
-            "vertices": [
-                {
-                    "vertex": v.vertex,
-                    "name": self._graph.vertices[v.vertex].name,
-                    "subtask": v.subtask,
-                    "recordsIn": v.records_in,
-                    "recordsOut": v.records_out,
-                    "busyMs": round(v.busy_seconds * 1000),
-                    "watermark": v.watermark if MIN_TIMESTAMP < v.watermark < MAX_WATERMARK else None,
-                }
-                for v in sorted(reports, key=lambda v: (v.vertex, v.subtask))
-            ],
+            "vertices": describe_vertices(reports, {v.id: v.name for v in self._graph.vertices.values()}),
         }
         self._progress.show(self.last_epoch)
-        return sum(read)
+        return rows
 
     def _pause(self) -> None:
         """Nothing came: waits a little, but not beyond the next timer."""

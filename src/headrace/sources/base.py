@@ -54,6 +54,8 @@ class ReaderContext:
     subtask: int = 0
     parallelism: int = 1
     attempt: int = 0
+    runtime: Any = None
+    """The RuntimeContext that functions inside of the source are given by `open`; None where there is no task."""
 
 
 class SplitReader(ABC):

@@ -12,7 +12,7 @@ from headrace.common.errors import InvalidProgramError
 from headrace.common.typeinfo import TypeInformation
 from headrace.sources.base import EMPTY, Batch, ReaderContext, Source, Split, SplitReader
 from headrace.sources.number_sequence import split_range
-from headrace.sources.subtask_context import SubtaskContext
+from headrace.sources.subtask_context import runtime_context
 
 ENDLESS = 2**63 - 1
 
@@ -65,7 +65,7 @@ class _GeneratorReader(SplitReader):
         self.finished = start > end
         opener = getattr(function, "open", None)
         if callable(opener):
-            opener(SubtaskContext(context))
+            opener(runtime_context(context))
         self._make: Callable[[int], Any] = getattr(function, "map", function)
 
     def read(self, limit: int, now: int) -> Batch:

@@ -16,7 +16,7 @@ from typing import Any
 
 from headrace.common.typeinfo import TypeInformation
 from headrace.sources.base import EMPTY, Batch, ReaderContext, Source, Split, SplitReader
-from headrace.sources.subtask_context import SubtaskContext
+from headrace.sources.subtask_context import runtime_context
 
 _CAPACITY = 16_384
 _STOP_SECONDS = 5.0
@@ -95,7 +95,7 @@ class _Context:
 class _FunctionReader(SplitReader):
     def __init__(self, function: Any, context: ReaderContext) -> None:
         self._function = function
-        self._runtime = SubtaskContext(context)
+        self._runtime = runtime_context(context)
         self._context = _Context(_CAPACITY)
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="headrace-source-function", daemon=True)

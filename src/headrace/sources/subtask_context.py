@@ -1,6 +1,8 @@
-"""SubtaskContext: the part of a RuntimeContext that functions inside of sources are given by `open`."""
+"""What functions inside of sources are given by `open`: the task's RuntimeContext, or without a task the little that is known."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from headrace.sources.base import ReaderContext
 
@@ -27,3 +29,12 @@ class SubtaskContext:
     def get_attempt_number(self) -> int:
         """The number of the attempt, from 0."""
         return self._context.attempt
+
+
+def runtime_context(context: ReaderContext) -> Any:
+    """The RuntimeContext for a function of a source.
+
+    >>> runtime_context(ReaderContext(1, 4)).get_number_of_parallel_subtasks()
+    4
+    """
+    return SubtaskContext(context) if context.runtime is None else context.runtime

@@ -74,6 +74,7 @@ def labels(schedules: int, seed: int) -> Iterator[str]:
     if whole:
         exhaustive += _pairs_of_steps()
     exhaustive += _zombies(1 if whole else 10)
+    random.Random(seed).shuffle(exhaustive)  # a short campaign gets a sample of everything
     yield from exhaustive[:schedules]
     left = max(0, schedules - len(exhaustive))
     damaged = left // 5

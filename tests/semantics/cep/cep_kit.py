@@ -9,14 +9,15 @@ A file holds a list of transcripts:
         - match a=a1 b=b1 c=c1 @5                       # step=events, then the time of the result
 
 A step is a relation (begin, next, followed_by, followed_by_any, not_next, not_followed_by), a name, and calls: those of
-`Pattern` (`times(1,3)`, `until(d)`, `within(10)`: milliseconds), `gap(5)` for within PREVIOUS_AND_CURRENT, and conditions: `is(a|b)` kinds
-of events (left out: the kind is the step's name), `any` (no condition), `gt(3)`, and the iterative ones `rising(step)`
-(value greater than that of the last event of the step), `sum(step<9)`, `count(step<2)`; `or(d)` adds a kind. A group is
-`{followed_by: [steps], calls: times(2)}`.
+`Pattern` (`times(1,3)`, `until(d)`, `within(10)`: milliseconds, `one_or_more(gap4)` with a window_time), `gap(5)` for within
+PREVIOUS_AND_CURRENT, and conditions: `is(a|b)` kinds of events (left out: the kind is the step's name), `any` (no condition),
+`gt(3)`, and the iterative ones `rising(step)` (value greater than that of the last event of the step), `sum(step<9)`,
+`count(step<2)`; `or(d)` adds a kind. A group is `{followed_by: [steps], calls: times(2)}`.
 
-Input: an event is KIND NUMBER =VALUE @TIME /KEY (`b2=5@4/x`; value 0 and key k if left out), `|5` a watermark, `^7` the clock, `end` the end.
-`skip` is to_next, past_last, to_first(b) or to_last(b), with `strict` to raise on a miss; `time: processing`, `comparator: value`,
-`late: side`, `timeouts: ignored` (the function does not handle them), `watermarks: each` (it matters that none is left out). `raises` stands instead of `expect`: a piece of the message.
+Input: an event is KIND NUMBER =VALUE @TIME /KEY (`b2=5@4/x`; value 0 and key k if left out), `|5` a watermark, `^7` the
+clock, `end` the end. `skip` is to_next, past_last, to_first(b) or to_last(b), with `strict` to raise on a miss;
+`time: processing`, `comparator: value`, `late: side`, `timeouts: ignored` (the function does not handle them),
+`watermarks: each` (it matters that none is left out). `raises` stands instead of `expect`: a piece of the message.
 
 Expectations were recorded from Flink 2.1.0 (its CepOperator in its operator test harness), in the order in which it emitted
 them; a transcript with `flink` says where headrace differs and why.

@@ -123,8 +123,6 @@ def run_job(transcripts: list[CepTranscript], executor: str, cut: bool) -> None:
     assert wrong == {}
 
 
-
-
 @pytest.mark.parametrize("cut", [False, True], ids=["one epoch", "an epoch per input"])
 @pytest.mark.parametrize("transcripts", jobs(), ids=lambda ts: f"{ts[0].name} and {len(ts) - 1} more")
 def test_on_the_local_executor(transcripts: list[CepTranscript], cut: bool):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from semantics_kit.windows import ASSIGNERS, EVICTORS, TRIGGERS, made
-
 from headrace.datastream import CoGroupFunction, FlatJoinFunction, OutputTag, ProcessJoinFunction
+from semantics_kit.windows import ASSIGNERS, EVICTORS, TRIGGERS, made
 
 
 def pair(left, right):
@@ -62,7 +61,9 @@ def attach_join(kind, first, second, select, select2, given):
                 joined = getattr(joined, name)(OutputTag(given.pop(name)))
         assert not given, given
         return joined.process(run)
-    windowed = getattr(first, kind)(second).where(select).equal_to(select2).window(made(ASSIGNERS, given.pop("assigner")))
+    windowed = (
+        getattr(first, kind)(second).where(select).equal_to(select2).window(made(ASSIGNERS, given.pop("assigner")))
+    )
     if "trigger" in given:
         windowed = windowed.trigger(made(TRIGGERS, given.pop("trigger")))
     if "evictor" in given:

@@ -1,9 +1,10 @@
-"""The windows that transcripts name, and the functions for them. With `headrace` replaced by `pyflink` it runs there too, as far
-as PyFlink has what is named.
+"""The windows that transcripts name, and the functions for them.
 
-An operator of kind `window` has a dict: `assigner`, `trigger`, `evictor` (a name, or `[name, arguments...]`, see the tables below),
-`lateness`, `late` (a tag), `all: true` for windows over the whole stream, and one of `reduce`, `aggregate`, `apply`, `process` with the
-name of a function; with the first two `then` names a window function.
+With `headrace` replaced by `pyflink` it runs there too, as far as PyFlink has what is named.
+
+An operator of kind `window` has a dict: `assigner`, `trigger`, `evictor` (a name, or `[name, arguments...]`, see the tables
+below), `lateness`, `late` (a tag), `all: true` for windows over the whole stream, and one of `reduce`, `aggregate`, `apply`,
+`process` with the name of a function; with the first two `then` names a window function.
 """
 
 from __future__ import annotations

@@ -119,6 +119,11 @@ def test_bad_values_are_refused(config, call, argument, message):
         getattr(config, call)(argument)
 
 
+def test_preferring_checkpoints(config):
+    assert not config.is_prefer_checkpoint_for_recovery()
+    assert config.set_prefer_checkpoint_for_recovery(True).is_prefer_checkpoint_for_recovery()
+
+
 def test_old_names(config):
     config.set_fail_on_checkpointing_errors(False)
     assert config.get_tolerable_checkpoint_failure_number() == 2**31 - 1

@@ -94,9 +94,9 @@ def _message_of(error: Exception) -> str:
 
 
 def _reason(text: str) -> str:
-    """What matters in a SparkException: the worker's exception if there is one, else the first line of all.
+    r"""What matters in a SparkException: the worker's exception if there is one, else the first line of all.
 
-    >>> _reason("Lost task: Traceback (most recent call last):\\n  File ...\\na.b.OddError: odd\\n SQLSTATE: 38000\\n\\n\\tat x")
+    >>> _reason("Lost: Traceback (most recent call last):\n  File ...\na.b.OddError: odd\n SQLSTATE: 38000\n\n\tat x")
     'a.b.OddError: odd'
     """
     _, found, worker = text.partition("Traceback (most recent call last):\n")

@@ -23,7 +23,6 @@ from headrace.runtime.task.slot_process import START_SECONDS, start_slot
 from headrace.runtime.task.slot_protocol import NEEDS_SPEC, Request
 from headrace.runtime.task.wire import END_OF_FRAMES, Wire
 
-
 _CONNECT_ATTEMPTS = 3
 
 

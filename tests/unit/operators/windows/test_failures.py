@@ -56,7 +56,7 @@ def test_missing_timestamps(assigner, lateness):
 def test_a_window_function_that_fails_names_window_and_key(assigner, lateness):
     h = harness(assigner, Bad(), allowed_lateness=lateness)
     h.process_element(("a", 1), 3)
-    with pytest.raises(UserCodeError, match="(?s)no good.*TimeWindow.*'a'"):
+    with pytest.raises(UserCodeError, match=r"(?s)no good.*TimeWindow.*'a'"):
         h.process_watermark(100)
 
 
@@ -64,7 +64,7 @@ def test_a_window_function_that_fails_names_window_and_key(assigner, lateness):
 def test_a_reduce_function_that_fails_names_the_record(assigner):
     h = harness(assigner, kind="reduce", combiner=lambda a, b: 1 // 0)
     h.process_element(("a", 1), 3)
-    with pytest.raises(UserCodeError, match="(?s)ZeroDivisionError.*'a', 2"):
+    with pytest.raises(UserCodeError, match=r"(?s)ZeroDivisionError.*'a', 2"):
         h.process_element(("a", 2), 4)
 
 

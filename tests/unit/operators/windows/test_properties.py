@@ -87,7 +87,9 @@ steps = st.lists(
     max_size=40,
 )
 aligned = st.one_of(
-    st.integers(1, 9).flatmap(lambda size: st.integers(1 - size, size - 1).map(lambda o: TumblingEventTimeWindows(size, o))),
+    st.integers(1, 9).flatmap(
+        lambda size: st.integers(1 - size, size - 1).map(lambda o: TumblingEventTimeWindows(size, o))
+    ),
     st.tuples(st.integers(1, 9), st.integers(1, 7)).flatmap(
         lambda s: st.integers(1 - s[1], s[1] - 1).map(lambda o: SlidingEventTimeWindows(s[0], s[1], o))
     ),

@@ -99,6 +99,19 @@ def test_when_all_are_idle_the_furthest_counts():
     assert valve.all_idle
 
 
+def test_when_the_last_to_go_idle_was_behind_the_furthest_does_not_count():
+    valve = one_input(A, B, C)
+    valve.set_idle(B, True)
+    valve.watermark(C, 30)
+    valve.watermark(A, 10)
+    valve.set_idle(C, True)
+    valve.set_idle(B, False)
+    valve.watermark(B, 4)
+    valve.set_idle(A, True)
+    assert valve.set_idle(B, True) is None
+    assert (valve.current, valve.all_idle) == (10, True)
+
+
 def test_all_idle_ends_with_the_first_active_channel():
     valve = one_input(A, B)
     valve.set_idle(A, True)

@@ -174,11 +174,13 @@ def test_after_a_base_only_changes_are_written_again(logged, monkeypatch):
     monkeypatch.setattr(state_log, "_MANY_DELTAS", 1)
     logged.put("a", 1)
     logged.write()
+    logged.put("b", 2)
+    logged.contexts["op"].operator_state.get_broadcast_state(RULES).put("r", "x")
     assert logged.write()[1]
     monkeypatch.undo()
-    assert logged.write() == (None, False)
-    logged.put("b", 2)
-    assert entries(read(logged, logged.write()[0])) == [("b", 2)]
+    assert logged.write() == (None, False), "what is in the base is not changed any more"
+    logged.put("c", 3)
+    assert entries(read(logged, logged.write()[0])) == [("c", 3)]
 
 
 def test_a_successor_goes_on_counting(logged, make_context, monkeypatch):

@@ -1,0 +1,154 @@
+"""Where in a pattern the compiler is, and what the conditions on edges are there. Makes no states.
+
+The pattern is read from its end to its beginning. Inside of a group the conditions depend on the group: its contiguity counts
+for its first step, its `until` for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from headrace.graph.cep_pattern import AllOf, Condition, ConditionTree, Contiguity, PatternData, Step
+from headrace.operators.cep.conditions import kinds_of
+from headrace.operators.cep.nfa import ALWAYS, Atom, Both, Formula, Not
+
+
+class Cursor:
+    """A place in a pattern; starts at its last step."""
+
+    def __init__(self, pattern: PatternData) -> None:
+        self._chain = pattern.steps
+        self._at = len(pattern.steps) - 1
+        self._group: Step | None = None
+        self._later_round: set[int] = set()
+        self._atom_of: dict[int, Atom] = {}
+        self.following: Step | None = None
+        self.atoms: list[ConditionTree] = []
+
+    @property
+    def step(self) -> Step:
+        """The current step."""
+        return self._chain[self._at]
+
+    @property
+    def is_first(self) -> bool:
+        """Whether no step stands before the current one in its chain."""
+        return self._at == 0
+
+    def go_back(self) -> None:
+        """To the step before."""
+        self.following = self.step
+        self._at -= 1
+
+    @contextmanager
+    def inside_group(self) -> Iterator[None]:
+        """Goes to the last step of the group that is the current step, and afterwards back to the group."""
+        was = self._chain, self._at, self.following, self._group
+        group = self.step
+        assert group.group is not None
+        self._group, self._chain, self._at = group, group.group, len(group.group) - 1
+        yield
+        self._chain, self._at, self.following, self._group = was
+
+    def _is_head_of_group(self) -> bool:
+        return self._group is not None and self._at == 0
+
+    def _in_first_round(self) -> bool:
+        """Whether the states being made are the first round of the group that we are in."""
+        return id(self._group) not in self._later_round
+
+    def mark_round(self, first: bool) -> None:
+        """Says whether the states made next are the first round of the current step, if that is a group."""
+        if self.step.group is not None:
+            (self._later_round.discard if first else self._later_round.add)(id(self.step))
+
+    # -- conditions -----------------------------------------------------------------------------------------------
+
+    def _atom(self, tree: ConditionTree, label: str) -> Atom:
+        atom = self._atom_of.get(id(tree))
+        if atom is None:
+            atom = self._atom_of[id(tree)] = Atom(len(self.atoms), label)
+            self.atoms.append(tree)
+        return atom
+
+    def _formula(self, tree: ConditionTree, label: str) -> Formula:
+        """One atom; more where conditions on the event and iterative ones are mixed, so that the former stand alone."""
+        if isinstance(tree, Condition) or len(kinds_of(tree)) == 1:
+            return self._atom(tree, label)
+        left, right = self._formula(tree.left, label), self._formula(tree.right, label)
+        return Both(left, right) if isinstance(tree, AllOf) else Not(Both(Not(left), Not(right)))
+
+    def _wanted(self, step: Step) -> Formula:
+        return ALWAYS if step.condition is None else self._formula(step.condition, f"is({step.name})")
+
+    def until(self) -> Formula | None:
+        """When the loop of the current step ends."""
+        step = self.step
+        return None if step.until is None else self._formula(step.until, f"until({step.name})")
+
+    @staticmethod
+    def unless(until: Formula | None, when: Formula | None) -> Formula | None:
+        """`when`, but not at an event that ends the loop."""
+        return when if until is None or when is None else Both(Not(until), when)
+
+    def _group_until(self) -> Formula | None:
+        group = self._group
+        return None if group is None or group.until is None else self._formula(group.until, f"until({shown(group)})")
+
+    def true(self) -> Formula:
+        """Always, but not at an event that ends the group."""
+        return self.unless(self._group_until(), ALWAYS) or ALWAYS
+
+    def take_when(self, step: Step | None = None) -> Formula:
+        """When the current step (or another one of its chain) takes an event."""
+        return self.unless(self._group_until(), self._wanted(step or self.step)) or ALWAYS
+
+    def ignore_when(self) -> Formula | None:
+        """When an event may pass before the step has taken its first one."""
+        how = self.step.contiguity
+        if self._is_head_of_group():
+            assert self._group is not None
+            how = self._group.contiguity if self._in_first_round() else self._group.inner
+        return self._ignoring(how)
+
+    def inner_ignore_when(self) -> Formula | None:
+        """When an event may pass between two events of the step."""
+        how = self.step.inner
+        if self._is_head_of_group():
+            assert self._group is not None
+            how = self._group.inner
+        return self._ignoring(how)
+
+    def _ignoring(self, how: Contiguity) -> Formula | None:
+        when: Formula | None = None
+        if how is Contiguity.RELAXED:
+            when = Not(self._wanted(self.step))
+        elif how is Contiguity.ANY:
+            when = ALWAYS
+        return self.unless(self._group_until(), when)
+
+    def heads_optional_group(self) -> bool:
+        """Whether leaving out the current step can mean leaving out the group that it begins."""
+        if not self._is_head_of_group() or not self._in_first_round():
+            return False
+        assert self._group is not None
+        return self._group.optional
+
+    def nots_before(self) -> list[tuple[Formula, str]]:
+        """The not_followed_by steps that guard this one: those before it, across optional steps."""
+        found = []
+        at = self._at
+        while at > 0:
+            before = self._chain[at - 1]
+            if not before.optional and before.contiguity is not Contiguity.NOT_FOLLOWED:
+                break
+            at -= 1
+            if before.contiguity is Contiguity.NOT_FOLLOWED:
+                found.append((self.take_when(before), before.name))
+        return found
+
+
+def shown(step: Step) -> str:
+    """The name of the step's states."""
+    return "GroupPattern" if step.group is not None else step.name
