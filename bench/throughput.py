@@ -3,8 +3,8 @@
 
     python bench/throughput.py [--records 1000000] [--parallelism 2] [--workload reduce]
 
-Every workload runs on n/10 and on n records in one process; the rate is the marginal one (the difference of both), so that starting
-up cancels out. Count and checksum of the output are compared with the loop's. Machines are noisy: read the ratio.
+Every workload runs on n/10 and on n records in one process; the rate is the marginal one (the difference of both), so that
+starting up cancels out. Count and checksum of the output are compared with the loop's. Machines are noisy: read the ratio.
 """
 
 from __future__ import annotations
@@ -169,7 +169,9 @@ def measure(name: str, records: int, parallelism: int) -> None:
         times.append((seconds, loop_seconds))
     rate = (records - records // 10) / max(times[1][0] - times[0][0], 1e-3)
     loop_rate = records / times[1][1]
-    print(f"{name}: {rate:,.0f} records/s, {rate / loop_rate:.2f} times a loop on one core ({loop_rate:,.0f}), output ok")
+    print(
+        f"{name}: {rate:,.0f} records/s, {rate / loop_rate:.2f} times a loop on one core ({loop_rate:,.0f}), output ok"
+    )
 
 
 def main() -> None:

@@ -109,7 +109,9 @@ def wheel(folder, module):
         packed.writestr(f"{module}.py", ADD_TWO)
         info = f"{module}-1.0.dist-info"
         packed.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
-        packed.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        packed.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
         packed.writestr(f"{info}/RECORD", "")
 
 

@@ -59,7 +59,9 @@ def run(name: str, folder: Path, **environment: str) -> list[str]:
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    return sorted(re.sub(r"^(\w+:)?\d+> ", lambda m: f"{m[1][:-1]}> " if m[1] else "", line) for line in done.stdout.splitlines())
+    return sorted(
+        re.sub(r"^(\w+:)?\d+> ", lambda m: f"{m[1][:-1]}> " if m[1] else "", line) for line in done.stdout.splitlines()
+    )
 
 
 def test_every_program_has_its_expectation():

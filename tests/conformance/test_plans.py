@@ -146,9 +146,9 @@ def test_chaining_can_be_switched_off(env):
 
 def test_slot_sharing_groups(env):
     source = env.from_collection([1, 2, 3]).name("source")
-    source.slot_sharing_group(SlotSharingGroup.builder("group 1").build()).map(lambda x: x + 1).set_parallelism(
-        3
-    ).name("map").slot_sharing_group("group 2").add_sink(SINK)
+    source.slot_sharing_group(SlotSharingGroup.builder("group 1").build()).map(lambda x: x + 1).set_parallelism(3).name(
+        "map"
+    ).slot_sharing_group("group 2").add_sink(SINK)
     groups = {n.name: n.slot_sharing_group for n in env.get_stream_graph().nodes.values()}
     assert groups == {"Source: source": "group 1", "map": "group 2", "Sink: Unnamed": "group 2"}
 

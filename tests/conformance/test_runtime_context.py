@@ -59,7 +59,9 @@ def test_who_the_subtask_is(make_env, collected):
 def test_every_subtask_has_its_index(make_env, collected):
     env = make_env(3)
     numbers = env.from_collection(range(9)).rebalance()
-    found = answers(collected, numbers, lambda ctx: (ctx.get_index_of_this_subtask(), ctx.get_number_of_parallel_subtasks()))
+    found = answers(
+        collected, numbers, lambda ctx: (ctx.get_index_of_this_subtask(), ctx.get_number_of_parallel_subtasks())
+    )
     assert sorted(set(found)) == [(0, 3), (1, 3), (2, 3)]
 
 

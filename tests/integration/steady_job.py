@@ -59,7 +59,9 @@ def main(seconds: float, show: bool) -> None:
     samples = []
     while time.monotonic() - begun < seconds:
         time.sleep(0.5)
-        samples.append({"at": round(time.monotonic() - begun, 1), "epoch": client.last_epoch["epochId"], **sizes(client)})
+        samples.append(
+            {"at": round(time.monotonic() - begun, 1), "epoch": client.last_epoch["epochId"], **sizes(client)}
+        )
         if show and len(samples) % 10 == 0:
             print(samples[-1], file=sys.stderr)
     client.cancel().result()

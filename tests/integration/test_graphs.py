@@ -112,9 +112,9 @@ def diamond(env: StreamExecutionEnvironment, folder: Path) -> None:
     plain = right.rebalance().map(lambda v: [v[0] % 5, v[0]]).set_parallelism(3).name("plain")
     met = counted.connect(plain).key_by(lambda v: v[0], lambda v: v[0]).process(Meet()).set_parallelism(3)
     met.add_sink(Lines(folder, "met")).name("met")
-    met.get_side_output(BIG).global_().map(lambda v: v).set_parallelism(1).add_sink(
-        Lines(folder, "big")
-    ).name("big").set_parallelism(1)
+    met.get_side_output(BIG).global_().map(lambda v: v).set_parallelism(1).add_sink(Lines(folder, "big")).name(
+        "big"
+    ).set_parallelism(1)
     counted.union(plain.rescale().map(lambda v: [*v, 0])).add_sink(Lines(folder, "all")).name("all")
 
 

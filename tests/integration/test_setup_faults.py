@@ -73,7 +73,9 @@ def test_java_is_missing_too_old_or_broken(run_script, tmp_path: Path, version, 
         java.chmod(0o755)
         if version != "broken":
             (home / "release").write_text(f'JAVA_VERSION="{version}"\n')
-    path = os.pathsep.join(p for p in os.environ["PATH"].split(os.pathsep) if not os.path.exists(os.path.join(p, "java")))
+    path = os.pathsep.join(
+        p for p in os.environ["PATH"].split(os.pathsep) if not os.path.exists(os.path.join(p, "java"))
+    )
     finished = run_script(script, tmp_path, 60, JAVA_HOME=str(home), PATH=path)
     assert finished.returncode == 1
     assert said in finished.stderr

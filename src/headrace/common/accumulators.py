@@ -162,7 +162,7 @@ class _Extreme(SimpleAccumulator[Any]):
 
     def add(self, value: Any) -> None:
         """Take a value into account."""
-        self._best = value if self._best is None else type(self)._choose(self._best, value)
+        self._best = value if self._best is None else self._choose(self._best, value)
 
     def get_local_value(self) -> Any:
         """Give the value, None if there is none."""

@@ -13,8 +13,8 @@ from headrace.operators.broadcast import BroadcastProcessOperator
 from headrace.operators.cep.event_time import EventTimeCepOperator
 from headrace.operators.cep.processing_time import ProcessingTimeCepOperator
 from headrace.operators.connected import CoFlatMapOperator, CoMapOperator, CoProcessOperator
-from headrace.operators.interval_join import IntervalJoinOperator
 from headrace.operators.feedback import FeedbackSinkOperator, FeedbackSourceOperator
+from headrace.operators.interval_join import IntervalJoinOperator
 from headrace.operators.process import ProcessOperator
 from headrace.operators.reduce import KeyedReduceOperator
 from headrace.operators.sinks import CollectSinkOperator, FunctionSinkOperator, PrintSinkOperator

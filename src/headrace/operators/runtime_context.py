@@ -102,7 +102,9 @@ class TaskRuntimeContext:
         """The map state of this name."""
         return self._backend(state_descriptor).get_state(state_descriptor)
 
-    def get_reducing_state(self, state_descriptor: descriptors.ReducingStateDescriptor) -> interfaces.ReducingState[Any]:
+    def get_reducing_state(
+        self, state_descriptor: descriptors.ReducingStateDescriptor
+    ) -> interfaces.ReducingState[Any]:
         """The reducing state of this name."""
         return self._backend(state_descriptor).get_state(state_descriptor)
 

@@ -71,9 +71,7 @@ class Job:
             self._epoch, self._attempt = self._epoch + 1, self._attempt + 1
             order = self.ledger.order(self._epoch, records, None)
             tasks = frozenset(partition for _, partition in order.tasks)
-            level = LevelRun(
-                self.id, 0, cloudpickle.dumps(order), tasks, None, 1, self._ship, folder=str(self.folder)
-            )
+            level = LevelRun(self.id, 0, cloudpickle.dumps(order), tasks, None, 1, self._ship, folder=str(self.folder))
             return level, self._attempt
 
     def _ship(self) -> bytes:

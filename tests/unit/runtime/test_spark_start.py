@@ -54,7 +54,9 @@ def test_faults_of_the_set_up_are_the_users_to_mend(cause, words):
 
 
 def test_a_stopped_context_is_named():
-    error = as_epoch_error(RuntimeError("java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext."))
+    error = as_epoch_error(
+        RuntimeError("java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.")
+    )
     assert "is gone" in str(error)
 
 
@@ -73,7 +75,10 @@ def test_own_errors_pass():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("java.net.BindException: Cannot assign requested address: Service 'sparkDriver' failed after 16 retries", "listen"),
+        (
+            "java.net.BindException: Cannot assign requested address: Service 'sparkDriver' failed after 16 retries",
+            "listen",
+        ),
         ("java.nio.file.AccessDeniedException: /scratch", "temporary files"),
         ("org.apache.spark.SparkException: Could not parse Master URL: 'moon'", "names no kind of cluster"),
         ("java.lang.Error: odd", "could not be made"),

@@ -107,4 +107,3 @@ def _reason(text: str) -> str:
 def _first_line(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("\tat ")]
     return lines[0] if lines else text
-

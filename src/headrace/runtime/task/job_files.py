@@ -220,7 +220,9 @@ def _extract(packed: Path, target: Path) -> None:
             archive.extractall(target, filter="data")
     else:
         raise ConfigurationError(
-            f"{_PYTHON_ARCHIVES.key} names a file that is no archive", seen=packed.name, expected="zip, tar, tar.gz, ..."
+            f"{_PYTHON_ARCHIVES.key} names a file that is no archive",
+            seen=packed.name,
+            expected="zip, tar, tar.gz, ...",
         )
 
 

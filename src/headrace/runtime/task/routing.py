@@ -169,9 +169,7 @@ def _dealt(chosen: list[int], items: list[Any], n: int) -> list[list[Any]]:
     return runs
 
 
-def _dealt_pairs(
-    chosen: list[int], values: Values, keys: list[Any], n: int
-) -> tuple[list[list[Any]], list[list[Any]]]:
+def _dealt_pairs(chosen: list[int], values: Values, keys: list[Any], n: int) -> tuple[list[list[Any]], list[list[Any]]]:
     """Values and keys in one pass: a sixth faster than two."""
     runs: list[Values] = [[] for _ in range(n)]
     dealt: list[list[Any]] = [[] for _ in range(n)]
