@@ -25,7 +25,8 @@ def test_names(env):
     stream = pairs(env)
     assert stream.get_name() == "Collection Source"
     assert stream.name("test_name").get_name() == "test_name"
-    assert [n["type"] for n in nodes(env)] == ["Source: test_name"]
+    stream.print()
+    assert [n["type"] for n in nodes(env)] == ["Source: test_name", "Sink: Print to Std. Out"]
 
 
 def test_parallelism_of_an_operator(env):

@@ -63,6 +63,9 @@ def test_a_failed_job(env):
 def test_nothing_to_run(env):
     with pytest.raises(InvalidProgramError, match="No operators defined"):
         env.execute()
+    env.from_collection([1])
+    with pytest.raises(InvalidProgramError, match="No operators defined"):
+        env.execute()
 
 
 def test_an_environment_runs_several_jobs(both):

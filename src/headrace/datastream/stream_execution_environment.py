@@ -23,6 +23,7 @@ from headrace.datastream.functions import ParallelSourceFunction, SourceFunction
 from headrace.datastream.streams.checks import check_function
 from headrace.datastream.streams.data_stream import DataStream
 from headrace.datastream.streams.iterative_stream import check_iterations
+from headrace.datastream.without_effect import warn_of_options
 from headrace.graph import drawing
 from headrace.graph.job_graph import JobGraph, build_job_graph
 from headrace.graph.json_plan import plan_as_json
@@ -181,6 +182,11 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         if not self.get_config().has_auto_generated_uids_enabled():
             _check_uids(program)
         settings = self._settings(job_name)
+        if not any(t.inputs for t in program):  # sources that nothing reads are no program, as in Flink
+            raise InvalidProgramError(
+                "No operators defined in streaming topology. Cannot execute.",
+                remedy="build a pipeline (source, operators, sink) on this environment before execute().",
+            )
         check_iterations(program, settings.batch)
         return build_stream_graph(program, settings)
 
@@ -262,6 +268,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         graph = self.get_job_graph(job_name)
         from headrace.runtime.submission import submit
 
+        warn_of_options(self._configuration.key_set())
         self.registry.start_new_program()
         return submit(graph, self.get_configuration(), spark=self._spark)
 

@@ -1,13 +1,21 @@
-"""Calls that are accepted because Flink programs make them, and that change nothing on Spark. Each warns once.
+"""Calls and options that are accepted because Flink programs have them, and that change nothing on Spark. Each warns once.
 
-Decides which calls these are and why; the limits page lists `WITHOUT_EFFECT`. Called by the settings themselves.
+Decides which these are and why; the limits page lists `WITHOUT_EFFECT` and `OPTIONS_WITHOUT_EFFECT`. Called by the settings
+themselves, and by the environment when it submits a job.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 
-__all__ = ["WITHOUT_EFFECT", "WithoutEffectWarning", "warn_without_effect"]
+__all__ = [
+    "OPTIONS_WITHOUT_EFFECT",
+    "WITHOUT_EFFECT",
+    "WithoutEffectWarning",
+    "warn_of_options",
+    "warn_without_effect",
+]
 
 WITHOUT_EFFECT = {
     "set_buffer_timeout": "an epoch hands all output on at its end; headrace.epoch.target-ms sets how long epochs take",
@@ -23,11 +31,53 @@ WITHOUT_EFFECT = {
     "set_split_assigner": "Spark decides where subtasks run",
 }
 
+_NO_JAVA = "there is no Java code of the program"
+_SPARK = "Spark runs the processes: its own settings (spark.*) decide"
+OPTIONS_WITHOUT_EFFECT = {
+    "akka.": _SPARK,
+    "blob.": _SPARK,
+    "classloader.": _NO_JAVA,
+    "cluster.": _SPARK,
+    "env.java.": "spark.driver.extraJavaOptions and spark.executor.extraJavaOptions do the same",
+    "execution.buffer-timeout": WITHOUT_EFFECT["set_buffer_timeout"],
+    "heartbeat.": _SPARK,
+    "high-availability": _SPARK,
+    "io.tmp.dirs": "headrace.state.directory and the environment variable TMPDIR do the same",
+    "jobmanager.": _SPARK,
+    "kubernetes.": _SPARK,
+    "pekko.": _SPARK,
+    "pipeline.auto-type-registration": _NO_JAVA,
+    "pipeline.auto-watermark-interval": "watermarks come after headrace.watermark.interval-records records, and at the "
+    "end of each epoch",
+    "pipeline.classpaths": _NO_JAVA,
+    "pipeline.closure-cleaner-level": _NO_JAVA,
+    "pipeline.default-kryo-serializers": _NO_JAVA,
+    "pipeline.force-avro": _NO_JAVA,
+    "pipeline.force-kryo": _NO_JAVA,
+    "pipeline.generic-types": _NO_JAVA,
+    "pipeline.jars": _NO_JAVA + "; jars for Spark go into spark.jars",
+    "pipeline.object-reuse": "objects are never copied between chained operators",
+    "pipeline.registered-kryo-types": _NO_JAVA,
+    "pipeline.registered-pojo-types": _NO_JAVA,
+    "python.client.executable": "the program itself is the client",
+    "python.execution-mode": "functions run in Python processes next to the data",
+    "python.fn-execution.": "functions run in Python processes next to the data, there are no bundles",
+    "python.operator-chaining.": "pipeline.operator-chaining.enabled decides for all operators",
+    "resourcemanager.": _SPARK,
+    "security.": _SPARK,
+    "slotmanager.": _SPARK,
+    "task.cancellation.": "a cancelled job ends its processes after ten seconds at the latest",
+    "taskmanager.": _SPARK,
+    "yarn.": _SPARK,
+}
+"""By key, or by the beginning of keys (with a dot at its end)."""
+
+_SAID_BY_CALL = {"execution.buffer-timeout": "set_buffer_timeout"}
 _warned: set[str] = set()
 
 
 class WithoutEffectWarning(UserWarning):
-    """A call of the program changes nothing on Spark.
+    """A call or an option of the program changes nothing on Spark.
 
     >>> issubclass(WithoutEffectWarning, UserWarning)
     True
@@ -46,6 +96,28 @@ def warn_without_effect(call: str) -> None:
     >>> [str(warning.message) for warning in caught]
     ['set_split_assigner has no effect: Spark decides where subtasks run']
     """
-    if call not in _warned:
-        _warned.add(call)
-        warnings.warn(f"{call} has no effect: {WITHOUT_EFFECT[call]}", WithoutEffectWarning, stacklevel=3)
+    _warn(call, WITHOUT_EFFECT[call])
+
+
+def warn_of_options(keys: Iterable[str]) -> None:
+    """Warn of the keys of a configuration that change nothing, each the first time in this process.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     _warned.discard("taskmanager.numberOfTaskSlots")
+    ...     warn_of_options(["taskmanager.numberOfTaskSlots", "parallelism.default"])
+    >>> [str(warning.message).split(":")[0] for warning in caught]
+    ['taskmanager.numberOfTaskSlots has no effect']
+    """
+    for key in keys:
+        for known, why in OPTIONS_WITHOUT_EFFECT.items():
+            fits = key.startswith(known) if known.endswith((".", "-timeout", "availability")) else key == known
+            if fits and _SAID_BY_CALL.get(known) not in _warned:
+                _warn(key, why)
+
+
+def _warn(what: str, why: str) -> None:
+    if what not in _warned:
+        _warned.add(what)
+        warnings.warn(f"{what} has no effect: {why}", WithoutEffectWarning, stacklevel=4)

@@ -240,6 +240,7 @@ def test_add_source(env):
         pass
 
     alone, spread = env.add_source(Once()), env.add_source(Everywhere(), "spread", Types.INT())
+    alone.print()
     nodes = env.get_stream_graph().nodes
     assert [nodes[s.transformation_id].parallelism for s in (alone, spread)] == [1, 2]
     assert (spread.get_name(), spread.get_type()) == ("spread", Types.INT())

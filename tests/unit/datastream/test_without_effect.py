@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import pytest
 
-from headrace.common import Duration
+from headrace.common import Configuration, Duration
 from headrace.datastream import (
     EmbeddedRocksDBStateBackend,
     SlotSharingGroup,
@@ -57,6 +58,38 @@ def test_warns_once(monkeypatch, name):
         CALLS[name](env)
         CALLS[name](env)
     assert len(caught) == 1
+
+
+def test_options_warn_once_when_a_job_is_submitted(monkeypatch):
+    monkeypatch.setattr(without_effect, "_warned", set())
+    configuration = Configuration().set_string("headrace.executor", "local").set_string("parallelism.default", "1")
+    for key in ("taskmanager.numberOfTaskSlots", "python.fn-execution.bundle.size", "pipeline.object-reuse"):
+        configuration.set_string(key, "1")
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    with pytest.warns(without_effect.WithoutEffectWarning) as caught:
+        for _ in range(2):
+            list(env.from_collection([1]).execute_and_collect())
+    assert sorted(str(w.message).split(" ")[0] for w in caught) == [
+        "pipeline.object-reuse",
+        "python.fn-execution.bundle.size",
+        "taskmanager.numberOfTaskSlots",
+    ]
+
+
+def test_what_a_call_has_said_is_not_said_again(monkeypatch):
+    monkeypatch.setattr(without_effect, "_warned", set())
+    env = StreamExecutionEnvironment.get_execution_environment()
+    with pytest.warns(without_effect.WithoutEffectWarning, match="set_buffer_timeout") as caught:
+        env.set_buffer_timeout(5)
+        without_effect.warn_of_options(env.get_configuration().key_set())
+    assert len(caught) == 1
+
+
+def test_the_limits_page_lists_all():
+    page = (Path(__file__).parents[3] / "docs" / "limits.md").read_text(encoding="utf-8")
+    for table in (without_effect.WITHOUT_EFFECT, without_effect.OPTIONS_WITHOUT_EFFECT):
+        for name, why in table.items():
+            assert f"| `{name}` | {why} |" in page
 
 
 def test_switching_off_does_not_warn(monkeypatch):
