@@ -14,9 +14,14 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
+
+# How fast examples are generated says something about the machine, nothing about headrace.
+settings.register_profile("headrace", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("headrace")
 
 MARK = "HEADRACE_TEST_RUN"
 GRACE_S = 15.0

@@ -79,7 +79,11 @@ class InjectedFaultError(HeadraceError):
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens when `point` is reached for the `count`-th time."""
+    """What happens when `point` is reached for the `count`-th time.
+
+    >>> parse("manifest.pre:2:raise").point
+    'manifest.pre'
+    """
 
     point: str
     count: int
@@ -149,7 +153,12 @@ def arm(text: str) -> None:
 
 
 def disarm() -> None:
-    """Let all points do nothing again."""
+    """Let all points do nothing again.
+
+    >>> arm("manifest.pre:1:raise")
+    >>> disarm()
+    >>> reach("manifest.pre")
+    """
     global _watch  # noqa: PLW0603 - see arm
     _watch = None
 

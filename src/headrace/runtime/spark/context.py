@@ -27,7 +27,11 @@ def spark_context(given: Any, configuration: dict[str, str]) -> SparkContext:
     if given is not None:
         context = getattr(given, "sparkContext", given)
         if not isinstance(context, SparkContext):
-            raise ConfigurationError("spark= takes a SparkSession or a SparkContext", seen=given)
+            raise ConfigurationError(
+                "spark= takes a SparkSession or a SparkContext",
+                seen=given,
+                remedy="a session of Spark Connect has no SparkContext: start one on the driver itself.",
+            )
         if context._jsc is None:
             raise ConfigurationError("The given SparkContext is stopped", remedy="give one that runs, or none.")
         return context

@@ -23,6 +23,7 @@ from headrace.runtime.task.slot_folder import job_folder, sweep_dead_jobs
 from headrace.runtime.task.slot_process import CLOSE_SECONDS, end_slots
 
 _END_ROUNDS = 5
+_REGISTRATION_SECONDS = 30.0
 
 
 class SparkExecutor:
@@ -133,15 +134,17 @@ class SparkExecutor:
 
 
 def slots_per_executor(context: SparkContext, local: bool) -> int:
-    """Slot processes per executor: one for each task that runs there at a time."""
-    executors = context._jsc.sc().statusStore().executorList(True)
-    tasks = [
-        int(executor.maxTasks())
-        for executor in (executors.apply(i) for i in range(executors.size()))
-        if local or executor.id() != "driver"
-    ]
-    if tasks and max(tasks) > 0:
-        return max(tasks)
-    conf = context.getConf()
-    cores = int(conf.get("spark.executor.cores") or context.defaultParallelism)
-    return max(1, cores // int(conf.get("spark.task.cpus") or 1))
+    """Slot processes per executor: one for each task that runs there at a time. Waits for the first executor if need be."""
+    store = context._jsc.sc().statusStore()
+    deadline = time.monotonic() + _REGISTRATION_SECONDS
+    while True:
+        executors = store.executorList(True)
+        known = [executors.apply(i) for i in range(executors.size())]
+        tasks = [int(e.maxTasks()) for e in known if local or e.id() != "driver"]
+        if tasks and max(tasks) > 0:
+            return max(tasks)
+        conf = context.getConf()
+        cores = conf.get("spark.executor.cores")
+        if cores or time.monotonic() > deadline:
+            return max(1, int(cores or context.defaultParallelism) // int(conf.get("spark.task.cpus") or 1))
+        time.sleep(0.1)

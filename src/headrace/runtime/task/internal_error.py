@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 import traceback
 
-from headrace.common.errors import HeadraceError, JobExecutionError, UserCodeError
+from headrace.common.errors import ConfigurationError, HeadraceError, JobExecutionError, UserCodeError
+from headrace.runtime.task.state_folder import STATE_PREFIX
 
 
 def as_headrace_error(error: BaseException) -> HeadraceError:
@@ -18,6 +20,12 @@ def as_headrace_error(error: BaseException) -> HeadraceError:
         return error
     if isinstance(error, (SystemExit, KeyboardInterrupt)):  # only user code raises these in a task
         return UserCodeError.wrap(error)
+    if isinstance(error, FileNotFoundError) and STATE_PREFIX in str(error.filename):
+        return ConfigurationError(
+            "A worker does not find the job's state directory",
+            seen=f"{error.filename} on {socket.gethostname()}",
+            remedy="set headrace.state.directory to a directory that the driver and all executors share.",
+        )
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
     if isinstance(error, ImportError):
         return JobExecutionError(

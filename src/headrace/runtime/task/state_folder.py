@@ -15,7 +15,7 @@ from pathlib import Path
 
 from headrace.runtime.task.slot_folder import LifeMark
 
-_PREFIX = "headrace-state-"
+STATE_PREFIX = "headrace-state-"
 
 
 class StateFolder:
@@ -25,7 +25,7 @@ class StateFolder:
         """Makes and claims a new folder."""
         if parent is not None:
             os.makedirs(parent, exist_ok=True)
-        self.path = tempfile.mkdtemp(prefix=f"{_PREFIX}{job_id[:8]}-", dir=parent)
+        self.path = tempfile.mkdtemp(prefix=f"{STATE_PREFIX}{job_id[:8]}-", dir=parent)
         self._mark = LifeMark(Path(self.path) / _owner_name())
         self._mark.take()
 
@@ -50,7 +50,7 @@ def remove_if_abandoned(path: str) -> None:
 
 def sweep_abandoned(parent: str | None) -> None:
     """Removes the state folders of this user's killed drivers of this host."""
-    for folder in Path(parent or tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+    for folder in Path(parent or tempfile.gettempdir()).glob(f"{STATE_PREFIX}*"):
         with contextlib.suppress(OSError):
             if folder.lstat().st_uid == os.getuid():
                 remove_if_abandoned(str(folder))
