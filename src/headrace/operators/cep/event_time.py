@@ -71,8 +71,9 @@ class EventTimeCepOperator(CepOperator):
         self.output.emit_watermark(timestamp)
 
     def register_end(self, key: Any, time: int) -> None:
-        """A timer at the end of the window."""
-        self.context.event_timers.register(time, key)
+        """A timer at the end of the window, unless the key is being brought beyond it just now."""
+        if time > self.watermark:
+            self.context.event_timers.register(time, key)
 
     def end_epoch(self) -> None:
         """Files what still waits under its keys."""
