@@ -160,3 +160,10 @@ def test_settings_are_kept_under_flinks_keys(env):
     assert values["python.archives"] == "/c.zip#data"
     assert values["python.requirements"] == "/r.txt#/packages"
     assert values["python.executable"] == "/usr/bin/python3"
+
+
+def test_the_python_of_the_workers(env):
+    from headrace.runtime.options import read_options
+
+    env.set_python_executable("/usr/bin/python3")
+    assert read_options(env.get_configuration()).spark["spark.pyspark.python"] == "/usr/bin/python3"

@@ -121,7 +121,9 @@ def test_two_executors_share_a_job_and_one_may_die(start_script, cluster, place)
         "spark.executor.memory": "512m",
         "spark.executor.extraJavaOptions": LIGHT,
         "spark.driver.memory": "512m",
+        "spark.cores.max": "2",  # the ratio below means nothing to a standalone cluster without it
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+        "spark.scheduler.maxRegisteredResourcesWaitingTime": "120s",
     }
     running = start_script(script, place, SETTINGS=json.dumps(settings), TMPDIR=str(place))
     finished = running.finish(240)

@@ -123,7 +123,8 @@ class Ledger:
                 if report.vertex in self._sources:
                     known = self._positions[report.vertex, report.subtask]
                     known.update({p.split.id: p for p in report.positions})
-        self._send_back([report for ack in acks for report in ack.vertices])
+        if self._feedback:
+            self._send_back([report for ack in acks for report in ack.vertices])
 
     def _send_back(self, reports: list[VertexReport]) -> None:
         """Files what goes round in iterations as the next order of their sources.

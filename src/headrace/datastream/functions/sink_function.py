@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
+from headrace.common.errors import NoJvmError
 from headrace.datastream.functions.function import Function
 
 __all__ = ["SinkFunction"]
@@ -33,6 +34,16 @@ class SinkFunction(Function):
     >>> env = StreamExecutionEnvironment.get_execution_environment()
     >>> sink = env.from_collection(["a"]).add_sink(Append("/tmp/out"))
     """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> SinkFunction:
+        """Refuse what PyFlink takes here, a Java sink or the name of its class."""
+        if cls is SinkFunction:
+            raise NoJvmError(
+                "A sink written in Java cannot run in headrace",
+                seen=args[0] if args else None,
+                remedy="derive a class from SinkFunction and write `invoke`, or use a connector",
+            )
+        return super().__new__(cls)
 
     class Context(ABC):
         """What `invoke` may know of the current element."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
+from headrace.common.errors import NoJvmError
 from headrace.common.watermark_generator import Watermark
 from headrace.datastream.functions.function import Function
 
@@ -30,6 +31,16 @@ class SourceFunction(Function):
     >>> env.add_source(Countdown()).get_name()
     'Custom Source'
     """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> SourceFunction:
+        """Refuse what PyFlink takes here, a Java source or the name of its class."""
+        if cls is SourceFunction:
+            raise NoJvmError(
+                "A source written in Java cannot run in headrace",
+                seen=args[0] if args else None,
+                remedy="derive a class from SourceFunction and write `run`, or use a connector",
+            )
+        return super().__new__(cls)
 
     class SourceContext(ABC):
         """How `run` emits. Calls block while the job cannot take more: that is the back pressure."""
