@@ -52,6 +52,9 @@ class Task:
         task_order = order.tasks[task_id]
         self._log = StateLog(order.state_directory, spec.job_id, group.vertices[0], self._subtask, self._contexts)
         self._log.restore(task_order.files)
+        if task_order.files:
+            for context in self._contexts.values():
+                context.restored_checkpoint = task_order.version
         try:
             for vertex in self.vertices:
                 vertex.open()
