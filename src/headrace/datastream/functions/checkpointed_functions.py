@@ -73,8 +73,8 @@ class CheckpointListener(ABC):
     >>> CheckpointListener().notify_checkpoint_complete(1)
     """
 
-    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:  # noqa: B027 - need not be overridden
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
         """The checkpoint and all before it are durable."""
 
-    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:  # noqa: B027 - need not be overridden
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
         """The checkpoint was given up; its state goes into a later one."""
