@@ -318,7 +318,7 @@ class JobMaster:
             request.fail(error)
             return
         if not self._checkpoints.periodic:  # there will be no other checkpoint to start again from
-            self._program = replace(self._program, origin=find_origin(folder))
+            self._program = replace(self._program, origin=find_origin(folder, trust=True))
         self._stopped = request.stop
         request.succeed(folder)
 
