@@ -130,6 +130,7 @@ class Checkpoints:
         if decision.verdict is Verdict.REPLAY:
             self._commit()
         self._run(self._workflow.discard())
+        self._collect()
         self._coordinator.resume(_monotonic())
         base = self._workflow.base
         if base is not None:
