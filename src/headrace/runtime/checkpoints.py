@@ -120,9 +120,14 @@ class Checkpoints:
     # -- the steps ------------------------------------------------------------------------------------------------
 
     def recover(self) -> Manifest | None:
-        """Takes the job over; gives the checkpoint that it goes on from, None if it begins."""
+        """Takes the job over; gives the checkpoint that it goes on from, None if it begins.
+
+        A driver that had the job, failed, and finds that another one has claimed it meanwhile does not take it back.
+        """
         if self._store is None:
             self._store = self._open_store()
+        elif self._workflow.generation:
+            self._run(self._workflow.fence())
         self._workflow = Workflow(self._job_id, uuid.uuid4().hex, self._options.settings.retained)
         self._coordinator.suspend()
         self._planned = None

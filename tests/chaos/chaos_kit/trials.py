@@ -150,21 +150,31 @@ class Trial:
         self._note(second, other)
 
     def _decided(self) -> list[str]:
-        """What only the master may make: decisions, and output that can be seen."""
-        folders = [*(self.folder / "checkpoints").glob("*/slots"), self.folder / "out" / "committed"]
-        return [f"{f.name}/{p.name}" for f in folders if f.exists() for p in f.iterdir()]
+        """What only the master may make: decisions, and output that can be seen.
+
+        A slot below the last manifest was collected, or will be: who fills it again decides nothing.
+        """
+        committed = self.folder / "out" / "committed"
+        seen = [p.name for p in committed.iterdir()] if committed.exists() else []
+        return [*(f"slot {facts['epoch']} {facts['digest']}" for facts in self._live_slots()), *seen]
 
     # -- looking --------------------------------------------------------------------------------------------------
 
     def look(self) -> None:
         """Keeps what the slots say now, for the verifier."""
+        for facts in self._live_slots():
+            self._journal[facts["digest"]] = facts
+
+    def _live_slots(self) -> list[dict[str, Any]]:
+        """The last manifest and the seals after it."""
+        found = []
         for path in (self.folder / "checkpoints").glob("*/slots/*"):
             try:
-                facts = slot_facts(path)
+                found.append(slot_facts(path))
             except (OSError, ValueError, KeyError) as error:
                 self.problems.append(f"I10: {path.name} cannot be read: {error!r}")
-                continue
-            self._journal[facts["digest"]] = facts
+        base = max((f["epoch"] for f in found if f["kind"] == "manifest"), default=0)
+        return [facts for facts in found if facts["epoch"] >= base]
 
     def _verify(self) -> dict[str, Any]:
         journal = self.folder / "journal"
