@@ -122,9 +122,14 @@ class Checkpoints:
     # -- the steps ------------------------------------------------------------------------------------------------
 
     def recover(self) -> Manifest | None:
-        """Takes the job over; gives the checkpoint that it goes on from, None if it begins."""
+        """Takes the job over; gives the checkpoint that it goes on from, None if it begins.
+
+        A driver that had the job, failed, and finds that another one has claimed it meanwhile does not take it back.
+        """
         if self._store is None:
             self._store = self._open_store()
+        elif self._workflow.generation:
+            self._run(self._workflow.fence())
         self._workflow = Workflow(self._job_id, uuid.uuid4().hex, self._options.settings.retained)
         self._coordinator.suspend()
         self._planned = None
@@ -132,6 +137,7 @@ class Checkpoints:
         if decision.verdict is Verdict.REPLAY:
             self._commit()
         self._run(self._workflow.discard())
+        self._collect()
         self._coordinator.resume(_monotonic())
         base = self._workflow.base
         if base is not None:
