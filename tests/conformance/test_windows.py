@@ -673,9 +673,7 @@ def test_allowed_lateness_of_reduce_and_aggregate(make_env):
 
     summed = with_late_data(make_env(1), pairs, windows, lambda w: w.reduce(lambda x, y: Row(x[0], x[1] + y[1])))
     assert summed == (["+I[a, 1]", "+I[a, 4]", "+I[a, 8]", "+I[a, 41]"], ["+I[a, 5]"])
-    means = with_late_data(
-        make_env(1), pairs, windows, lambda w: w.aggregate(Mean(), None, mean_type(), Types.INT())
-    )
+    means = with_late_data(make_env(1), pairs, windows, lambda w: w.aggregate(Mean(), None, mean_type(), Types.INT()))
     assert means == (["1", "2", "2", "13"], ["+I[a, 5]"])
 
 

@@ -27,8 +27,8 @@ from headrace.datastream.without_effect import warn_of_options
 from headrace.graph import drawing
 from headrace.graph.job_graph import JobGraph, build_job_graph
 from headrace.graph.json_plan import plan_as_json
-from headrace.graph.specs import SourceSpec
 from headrace.graph.pre_aggregation import with_local_aggregates
+from headrace.graph.specs import SourceSpec
 from headrace.graph.stream_graph import GraphSettings, StreamGraph, build_stream_graph
 from headrace.graph.transformations import TransformationKind, TransformationRegistry
 from headrace.sources.base import Source as SourceDefinition

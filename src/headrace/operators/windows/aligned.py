@@ -24,14 +24,15 @@ from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.graph.specs import WindowOperation
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.windows.assigner import missing_timestamp
-from headrace.operators.windows.firing import WindowFunctionOperator
 from headrace.operators.windows.early import can_combine
+from headrace.operators.windows.firing import WindowFunctionOperator
 from headrace.operators.windows.folding import Windows, fold_into, grouped, merge_into, share_into
 from headrace.operators.windows.runs import Run, Runs
 from headrace.operators.windows.window_types import TimeWindow
 from headrace.state.opaque_key import OpaqueKey
 
 __all__ = ["AlignedWindowOperator"]
+
 
 class AlignedWindowOperator(WindowFunctionOperator):
     """Windows that all keys share."""
@@ -79,8 +80,8 @@ class AlignedWindowOperator(WindowFunctionOperator):
             return
         panes = [t - (t - offset) % pane for t in stamps]
         if self._size <= self._slide:  # the panes share no window: one after the other
-            for start, *group in grouped(panes, values, stamps, keys):
-                self._add(start, *group, None)
+            for start, some, their_stamps, their_keys in grouped(panes, values, stamps, keys):
+                self._add(start, some, their_stamps, their_keys, None)
         else:
             self._add(first, values, stamps, keys, panes)
 

@@ -122,6 +122,11 @@ def isolated(value: Any) -> Any:
 
 
 def is_immutable(value: Any) -> bool:
+    """Whether a value is a plain one, or a tuple of plain ones, that no function can change in place.
+
+    >>> is_immutable((1, "a")), is_immutable((1, ["a"]))
+    (True, False)
+    """
     kind = type(value)
     if kind in _ATOMS:
         return True

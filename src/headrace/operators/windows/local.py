@@ -2,10 +2,10 @@
 
 A key with most of the data then costs the operator behind the exchange no more than any other key. Results do not change:
 
-1. What is held is sent before a watermark that ends a window of it, at the end of an epoch and before the stream becomes idle. The
-   operator behind the exchange is never ahead of this one's watermark, so nothing is late that would not have been late.
-2. An input that was idle may be behind the others: from then on everything is sent at every watermark.
-3. Runs keep the order of records as far as windows can show it (`runs`), and they carry their number of records, for the count of
+1. What is held is sent before a watermark that ends a window of it, before the stream becomes idle and at the end of an epoch.
+   The operator behind the exchange always goes on with the input whose watermark is lowest, so it is never ahead of this one's
+   watermark while records of it wait: nothing is late that would not have been late.
+2. Runs keep the order of records as far as windows can show it (`runs`), and they carry their number of records, for the count of
    dropped ones.
 
 Where most keys have only one record or two, combining costs more than it saves: then records are sent as they are, and it is
@@ -37,7 +37,6 @@ _PAUSE = 262_144
 """So many records are sent as they are before it is tried again."""
 _MOST_RUNS = 65_536
 """Runs that are held at most."""
-_WAS_IDLE = "was_idle"
 
 
 class LocalWindowOperator(Operator):
@@ -107,14 +106,13 @@ class LocalWindowOperator(Operator):
     def process_watermark(self, timestamp: int) -> None:
         """Sends what a window that ends may need, then hands the watermark on."""
         self.watermark = timestamp
-        if timestamp >= self._next_end - 1 or _WAS_IDLE in self.context.facts:
+        if timestamp >= self._next_end - 1:
             self._send()
         self.output.emit_watermark(timestamp)
 
     def process_idle(self, idle: bool) -> None:
         """Sends everything: others may go on without this input."""
         self._send()
-        self.context.facts[_WAS_IDLE] = True
         self.output.emit_idle(idle)
 
     def process_clock(self, now: int) -> None:

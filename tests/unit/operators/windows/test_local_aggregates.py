@@ -255,7 +255,9 @@ def test_records_of_many_keys_are_sent_as_they_are(trial):
     seen: list[Any] = []
     harness.operator.output.main = [Fed([seen])]
     for start in range(0, 10_000, 1000):
-        harness.operator.process_batch([(k, "") for k, _ in records[start : start + 1000]], [t for _, t in records[start : start + 1000]], None)
+        harness.operator.process_batch(
+            [(k, "") for k, _ in records[start : start + 1000]], [t for _, t in records[start : start + 1000]], None
+        )
     assert seen[-1][2] is not None
 
 
@@ -309,7 +311,9 @@ class Rich(Texts):
         pass
 
 
-@pytest.mark.parametrize("combiner,yes", [(Texts(), True), (Unwritten(), False), (Passes(), False), (Nested(), True), (Rich(), False)])
+@pytest.mark.parametrize(
+    "combiner,yes", [(Texts(), True), (Unwritten(), False), (Passes(), False), (Nested(), True), (Rich(), False)]
+)
 def test_merge_must_be_written(combiner, yes):
     assert can_combine("aggregate", combiner) is yes
 
