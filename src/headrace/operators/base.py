@@ -132,6 +132,7 @@ class FunctionOperator(Operator):
 
     def open(self) -> None:
         """Calls the function's `open(runtime_context)` if it has one."""
+        super().open()
         opener = getattr(self.func, "open", None)
         if callable(opener):
             self.guarded(opener, TaskRuntimeContext(self.context))

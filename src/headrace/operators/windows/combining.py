@@ -20,6 +20,6 @@ class CombiningWindowOperator(AlignedWindowOperator):
             return
         assert keys is not None
         try:
-            self.late_dropped += self.merge_runs(keys, values)
+            self.drop_late(self.merge_runs(keys, values))
         except Exception as error:
             raise self.failure_for(error, None) from error
