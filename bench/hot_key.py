@@ -6,8 +6,8 @@
 Numbers go through tumbling windows with an aggregate function, once with 1,000 keys of equal size and once with one key that
 has nine of ten records; each with `headrace.windows.pre-aggregate` on and off. A run is timed on n/10 and on n records, and
 the difference counts, so that starting up cancels out. The four kinds take turns; the least time of each kind counts. Read the
-ratios: hot to equal is what the hot key costs. `busiest` is what the busier of the two subtasks behind the exchange had to do: its
-share of all records that were sent, and its seconds. The sums of all results are compared.
+ratios: hot to equal is what the hot key costs. `busiest` is what the busier of the two subtasks behind the exchange had to do:
+its share of all records that were sent, and its seconds. The sums of all results are compared.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from types import CodeType
 from typing import Any
 
 from headrace.graph.specs import WindowOperation
+from headrace.operators.function_state import is_checkpointed
 from headrace.operators.windows.sliding import SlidingEventTimeWindows
 from headrace.operators.windows.time_triggers import EventTimeTrigger
 from headrace.operators.windows.tumbling import TumblingEventTimeWindows
@@ -49,7 +50,7 @@ def can_pre_aggregate(spec: WindowOperation) -> bool:
 def can_combine(kind: str, combiner: Any) -> bool:
     """Whether two results of the function can be made one: always for reduce, by `merge` for aggregate if it is written.
 
-    A function with an `open` of its own may keep state by key, which there is only behind the exchange.
+    A function with an `open` of its own, or with state of the subtask, may keep what there is only behind the exchange.
 
     >>> class Sum:
     ...     def merge(self, a, b):
@@ -61,7 +62,7 @@ def can_combine(kind: str, combiner: Any) -> bool:
     (True, False, False)
     """
     opener = getattr(combiner, "open", None)
-    if callable(opener) and getattr(opener, "__qualname__", "") != "Function.open":
+    if is_checkpointed(combiner) or (callable(opener) and getattr(opener, "__qualname__", "") != "Function.open"):
         return False
     return kind == "reduce" or (kind == "aggregate" and _is_written(combiner.merge))
 
