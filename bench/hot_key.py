@@ -150,7 +150,9 @@ def main() -> None:
             f"{best[hot, on]:6.2f} s   sent {sum(one.records.values()):8}   "
             f"busiest: {share:4.0%} of them, {max(one.busy.values()):5.2f} s"
         )
-    print(f"hot to equal: on {best[True, True] / best[False, True]:.2f}, off {best[True, False] / best[False, False]:.2f}")
+    print(
+        f"hot to equal: on {best[True, True] / best[False, True]:.2f}, off {best[True, False] / best[False, False]:.2f}"
+    )
 
 
 if __name__ == "__main__":
