@@ -1,6 +1,8 @@
 """Windows as PyFlink programs write them: assigners, triggers, functions, late data, merging, windows over all.
 
-Every program here gives the same in PyFlink 2.3 (in thread mode, where functions are called in Flink's own order).
+The programs give the same in PyFlink 2.3 (in thread mode, where functions are called in Flink's own order), but for what PyFlink
+lacks (count_window_all, the end-of-stream trigger, durations as sizes), the timestamps of results, which thread mode loses, and
+refusals, which come earlier here.
 """
 
 from __future__ import annotations
