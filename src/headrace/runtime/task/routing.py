@@ -210,8 +210,11 @@ class KeyGroupWriter(_SplittingWriter):
         """Routes a run of records; those whose keys the operator has taken already come with them."""
         if keys is None:
             super().process_batch(values, timestamps, None)
-        else:
+            return
+        try:
             self._deal(values, timestamps, keys, list(map(self._target_of, keys)))
+        except HeadraceError as error:
+            raise self.owner.failure_for(error, None) from error
 
     def route(self, values: Values, timestamps: Timestamps) -> None:
         """Computes keys, then deals the records out."""
