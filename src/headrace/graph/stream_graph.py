@@ -65,6 +65,8 @@ class GraphSettings:
     max_parallelism: int | None = None
     chaining_enabled: bool = True
     batch: bool = False
+    pre_aggregate: bool = True
+    """Whether windows may combine records before the exchange."""
     job_name: str = "Flink Streaming Job"
 
 
