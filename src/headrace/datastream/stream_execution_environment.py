@@ -20,6 +20,7 @@ from headrace.datastream.checkpointing_options import CheckpointingOptions
 from headrace.datastream.declared_types import declared_type
 from headrace.datastream.execution_mode import RuntimeExecutionMode
 from headrace.datastream.functions import ParallelSourceFunction, SourceFunction
+from headrace.datastream.planning import plan_reached
 from headrace.datastream.streams.checks import check_function
 from headrace.datastream.streams.data_stream import DataStream
 from headrace.datastream.streams.iterative_stream import check_iterations
@@ -206,7 +207,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         return plan_as_json(self.get_stream_graph())
 
     def draw(self, format: str = "mermaid") -> str:
-        """Give a picture of the chained plan as text: ``mermaid`` for Markdown, or ``graphviz`` for ``dot``.
+        """Give a picture of the chained plan: ``mermaid`` text for Markdown, ``graphviz`` text for ``dot``, or ``svg``.
 
         >>> env = StreamExecutionEnvironment.get_execution_environment().set_parallelism(1)
         >>> sink = env.from_collection([1]).map(str).print()
@@ -214,10 +215,9 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         flowchart LR
             v1(["Source: Collection Source<br/>Map<br/>Sink: Print to Std. Out<br/>x 1"])
         """
-        pictures = {"mermaid": drawing.mermaid, "graphviz": drawing.graphviz}
-        if format not in pictures:
-            raise InvalidProgramError("There is no such picture", seen=format, expected=" or ".join(pictures))
-        return pictures[format](self.get_job_graph())
+        if format not in drawing.PICTURES:
+            raise InvalidProgramError("There is no such picture", seen=format, expected=" or ".join(drawing.PICTURES))
+        return drawing.PICTURES[format](self.get_job_graph())
 
     def _settings(self, job_name: str | None) -> GraphSettings:
         maximum = self.get_max_parallelism()
@@ -265,12 +265,13 @@ class StreamExecutionEnvironment(CheckpointingOptions):
 
     def submit(self, job_name: str | None = None) -> JobMaster:
         """Start what was built since the last run; streams can be built on after it."""
-        graph = self.get_job_graph(job_name)
+        graph = self.get_stream_graph(job_name)
+        plan_reached(graph)
         from headrace.runtime.submission import submit
 
         warn_of_options(self._configuration.key_set())
         self.registry.start_new_program()
-        return submit(graph, self.get_configuration(), spark=self._spark)
+        return submit(build_job_graph(graph), self.get_configuration(), spark=self._spark)
 
     def close(self) -> None:
         """Do nothing: an environment holds no resources; jobs end by themselves or are cancelled."""
