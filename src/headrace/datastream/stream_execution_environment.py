@@ -22,8 +22,10 @@ from headrace.datastream.execution_mode import RuntimeExecutionMode
 from headrace.datastream.functions import ParallelSourceFunction, SourceFunction
 from headrace.datastream.planning import plan_reached
 from headrace.datastream.streams.checks import check_function
+from headrace.datastream.streams.cached_data_stream import keep_for_later, with_caches
 from headrace.datastream.streams.data_stream import DataStream
 from headrace.datastream.streams.iterative_stream import check_iterations
+from headrace.datastream.streams.stream_cache import StreamCache
 from headrace.datastream.without_effect import warn_of_options
 from headrace.graph import drawing
 from headrace.graph.job_graph import JobGraph, build_job_graph
@@ -60,6 +62,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         """Programs call `get_execution_environment`."""
         super().__init__(configuration, spark=spark)
         self.registry = TransformationRegistry()
+        self.caches: dict[int, StreamCache] = {}
 
     @staticmethod
     def get_execution_environment(
@@ -179,7 +182,9 @@ class StreamExecutionEnvironment(CheckpointingOptions):
 
     def get_stream_graph(self, job_name: str | None = None) -> StreamGraph:
         """Give the program as operators and edges."""
-        program = self.registry.program()
+        return self._stream_graph(with_caches(self.registry, self.caches), job_name)
+
+    def _stream_graph(self, program: TransformationRegistry, job_name: str | None) -> StreamGraph:
         if not self.get_config().has_auto_generated_uids_enabled():
             _check_uids(program)
         settings = self._settings(job_name)
@@ -250,7 +255,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         """Run the program and wait for its end; an error of the job is raised here, Ctrl-C cancels the job."""
         job = self.submit(job_name)
         try:
-            return job.wait()
+            result = job.wait()
         except KeyboardInterrupt:
             job.cancel()
             try:
@@ -258,6 +263,9 @@ class StreamExecutionEnvironment(CheckpointingOptions):
             except JobExecutionError:
                 pass
             raise
+        for cache in self.caches.values():
+            cache.settle()
+        return result
 
     def execute_async(self, job_name: str = _DEFAULT_NAME) -> JobClient:
         """Start the program and give a client to watch and cancel it."""
@@ -265,13 +273,18 @@ class StreamExecutionEnvironment(CheckpointingOptions):
 
     def submit(self, job_name: str | None = None) -> JobMaster:
         """Start what was built since the last run; streams can be built on after it."""
-        graph = self.get_stream_graph(job_name)
+        program = with_caches(self.registry, self.caches)
+        kept = keep_for_later(program, self.caches) if self._is_batch() else []
+        graph = self._stream_graph(program, job_name)
         plan_reached(graph)
         from headrace.runtime.submission import submit
 
         warn_of_options(self._configuration.key_set())
         self.registry.start_new_program()
-        return submit(build_job_graph(graph), self.get_configuration(), spark=self._spark)
+        job = submit(build_job_graph(graph), self.get_configuration(), spark=self._spark)
+        for cache in kept:
+            cache.fill_from(job)
+        return job
 
     def close(self) -> None:
         """Do nothing: an environment holds no resources; jobs end by themselves or are cancelled."""
