@@ -281,7 +281,12 @@ class StreamExecutionEnvironment(CheckpointingOptions):
 
         warn_of_options(self._configuration.key_set())
         self.registry.start_new_program()
-        job = submit(build_job_graph(graph), self.get_configuration(), spark=self._spark)
+        job = submit(
+            build_job_graph(graph),
+            self.get_configuration(),
+            spark=self._spark,
+            restart_strategy=self.get_config().get_restart_strategy(),
+        )
         for cache in kept:
             cache.fill_from(job)
         return job

@@ -57,6 +57,17 @@ class Operator:
     def close(self) -> None:
         """Releases what user functions hold; called once whatever happened."""
 
+    # -- checkpoints ----------------------------------------------------------------------------------------------
+
+    def snapshot(self, checkpoint_id: int, timestamp: int) -> None:
+        """A checkpoint is made at the end of this epoch; called after its input, before state is written."""
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """A checkpoint is complete; called at the beginning of a later epoch."""
+
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        """A checkpoint has come to nothing."""
+
     # -- input ----------------------------------------------------------------------------------------------------
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:

@@ -100,6 +100,9 @@ class Source(ABC):
         del known
         return []
 
+    def publish_positions(self, positions: dict[str, Any]) -> None:
+        """A checkpoint is complete: `positions` of all splits by id are durable. Called in the driver."""
+
     @abstractmethod
     def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
         """A reader of `split` that starts at `position` (None: at the beginning)."""

@@ -122,7 +122,14 @@ def with_caches(registry: TransformationRegistry, caches: dict[int, StreamCache]
             source = SourceSpec(
                 CachedSource(elements, program.get(number).output_type), WatermarkStrategy.no_watermarks()
             )
-            program.update(number, kind=TransformationKind.OPERATOR, inputs=(), spec=source, name="Source: CacheRead")
+            program.update(
+                number,
+                kind=TransformationKind.OPERATOR,
+                inputs=(),
+                spec=source,
+                name="Source: CacheRead",
+                uid=f"cache-read-{number}",
+            )
     return program
 
 
@@ -136,6 +143,7 @@ def keep_for_later(program: TransformationRegistry, caches: dict[int, StreamCach
             (number,),
             spec=CacheSink(caches[number].collect_id, t.output_type),
             name="CacheWrite",
+            uid=f"cache-write-{number}",
             is_sink=True,
             parallelism=_parallelism_of(program, number),
         )
