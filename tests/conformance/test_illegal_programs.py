@@ -125,8 +125,3 @@ def test_functions_that_cannot_be_sent(env):
     with pytest.raises(InvalidProgramError, match="cannot be sent to the workers") as caught:
         env.execute()
     assert "guarded" in str(caught.value) and "open()" in str(caught.value)
-
-
-def test_what_comes_later_is_refused_clearly(env):
-    with pytest.raises(InvalidProgramError, match=r"cache\(\) is not available"):
-        env.from_collection([1]).cache()

@@ -21,12 +21,10 @@ SURFACE = json.loads((Path(__file__).parent.parent / "data" / "pyflink_surface.j
 CONNECTORS = "connectors come with their own issue"
 FORMATS = "formats come with their own issue"
 INTERNAL = "an inner class of PyFlink that its documentation does not name"
-CACHE = "cache() is refused in this version, so nothing makes a CachedDataStream"
 
 MISSING = {
     "pyflink.datastream.window:WindowOperationDescriptor": INTERNAL,
     "pyflink.datastream.functions:Internal*": INTERNAL,
-    "pyflink.datastream.data_stream:CachedDataStream": CACHE,
     "pyflink.datastream.connectors:*": CONNECTORS,
     "pyflink.datastream.connectors.*": CONNECTORS,
     "pyflink.datastream.formats.*": FORMATS,
@@ -46,6 +44,7 @@ OTHER_PARAMETERS = {
     "pyflink.datastream.functions:SourceFunction.__init__": "a class to derive from: there is no Java source to wrap",
     "pyflink.datastream.stream_execution_environment:StreamExecutionEnvironment.__init__": "wraps no Java environment",
     "pyflink.datastream.data_stream:KeyedStream.__init__": "wraps no Java stream",
+    "pyflink.datastream.data_stream:CachedDataStream.__init__": "wraps no Java stream",
     "pyflink.datastream.data_stream:CloseableIterator.__init__": "wraps no Java iterator",
 }
 

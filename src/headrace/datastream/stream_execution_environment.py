@@ -230,6 +230,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
             parallelism=self.get_parallelism(),
             max_parallelism=maximum if maximum > 0 else None,
             chaining_enabled=self.is_chaining_enabled(),
+            chain_across_max_parallelism=self.is_chaining_of_operators_with_different_max_parallelism_enabled(),
             batch=self._is_batch(),
             job_name=job_name or options.value_of(self._configuration, options.JOB_NAME),
         )
