@@ -155,6 +155,7 @@ class Checkpoints:
             aborted=tuple(aborted),
             store=None if storage.local_path(self._root) is not None else self.files,
             durable=durable or due,
+            restored=self._workflow.base.epoch if self._workflow.base is not None else 0,
         )
 
     def _begin(self, forced: bool) -> bool:

@@ -74,6 +74,8 @@ class CheckpointOrder:
     """Where files go that a checkpoint lists; None: they are durable where they are written, once synced."""
     durable: bool = False
     """Whether checkpoints are made at all."""
+    restored: int = 0
+    """The number of the last checkpoint, whose state (or a later epoch's) a task that is built anew gets."""
 
 
 NO_CHECKPOINT = CheckpointOrder()

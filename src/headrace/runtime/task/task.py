@@ -56,6 +56,9 @@ class Task:
             self._log.restore(task_order.files, order.checkpoint.store)
         elif task_order.inheritance is not None:
             self._log.inherit(task_order.inheritance)
+        if task_order.files or task_order.inheritance is not None:
+            for context in self._contexts.values():
+                context.restored_checkpoint = order.checkpoint.restored
         try:
             for vertex in self.vertices:
                 vertex.open()
@@ -89,9 +92,8 @@ class Task:
             for writer in vertex.writers:
                 writer.flush()
         started = time.perf_counter()
-        if checkpoint.now:
-            for vertex in self.vertices:
-                vertex.snapshot(checkpoint.number, checkpoint.timestamp)
+        for vertex in self.vertices:
+            vertex.snapshot(checkpoint.number, checkpoint.timestamp, of_all=checkpoint.now)
         reports = tuple(vertex.report() for vertex in self.vertices)
         state_file, is_base = None, False
         if order.write_state:

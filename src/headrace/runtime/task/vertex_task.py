@@ -194,10 +194,16 @@ class VertexTask:
             for number in aborted:
                 operator.notify_checkpoint_aborted(number)
 
-    def snapshot(self, number: int, timestamp: int) -> None:
-        """A checkpoint is made at the end of this epoch: functions put what they hold into their state."""
-        if not self.closed:
-            for operator in self.operators.values():
+    def snapshot(self, number: int, timestamp: int, *, of_all: bool) -> None:
+        """Functions put what they hold into their state.
+
+        `of_all`: a checkpoint is made at the end of this epoch. In other epochs only those that keep state in attributes
+        do, as the task may have to be built anew from the state of any epoch.
+        """
+        if self.closed:
+            return
+        for operator in self.operators.values():
+            if of_all or operator.has_function_state:
                 operator.snapshot(number, timestamp)
 
     def tick(self) -> None:
