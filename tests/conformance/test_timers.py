@@ -174,7 +174,11 @@ def test_timers_of_a_short_input_see_the_highest_watermark(both, collected, by_s
         def on_timer(self, timestamp, ctx):
             yield timestamp, ctx.timer_service().current_watermark()
 
-    stream = both.from_collection([("a", 10), ("a", 20)]).assign_timestamps_and_watermarks(by_second_field)
+    stream = (
+        both.set_parallelism(1)
+        .from_collection([("a", 10), ("a", 20)])
+        .assign_timestamps_and_watermarks(by_second_field)
+    )
     lowest, highest = -(2**63), 2**63 - 1
     assert collected(stream.key_by(lambda value: value[0]).process(Show())) == [
         (10, lowest), (20, lowest), (11, highest), (21, highest),

@@ -13,6 +13,7 @@ from headrace.common.config_options import ConfigOption
 from headrace.common.configuration import Configuration
 from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
 from headrace.common.execution_config import ExecutionConfig
+from headrace.common.no_java import NoJava
 from headrace.common.time import Duration
 from headrace.datastream import options
 from headrace.datastream.execution_mode import RuntimeExecutionMode
@@ -28,7 +29,7 @@ __all__ = ["EnvironmentOptions"]
 _UPPER_BOUND = 32768
 
 
-class EnvironmentOptions:
+class EnvironmentOptions(NoJava):
     """The settings of an environment.
 
     >>> from headrace.datastream import StreamExecutionEnvironment

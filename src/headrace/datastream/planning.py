@@ -13,7 +13,7 @@ from headrace.graph.stream_graph import StreamGraph
 __all__ = ["PlanReached", "plan_reached", "planning_only"]
 
 
-class PlanReached(BaseException):  # noqa: N818 - no error: it says that the program came where it was wanted
+class PlanReached(BaseException):
     """Leaves the program at its first `execute()`, past any ``except Exception`` of it; ``graph`` is what would run.
 
     >>> from headrace.datastream import StreamExecutionEnvironment

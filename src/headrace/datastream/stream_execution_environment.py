@@ -21,8 +21,8 @@ from headrace.datastream.declared_types import declared_type
 from headrace.datastream.execution_mode import RuntimeExecutionMode
 from headrace.datastream.functions import ParallelSourceFunction, SourceFunction
 from headrace.datastream.planning import plan_reached
-from headrace.datastream.streams.checks import check_function
 from headrace.datastream.streams.cached_data_stream import keep_for_later, with_caches
+from headrace.datastream.streams.checks import check_function
 from headrace.datastream.streams.data_stream import DataStream
 from headrace.datastream.streams.iterative_stream import check_iterations
 from headrace.datastream.streams.stream_cache import StreamCache

@@ -82,7 +82,9 @@ def _drawn(box: _Box) -> str:
         f'<text x="{box.x + _PADDING:.0f}" y="{box.y + (number + 1) * _LINE:.0f}">{escape(line)}</text>'
         for number, line in enumerate(box.lines)
     ]
-    rectangle = f'<rect class="task" x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" height="{box.height:.0f}" rx="6"/>'
+    rectangle = (
+        f'<rect class="task" x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" height="{box.height:.0f}" rx="6"/>'
+    )
     return "<g>" + rectangle + "".join(texts) + "</g>"
 
 
@@ -92,7 +94,8 @@ def _arrow(edge: JobEdge, source: _Box, target: _Box) -> str:
     bend = (x1 + x2) / 2
     strategy = edge.edge.partitioner.name
     text = strategy if edge.edge.tag is None else f"{strategy} {edge.edge.tag}"
+    curve = f"M{x1:.0f} {y1:.0f} C{bend:.0f} {y1:.0f} {bend:.0f} {y2:.0f} {x2:.0f} {y2:.0f}"
     return (
-        f'<path class="edge" marker-end="url(#head)" d="M{x1:.0f} {y1:.0f} C{bend:.0f} {y1:.0f} {bend:.0f} {y2:.0f} {x2:.0f} {y2:.0f}"/>'
+        f'<path class="edge" marker-end="url(#head)" d="{curve}"/>'
         f'<text class="strategy" x="{bend:.0f}" y="{(y1 + y2) / 2 - 5:.0f}">{escape(text)}</text>'
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from headrace.common.typeinfo import TypeInformation
@@ -27,7 +28,7 @@ class CachedSource(Source):
     def splits(self, parallelism: int) -> list[list[Split]]:
         size = len(self.elements)
         bounds = [size * number // parallelism for number in range(parallelism + 1)]
-        return [[Split(f"{start}-{end}", (start, end))] for start, end in zip(bounds, bounds[1:])]
+        return [[Split(f"{start}-{end}", (start, end))] for start, end in pairwise(bounds)]
 
     def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
         start, end = split.payload

@@ -60,8 +60,7 @@ def test_other_formats(program):
     assert run("--format", "graphviz", program, "my", "--flag").stdout.startswith('digraph "my --flag" {')
     assert ElementTree.fromstring(run("-f", "svg", program).stdout).tag.endswith("}svg")
     nodes = json.loads(run("-f", "json", program).stdout)["nodes"]
-    assert [node["pact"] for node in nodes][0] == "Data Source"
-    assert [node["type"] for node in nodes][-1] == "Sink: Print to Std. Out"
+    assert nodes[0]["pact"] == "Data Source" and nodes[-1]["type"] == "Sink: Print to Std. Out"
 
 
 @pytest.mark.parametrize(
@@ -111,10 +110,10 @@ def test_planning_ends_with_its_block():
 
     configuration = Configuration().set_string("headrace.executor", "local")
     env = StreamExecutionEnvironment.get_execution_environment(configuration)
-    for collect in (env.execute, env.execute_async, lambda: stream.execute_and_collect()):
-        stream = env.from_collection([1]).map(str)
+    stream = env.from_collection([1]).map(str)
+    for run_it in (env.execute, env.execute_async, stream.execute_and_collect):
         with planning_only(), pytest.raises(PlanReached) as caught:
-            collect()
+            run_it()
         assert caught.value.graph.nodes
     after = StreamExecutionEnvironment.get_execution_environment(configuration)
     assert list(after.from_collection([1]).map(str).execute_and_collect()) == ["1"]

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 import types
-
 from xml.etree import ElementTree
 
 import pytest

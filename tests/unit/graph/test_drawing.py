@@ -69,5 +69,7 @@ def test_boxes_of_an_svg_stay_apart_and_inside(program):
     for x, y, width, height in spans:
         assert x >= 0 and y >= 0
         assert x + width <= float(picture.get("width")) and y + height <= float(picture.get("height"))
-        overlapping = [s for s in spans if s[0] < x + width and x < s[0] + s[2] and s[1] < y + height and y < s[1] + s[3]]
+        overlapping = [
+            s for s in spans if s[0] < x + width and x < s[0] + s[2] and s[1] < y + height and y < s[1] + s[3]
+        ]
         assert len(overlapping) == 1  # itself

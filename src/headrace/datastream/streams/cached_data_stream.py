@@ -160,5 +160,6 @@ def _parallelism_of(program: TransformationRegistry, number: int) -> int | None:
 
 def _refuse(what: str) -> NoReturn:
     raise InvalidProgramError(
-        f"{what} CachedDataStream is not supported.", remedy="do it on the operator before cache(), or on the one after it"
+        f"{what} CachedDataStream is not supported.",
+        remedy="do it on the operator before cache(), or on the one after it",
     )

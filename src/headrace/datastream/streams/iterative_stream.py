@@ -84,7 +84,9 @@ def iteration(stream: DataStream, max_wait_time_millis: int) -> IterativeStream:
     head = registry.add(
         TransformationKind.OPERATOR,
         (),
-        spec=SourceSpec(FeedbackSource(feedback_id, output_type, max_wait_time_millis), WatermarkStrategy.no_watermarks()),
+        spec=SourceSpec(
+            FeedbackSource(feedback_id, output_type, max_wait_time_millis), WatermarkStrategy.no_watermarks()
+        ),
         name=f"IterationSource-{stream.transformation_id}",
         output_type=output_type,
         parallelism=1 if t.non_parallel else t.parallelism,
