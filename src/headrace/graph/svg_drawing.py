@@ -62,8 +62,8 @@ def columns(graph: JobGraph) -> dict[str, int]:
 def _laid_out(graph: JobGraph) -> dict[str, _Box]:
     boxes: dict[str, _Box] = {}
     by_column: dict[int, list[JobVertex]] = {}
-    for vertex, column in columns(graph).items():
-        by_column.setdefault(column, []).append(graph.vertices[vertex])
+    for number, column in columns(graph).items():
+        by_column.setdefault(column, []).append(graph.vertices[number])
     x = float(_MARGIN)
     for column in sorted(by_column):
         y = float(_MARGIN)
