@@ -85,6 +85,29 @@ def test_every_public_class_and_function_says_what_it_is():
     assert not silent
 
 
+# Owned by the connectors and by the state of functions, which are being written.
+WITHOUT_EXAMPLE = {
+    "BulkFormat",
+    "DefaultRollingPolicy",
+    "FileCompactStrategy",
+    "FileCompactor",
+    "FunctionInitializationContext",
+    "OnCheckpointRollingPolicy",
+    "StreamingFileSink",
+}
+
+
+def test_every_public_class_and_function_has_an_example():
+    bare = {
+        name
+        for module in public_modules()
+        for name in module.__all__
+        if (inspect.isclass(value := getattr(module, name)) or inspect.isfunction(value))
+        and ">>>" not in inspect.getdoc(value)
+    }
+    assert bare == WITHOUT_EXAMPLE
+
+
 def test_every_link_leads_to_an_entry(pages):
     anchors = {
         f"{page}#{h.lower()}" for page, text in pages.items() for h in re.findall(r"^## (\w+)$", text, re.MULTILINE)
