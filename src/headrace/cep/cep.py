@@ -21,7 +21,7 @@ class CEP:
     >>> rising = Pattern.begin("low").where(lambda number: number < 3).next("high").where(lambda number: number > 7)
     >>> matches = CEP.pattern(env.from_collection([1, 9]), rising)
     >>> matches.select(lambda match: (match["low"], match["high"])).get_name()
-    'CepOperator'
+    'GlobalCepOperator'
     """
 
     @staticmethod

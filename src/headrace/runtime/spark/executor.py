@@ -31,6 +31,7 @@ class SparkExecutor:
 
     def __init__(self, configuration: dict[str, str], given: Any) -> None:
         self._context = spark_context(given, configuration)
+        self._python = configuration.get("spark.pyspark.python")
         self._local = is_local(str(self._context.master))
         self._line: StageLine | None = None
         self._unfinished = False
@@ -61,7 +62,8 @@ class SparkExecutor:
 
     def _new_line(self) -> StageLine:
         anchored = not self._local and not self._spec.batch
-        return StageLine(self._context, self._group, self._spec.plan.levels[0].partitions, anchored=anchored)
+        first = self._spec.plan.levels[0].partitions
+        return StageLine(self._context, self._group, first, anchored=anchored, python=self._python)
 
     def _levels(self, order: EpochOrder) -> list[tuple[RunLevel, int | None]]:
         levels = self._spec.plan.levels
