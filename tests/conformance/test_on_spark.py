@@ -160,3 +160,26 @@ def test_workers_see_what_the_driver_sees(run_script, tmp_path):
     done = run_script(script, cwd=tmp_path / "work", timeout_s=120, PYTHONPATH=path, MY_WORD="mine")
     assert done.returncode == 0, done.report()
     assert [line.partition("> ")[2] for line in done.stdout.splitlines()] == ["a beside near far mine data"]
+
+
+@pytest.mark.parametrize("form", ["zip", "gztar"])
+def test_a_python_that_comes_in_an_archive(on_spark, tmp_path, form):
+    home = tmp_path / "content" / "env"
+    (home / "bin").mkdir(parents=True)
+    (home / "packages").mkdir()
+    (home / "packages" / f"only_there_{form}.py").write_text("VALUE = 7\n")
+    python = home / "bin" / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="$(dirname "$0")/../packages" exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    archive = shutil.make_archive(str(tmp_path / "packed"), form, tmp_path / "content")
+    on_spark.add_python_archive(archive, "venv")
+    on_spark.set_python_executable("venv/env/bin/python")
+
+    def look(value):
+        import importlib
+
+        return value + importlib.import_module(f"only_there_{form}").VALUE, os.environ["python"]
+
+    ((value, python_path),) = on_spark.from_collection([1]).map(look).execute_and_collect()
+    assert value == 8
+    assert python_path.endswith("/archives/venv/env/bin/python")

@@ -217,7 +217,13 @@ class EnvironmentOptions(NoJava):
         self._append(options.PYTHON_ARCHIVES, archive_path if target_dir is None else f"{archive_path}#{target_dir}")
 
     def set_python_executable(self, python_exec: str) -> None:
-        """Set the Python interpreter of the workers."""
+        """Set the Python interpreter of the workers: a path, or one inside of an archive of `add_python_archive`.
+
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.add_python_archive("/data/my_venv.tar.gz", "venv")
+        >>> env.set_python_executable("venv/bin/python")
+        """
         self._configuration.set(options.PYTHON_EXECUTABLE, python_exec)
 
     def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:

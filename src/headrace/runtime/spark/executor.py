@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
 import time
 from typing import Any
@@ -30,8 +31,11 @@ class SparkExecutor:
     """Runs the epochs of one job on a SparkContext."""
 
     def __init__(self, configuration: dict[str, str], given: Any) -> None:
-        self._context = spark_context(given, configuration)
         self._python = configuration.get("spark.pyspark.python")
+        if self._python is not None and "/" in self._python and not os.path.isabs(self._python):
+            # It may come in an archive of this job: nothing for a context that other jobs use too.
+            configuration = {key: value for key, value in configuration.items() if key != "spark.pyspark.python"}
+        self._context = spark_context(given, configuration)
         self._local = is_local(str(self._context.master))
         self._line: StageLine | None = None
         self._unfinished = False
@@ -43,6 +47,7 @@ class SparkExecutor:
         self._group = f"headrace-{spec.job_id}"
         self._folder = job_folder(spec.job_id)
         sweep_dead_jobs(self._folder)
+        self._archived = self._python if spec.files.has_in_archive(self._python) else None
         self._shipped: Broadcast[bytes] = self._context.broadcast(pickle.dumps(spec, protocol=5))
 
     def run_epoch(self, order: EpochOrder) -> list[bytes]:
@@ -63,7 +68,8 @@ class SparkExecutor:
     def _new_line(self) -> StageLine:
         anchored = not self._local and not self._spec.batch
         first = self._spec.plan.levels[0].partitions
-        return StageLine(self._context, self._group, first, anchored=anchored, python=self._python)
+        python = None if self._archived else self._python
+        return StageLine(self._context, self._group, first, anchored=anchored, python=python)
 
     def _levels(self, order: EpochOrder) -> list[tuple[RunLevel, int | None]]:
         levels = self._spec.plan.levels
@@ -81,6 +87,7 @@ class SparkExecutor:
                 slots=self._slots,
                 spec=spec,
                 folder=str(self._folder) if self._local else None,
+                archived_python=self._archived,
             )
             functions.append((RunLevel(run), following))
         return functions

@@ -24,24 +24,31 @@ class SlotStartError(Exception):
     """A slot process did not come up."""
 
 
-def start_slot(folder: Path, index: int, daemon: int) -> None:
-    """Starts slot `index` and waits until it listens. The caller holds the start lock."""
-    environment = dict(
-        os.environ,
-        PYTHONHASHSEED="0",
-        PYTHONPATH=os.pathsep.join(p for p in sys.path if p),
-        PYTHONSAFEPATH="1",
-    )
+_SLOT = "headrace.runtime.task.slot"
+_WITH_OTHER_PYTHON = """
+import runpy, sys
+path = sys.argv.pop(1)
+sys.path += path.split(":")
+runpy.run_module("{slot}", run_name="__main__", alter_sys=True)
+"""
+
+
+def start_slot(folder: Path, index: int, daemon: int, python: str | None = None) -> None:
+    """Starts slot `index` and waits until it listens. The caller holds the start lock.
+
+    `python` is an interpreter that the job brought along: what it has installed comes before what this one has.
+    """
+    path = os.pathsep.join(p for p in sys.path if p)
+    environment = dict(os.environ, PYTHONHASHSEED="0", PYTHONSAFEPATH="1")
     ready, ready_slot = os.pipe()
-    command = [
-        sys.executable,
-        "-m",
-        "headrace.runtime.task.slot",
-        str(folder),
-        str(index),
-        str(daemon),
-        str(ready_slot),
-    ]
+    arguments = [str(folder), str(index), str(daemon), str(ready_slot)]
+    if python is None:
+        environment["PYTHONPATH"] = path
+        command = [sys.executable, "-m", _SLOT, *arguments]
+    else:
+        environment["python"] = python
+        environment.pop("PYTHONPATH", None)
+        command = [python, "-c", _WITH_OTHER_PYTHON.format(slot=_SLOT), path, *arguments]
     try:
         process = subprocess.Popen(
             command,
@@ -51,6 +58,9 @@ def start_slot(folder: Path, index: int, daemon: int) -> None:
             pass_fds=(ready_slot,),
             env=environment,
         )
+    except OSError as error:
+        os.close(ready)
+        raise SlotStartError(f"cannot start {command[0]!r}: {error}") from error
     finally:
         os.close(ready_slot)
     # Closed without a word if the process dies; a hanging one is for Spark's own timeouts to notice.
@@ -59,7 +69,7 @@ def start_slot(folder: Path, index: int, daemon: int) -> None:
             return
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(START_SECONDS)
-    raise SlotStartError(f"a slot process did not start (exit code {process.poll()}): {' '.join(command[:3])}")
+    raise SlotStartError(f"a slot process did not start (exit code {process.poll()}): {command[0]}")
 
 
 def end_slots(job: Path) -> list[int]:
