@@ -12,6 +12,7 @@ import zipfile
 import pytest
 
 from headrace.common import Configuration, Row, Types
+from headrace.common.errors import ConfigurationError
 from headrace.datastream import KeySelector, MapFunction, RuntimeExecutionMode, StreamExecutionEnvironment
 from headrace.testing import CollectingSink
 
@@ -89,6 +90,31 @@ def test_each_job_has_its_own_python(on_spark, tmp_path):
     assert list(on_spark.from_collection([1]).map(which).execute_and_collect()) == [None]
     on_spark.set_python_executable(str(python))
     assert list(on_spark.from_collection([1]).map(which).execute_and_collect()) == ["this"]
+    assert list(on_spark.from_collection([1]).map(lambda _: os.environ["python"]).execute_and_collect()) == [
+        str(python)
+    ]
+
+
+def test_a_linked_python_need_not_have_headrace(on_spark, tmp_path):
+    """A link to the Python of a virtual environment is the Python without that environment."""
+    (tmp_path / "python").symlink_to(sys.executable)
+    on_spark.set_python_executable(str(tmp_path / "python"))
+    assert list(on_spark.from_collection([1]).map(lambda _: sys.executable).execute_and_collect()) == [
+        str(tmp_path / "python")
+    ]
+
+
+def test_pythons_that_cannot_run_functions(on_spark, tmp_path):
+    old = tmp_path / "python"
+    old.write_text(
+        f"#!{sys.executable}\nimport sys\nsys.version_info = (3, 1)\ncode = sys.argv[2]\ndel sys.argv[1:3]\nexec(code)\n"
+    )
+    old.chmod(0o755)
+    for python, message in (("/no/such/python", "cannot start '/no/such/python'"), (old, "another version of Python")):
+        on_spark.set_python_executable(str(python))
+        on_spark.from_collection([1]).map(str).print()
+        with pytest.raises(ConfigurationError, match=message):
+            on_spark.execute()
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import pickle
 import time
 from typing import Any
@@ -30,11 +29,9 @@ _REGISTRATION_SECONDS = 30.0
 class SparkExecutor:
     """Runs the epochs of one job on a SparkContext."""
 
-    def __init__(self, configuration: dict[str, str], given: Any) -> None:
-        self._python = configuration.get("spark.pyspark.python")
-        if self._python is not None and "/" in self._python and not os.path.isabs(self._python):
-            # It may come in an archive of this job: nothing for a context that other jobs use too.
-            configuration = {key: value for key, value in configuration.items() if key != "spark.pyspark.python"}
+    def __init__(self, configuration: dict[str, str], given: Any, python: str | None = None) -> None:
+        """`python` is the interpreter that functions run in, if the program asks for one of its own."""
+        self._python = python
         self._context = spark_context(given, configuration)
         self._local = is_local(str(self._context.master))
         self._line: StageLine | None = None
@@ -47,7 +44,6 @@ class SparkExecutor:
         self._group = f"headrace-{spec.job_id}"
         self._folder = job_folder(spec.job_id)
         sweep_dead_jobs(self._folder)
-        self._archived = self._python if spec.files.has_in_archive(self._python) else None
         self._shipped: Broadcast[bytes] = self._context.broadcast(pickle.dumps(spec, protocol=5))
 
     def run_epoch(self, order: EpochOrder) -> list[bytes]:
@@ -68,8 +64,7 @@ class SparkExecutor:
     def _new_line(self) -> StageLine:
         anchored = not self._local and not self._spec.batch
         first = self._spec.plan.levels[0].partitions
-        python = None if self._archived else self._python
-        return StageLine(self._context, self._group, first, anchored=anchored, python=python)
+        return StageLine(self._context, self._group, first, anchored=anchored)
 
     def _levels(self, order: EpochOrder) -> list[tuple[RunLevel, int | None]]:
         levels = self._spec.plan.levels
@@ -87,7 +82,8 @@ class SparkExecutor:
                 slots=self._slots,
                 spec=spec,
                 folder=str(self._folder) if self._local else None,
-                archived_python=self._archived,
+                python=self._python,
+                python_in_archive=self._spec.files.has_in_archive(self._python),
             )
             functions.append((RunLevel(run), following))
         return functions

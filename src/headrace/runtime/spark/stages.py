@@ -26,15 +26,11 @@ _LARGE_COMMAND = 1 << 20
 class StageLine:
     """The stages of one job; `run` is called once per epoch, always from the same thread."""
 
-    def __init__(
-        self, context: SparkContext, group: str, first_partitions: int, *, anchored: bool, python: str | None = None
-    ) -> None:
-        """`python` is the interpreter of the workers; without it, the context's."""
+    def __init__(self, context: SparkContext, group: str, first_partitions: int, *, anchored: bool) -> None:
         jvm = context._jvm
         assert jvm is not None
         self._context = context
         self._group = group
-        self._python = python
         self._raw = NoOpSerializer()
         # Every name looked up in the JVM costs a round trip: once per job is enough.
         self._function = jvm.SimplePythonFunction
@@ -96,7 +92,7 @@ class StageLine:
             command,
             context.environment,
             context._python_includes,
-            self._python or context.pythonExec,
+            context.pythonExec,
             context.pythonVer,
             [b._jbroadcast for b in broadcasts],
             context._javaAccumulator,

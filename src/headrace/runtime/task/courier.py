@@ -52,8 +52,10 @@ class LevelRun(NamedTuple):
     """Gives the pickled JobSpec; called only for a new slot."""
     folder: str | None = None
     """The folder of the job's slots, where the driver knows it (it runs on the same machine)."""
-    archived_python: str | None = None
-    """The interpreter of the slots, inside of an archive of the job; None is the one that the courier runs in."""
+    python: str | None = None
+    """The interpreter of the slots that the program asked for; None is the one that the courier runs in."""
+    python_in_archive: bool = False
+    """Whether it is inside of an archive of the job."""
 
     def run(self, partition: int, attempt: int, incoming: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
         """Runs the task of a partition: gives (partition of the next level, frame)."""
@@ -102,13 +104,13 @@ class LevelRun(NamedTuple):
 
     def _python_in(self, folder: Path) -> str | None:
         """The interpreter for a new slot of the executor with this folder; unpacks it if nobody has yet."""
-        if self.archived_python is None:
-            return None
+        if self.python is None or not self.python_in_archive:
+            return self.python
         from headrace.runtime.task.job_files import unpack_files
 
         spec = pickle.loads(self.spec())  # noqa: S301 - the job's own code
         unpacked = unpack_files(spec.files, files_folder(folder))
-        return str(Path(unpacked.working_directory or "") / self.archived_python)
+        return str(Path(unpacked.working_directory or "") / self.python)
 
     def _accepted(self, folder: Path, index: int, request: Request) -> Wire:
         """A connection to a slot that has taken the request and has the job's spec."""
