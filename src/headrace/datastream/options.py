@@ -48,8 +48,8 @@ PYTHON_EXECUTABLE = _key("python.executable").string_type().no_default_value()
 def value_of(configuration: Configuration, option: ConfigOption[T]) -> T:
     """Give the value of an option that has a default.
 
-    >>> value_of(Configuration(), CHECKPOINT_TIMEOUT).to_millis()
-    600000
+    >>> value_of(Configuration(), BUFFER_TIMEOUT).to_millis()
+    100
     """
     value = configuration.get(option)
     assert value is not None, f"{option.key} has no default"

@@ -236,6 +236,15 @@ class CollectSink(OperatorSpec):
 
 
 @dataclass(frozen=True)
+class CacheSink(OperatorSpec):
+    """Hands the records with their timestamps to the driver under `collect_id`, for a cached stream."""
+
+    collect_id: str
+    input_type: TypeInformation | None = None
+    label = "CacheWrite"
+
+
+@dataclass(frozen=True)
 class Cep(OperatorSpec):
     """Finds a pattern. `func` has `process_match`, and `process_timed_out_match` if it wants timed-out partial matches.
 

@@ -100,4 +100,4 @@ def _executor(options: RuntimeOptions, spark: Any) -> Executor:
         return LocalExecutor()
     from headrace.runtime.spark.executor import SparkExecutor
 
-    return SparkExecutor(options.spark, spark)
+    return SparkExecutor(options.spark, spark, options.python)
