@@ -37,8 +37,13 @@ def run_trials(folder: Path, campaign: int, numbers: Iterable[int], kind: str | 
             result = {"kind": trial.plan.kind, "problems": trial.problems, "kills": 0, "points": [], "recovery": []}
         if trial.failed:
             bad += 1
-            print(f"chaos: trial {number} of seed {campaign} ({trial.plan.kind} {trial.plan.mode}) is BAD, see {trial.folder}",
-                  *trial.problems, sep="\n    ", file=sys.stderr, flush=True)
+            print(
+                f"chaos: trial {number} of seed {campaign} ({trial.plan.kind} {trial.plan.mode}) is BAD, see {trial.folder}",
+                *trial.problems,
+                sep="\n    ",
+                file=sys.stderr,
+                flush=True,
+            )
         else:
             shutil.rmtree(trial.folder, ignore_errors=True)
         out.write(json.dumps({"trial": number, "seed": campaign, **result}) + "\n")
@@ -48,7 +53,10 @@ def run_trials(folder: Path, campaign: int, numbers: Iterable[int], kind: str | 
 
 def summary(results: list[dict[str, Any]]) -> str:
     """The table for the docs, and what was not reached."""
-    rows = ["| fault | trials | kills | lost | duplicated | fenced | recovery p50 / p95 s |", "| --- | --: | --: | --: | --: | --: | --: |"]
+    rows = [
+        "| fault | trials | kills | lost | duplicated | fenced | recovery p50 / p95 s |",
+        "| --- | --: | --: | --: | --: | --: | --: |",
+    ]
     for kind, words in KINDS.items():
         mine = [r for r in results if r["kind"] == kind]
         if mine:
@@ -56,7 +64,9 @@ def summary(results: list[dict[str, Any]]) -> str:
     rows.append(_row("all", results))
     reached = Counter(p for r in results for p in r["points"])
     least = min(POINTS, key=lambda p: reached[p])
-    rows.append(f"\npoints reached: {sum(reached[p] > 0 for p in POINTS)} of {len(POINTS)}, the rarest {least} {reached[least]} times")
+    rows.append(
+        f"\npoints reached: {sum(reached[p] > 0 for p in POINTS)} of {len(POINTS)}, the rarest {least} {reached[least]} times"
+    )
     if missing := [p for p in POINTS if not reached[p]]:
         rows.append(f"NOT REACHED: {', '.join(missing)}")
     rows.append(f"bad trials: {sum(bool(r['problems']) for r in results)} of {len(results)}")
@@ -97,7 +107,9 @@ def run_level_1(arguments: argparse.Namespace, folder: Path) -> list[dict[str, A
         workers.append(pid)
     for pid in workers:
         os.waitpid(pid, 0)
-    return [json.loads(line) for path in sorted(folder.glob("results-*.jsonl")) for line in path.read_text().splitlines()]
+    return [
+        json.loads(line) for path in sorted(folder.glob("results-*.jsonl")) for line in path.read_text().splitlines()
+    ]
 
 
 def main(argv: list[str]) -> int:
