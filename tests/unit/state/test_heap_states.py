@@ -197,7 +197,7 @@ def test_only_touched_keys_are_in_the_delta(backend):
     items.remove("x")
     delta = backend.collect_delta()
     assert entries(delta, "v") == {8: TOMBSTONE}
-    assert entries(delta, "m") == {7: {"x": 7, "y": 1}, 8: TOMBSTONE}
+    assert entries(delta, "m") == {(7, "y"): 1, (8, "x"): TOMBSTONE}
     assert entries(delta, "l") == {7: [7, 8]}
     assert backend.collect_delta() == {}
 
