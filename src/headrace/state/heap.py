@@ -64,25 +64,33 @@ class HeapKeyedBackend(KeyedBackend):
 
     def _make_timers(self, name: str) -> TimerQueue:
         queue = TimerQueue(self._groups.__getitem__)
+        self._load_timers(name, queue)
+        return queue
+
+    def finish_restore(self) -> None:
+        """Hand restored timers to their queues, all at once."""
+        for name, queue in self._timers.items():
+            self._load_timers(name, queue)
+
+    def _load_timers(self, name: str, queue: TimerQueue) -> None:
         restored = self._pending.pop(TIMER_PREFIX + name, {})
         if restored:
             queue.apply({group: list(entries.items()) for group, entries in restored.items()}, self.key_groups)
-        return queue
 
     def _apply(self, name: str, by_group: StateDelta) -> None:
         if name in self._tables:
             for group, entries in by_group.items():
                 self._tables[name].load(group, entries)
-        elif name.startswith(TIMER_PREFIX) and name[len(TIMER_PREFIX) :] in self._timers:
-            self._timers[name[len(TIMER_PREFIX) :]].apply(by_group, self.key_groups)
         else:
             pending = self._pending.setdefault(name, {})
+            # A queue may have the timer that is to be deleted.
+            keep = name.startswith(TIMER_PREFIX) and name[len(TIMER_PREFIX) :] in self._timers
             for group, entries in by_group.items():
-                _apply_entries(pending.setdefault(group, {}), entries)
+                _apply_entries(pending.setdefault(group, {}), entries, keep)
 
 
-def _apply_entries(data: dict[Any, Any], entries: Entries) -> None:
+def _apply_entries(data: dict[Any, Any], entries: Entries, keep: bool) -> None:
     data.update(entries)
     for entry_key, value in entries:
-        if value is TOMBSTONE:
+        if value is TOMBSTONE and not keep:
             data.pop(entry_key, None)

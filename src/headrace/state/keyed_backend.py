@@ -206,8 +206,13 @@ class KeyedBackend(KeyHolder):
     def apply(self, delta: KeyedDelta, kinds: dict[str, str] | None = None) -> None:
         """Take over a delta or snapshot, as far as it belongs to this backend's key groups.
 
-        Later calls win. What is applied does not count as changed. Parts of one delta may come one after the other.
+        Later calls win. What is applied does not count as changed.
         """
+        self.apply_part(delta, kinds)
+        self.finish_restore()
+
+    def apply_part(self, delta: KeyedDelta, kinds: dict[str, str] | None = None) -> None:
+        """Take over a part of a delta; when all parts are there, call `finish_restore`."""
         for name, kind in (kinds or {}).items():
             if name in self._tables and self._tables[name].kind != kind:
                 raise _wrong_kind(name, kind, self._tables[name].kind)
@@ -216,6 +221,9 @@ class KeyedBackend(KeyHolder):
             mine = {group: entries for group, entries in by_group.items() if group in self.key_groups}
             if mine:
                 self._apply(name, mine)
+
+    def finish_restore(self) -> None:
+        """All parts have been applied."""
 
     @abstractmethod
     def _apply(self, name: str, by_group: Any) -> None:
@@ -229,8 +237,8 @@ class KeyedBackend(KeyHolder):
 
 
 _MAP_KINDS = (MapStateDescriptor.kind, ttl_kind(MapStateDescriptor.kind))
-_key = KeyHolder.key.__get__  # type: ignore[attr-defined]
-_set_key = KeyHolder.key.__set__  # type: ignore[attr-defined]
+_key = vars(KeyHolder)["key"].__get__
+_set_key = vars(KeyHolder)["key"].__set__
 _SWEEPING: dict[type[KeyedBackend], type[KeyedBackend]] = {}
 
 
