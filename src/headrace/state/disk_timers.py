@@ -29,6 +29,7 @@ __all__ = ["DiskTimerQueue"]
 _INDEX = struct.Struct(">HQQ")
 _PREFIX = struct.Struct(">H")
 _OFFSET = 1 << 63
+_LAST = (1 << 64) - 1
 _STEP = 1 << 16
 _OWN = _STEP - 1
 _REFILL = 4096
@@ -169,7 +170,8 @@ class DiskTimerQueue(TimerQueue):
         self._unfile(run)
 
     def _at(self, time: int, number: int) -> bytes:
-        return _INDEX.pack(self._index, time + _OFFSET, number)
+        # Flink's times have 64 bits. Greater ones, which nothing reaches, come last in any order.
+        return _INDEX.pack(self._index, min(max(time + _OFFSET, 0), _LAST), number)
 
     # -- saving ---------------------------------------------------------------------------------------------------
 
