@@ -108,6 +108,9 @@ class Source(ABC):
         del known
         return []
 
+    def publish_positions(self, positions: dict[str, Any]) -> None:
+        """A checkpoint is complete: `positions` of all splits by id are durable. Called in the driver."""
+
     def functions(self) -> Sequence[Any]:
         """Functions of the program inside of the source, which may have state of their own."""
         return ()
