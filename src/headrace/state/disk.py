@@ -88,7 +88,9 @@ class DiskKeyedBackend(KeyedBackend):
         groups = self._groups
         number = self._number(TIMER_PREFIX + name)
         file = DiskFile(self._store, number, lambda timer: groups[timer[1]])
-        return DiskTimerQueue(groups.__getitem__, self._store, file, number + 1, self._budget // 4 // _TIMER_BYTES)
+        return DiskTimerQueue(
+            groups.__getitem__, self._store, file, number + 1, self._budget // 4 // _TIMER_BYTES, self.make_room
+        )
 
     # -- memory ---------------------------------------------------------------------------------------------------
 

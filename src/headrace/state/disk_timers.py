@@ -35,17 +35,27 @@ _OWN = _STEP - 1
 _REFILL = 4096
 _ORDER = itemgetter(0, 1)
 _SMALL_HEAP = 64
+_POPS = 1024  # timers between two chances to make room
 
 
 class DiskTimerQueue(TimerQueue):
     """The timers of an operator's subtask in one time domain; ``limit`` is how many are kept in memory."""
 
-    __slots__ = ("_file", "_horizon", "_index", "_on_disk", "_store", "limit")
+    __slots__ = ("_between", "_file", "_horizon", "_index", "_on_disk", "_popped", "_store", "limit")
 
     def __init__(
-        self, group_of: Callable[[Any], int], store: DiskStore, file: DiskFile, index: int, limit: int
+        self,
+        group_of: Callable[[Any], int],
+        store: DiskStore,
+        file: DiskFile,
+        index: int,
+        limit: int,
+        between: Callable[[], None] | None = None,
     ) -> None:
-        """Take the store, the file of the timers themselves, and the number of the index in the store."""
+        """Take the store, the file of the timers themselves, and the number of the index in the store.
+
+        ``between`` is called now and then between two timers, when nobody holds state.
+        """
         super().__init__(group_of)
         self._store = store
         self._file = file
@@ -54,6 +64,8 @@ class DiskTimerQueue(TimerQueue):
         self._horizon: tuple[int, int] | None = None
         self._on_disk = 0
         self.limit = limit
+        self._between = between
+        self._popped = 0
 
     def __len__(self) -> int:
         """Give the number of timers."""
@@ -102,6 +114,9 @@ class DiskTimerQueue(TimerQueue):
 
     def pop_due(self, limit: int) -> Timer | None:
         """Take the next timer with a time of at most ``limit``, ``None`` if there is none."""
+        self._popped += 1
+        if self._popped % _POPS == 0 and self._between is not None:
+            self._between()
         if len(self._heap) > _SMALL_HEAP and self._heap[0][0] <= limit and len(self._heap) * 8 > len(self._ordered):
             self._sort_in()
         while True:
