@@ -108,7 +108,7 @@ class DiskKeyedBackend(KeyedBackend):
         """Give what changed since the last call, and clean up a little of what is expired on disk."""
         for table in self._tables.values():
             if table.expiry is not None and self._store.is_open:
-                table.clean(_CLEANED_PER_TOUCHED * len(table.dirty) + 1)  # type: ignore[attr-defined]
+                table.clean(_CLEANED_PER_TOUCHED * table.changes + 1)  # type: ignore[attr-defined]
         return super().collect_delta()
 
     # -- saving ---------------------------------------------------------------------------------------------------

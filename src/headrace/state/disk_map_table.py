@@ -28,7 +28,7 @@ _BYTES = itemgetter(0)
 class DiskMapTable(HeapMapTable):
     """Maps by their owner. ``data`` has the young generation: owner -> map key -> value, MISSING for what is not there."""
 
-    __slots__ = ("_file", "_group_of", "_old", "_unwritten", "in_memory")
+    __slots__ = ("_file", "_group_of", "_old", "_undelivered", "_unwritten", "in_memory")
 
     sweeps = False
 
@@ -38,7 +38,9 @@ class DiskMapTable(HeapMapTable):
         self._file = file
         self._group_of = group_of
         self._old: dict[Any, dict[Any, Any]] = {}
+        # As in `DiskTable`: in one of these until they are both on disk and in a delta.
         self._unwritten: set[tuple[Any, Any]] = set()
+        self._undelivered: set[tuple[Any, Any]] = set()
         self.in_memory = 0
         """How many entries came in since the last `retire`."""
 
@@ -98,6 +100,17 @@ class DiskMapTable(HeapMapTable):
         return next(self.entries(owner), None) is None
 
     @property
+    def changes(self) -> int:
+        """How many entries changed since the last delta."""
+        return len(self.dirty) + len(self._undelivered)
+
+    def _written(self) -> None:
+        """What is marked as changed is on disk; only the next delta must still know it."""
+        self._unwritten = set()
+        self._undelivered.update(self.dirty)
+        self.dirty.clear()
+
+    @property
     def average(self) -> float:
         """About how many bytes an entry has on disk."""
         return self._file.average
@@ -114,9 +127,10 @@ class DiskMapTable(HeapMapTable):
 
     def collect_delta(self, group_of: GroupCache) -> StateDelta:
         """Give the changed entries by key group; those that are only on disk are read again, but stay there."""
-        changed = list(self.dirty)
-        self._unwritten.update(changed)
+        changed = [*self.dirty, *self._undelivered.difference(self.dirty)]
+        self._unwritten.update(self.dirty)
         self.dirty.clear()
+        self._undelivered = set()
         return self._by_group([(entry, self._now(entry)) for entry in changed], group_of)
 
     def _known(self, entry: tuple[Any, Any]) -> Any:
@@ -142,7 +156,7 @@ class DiskMapTable(HeapMapTable):
                 puts.append((entry, TOMBSTONE if value is MISSING else value))
         if puts:
             self._file.put(puts)
-        self._unwritten = set()
+        self._written()
 
     def retire(self) -> None:
         """Write back, and take out of memory what was not used since the last time."""

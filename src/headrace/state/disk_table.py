@@ -174,7 +174,7 @@ class CachedEntries(dict[Any, Any]):
 class DiskTable(HeapTable):
     """One named state of one subtask, on disk."""
 
-    __slots__ = ("_file", "_unwritten")
+    __slots__ = ("_file", "_undelivered", "_unwritten")
 
     sweeps = False
 
@@ -185,12 +185,25 @@ class DiskTable(HeapTable):
         super().__init__(name, kind, namespaced)
         self.data = CachedEntries(file)
         self._file = file
+        # Changed entries are marked in ``dirty``; then in one of these, until they are both on disk and in a delta.
         self._unwritten: set[Any] = set()
+        self._undelivered: set[Any] = set()
 
     @property
     def in_memory(self) -> int:
         """How many entries came in since the last `retire`."""
         return self.data.young
+
+    @property
+    def changes(self) -> int:
+        """How many entries changed since the last delta."""
+        return len(self.dirty) + len(self._undelivered)
+
+    def _written(self) -> None:
+        """What is marked as changed is on disk; only the next delta must still know it."""
+        self._unwritten = set()
+        self._undelivered.update(self.dirty)
+        self.dirty.clear()
 
     @property
     def average(self) -> float:
@@ -203,9 +216,10 @@ class DiskTable(HeapTable):
 
     def collect_delta(self, group_of: GroupCache) -> StateDelta:
         """Give the changed entries by key group; those that are only on disk are read again, but stay there."""
-        changed = list(self.dirty)
-        self._unwritten.update(changed)
+        changed = [*self.dirty, *self._undelivered.difference(self.dirty)]
+        self._unwritten.update(self.dirty)
         self.dirty.clear()
+        self._undelivered = set()
         return self._by_group([(key, self._now(key)) for key in changed], group_of)
 
     def _now(self, key: Any) -> Any:
@@ -226,7 +240,7 @@ class DiskTable(HeapTable):
             if known is not None:
                 puts.append((key, known if known is TOMBSTONE else known[0]))
         self._file.put(puts)
-        self._unwritten = set()
+        self._written()
 
     def retire(self) -> None:
         """Write back, and take out of memory what was not used since the last time."""

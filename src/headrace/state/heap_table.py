@@ -53,6 +53,11 @@ class HeapTable:
         self.expiry: Expiry | None = None
         """When entries expire; None if they never do."""
 
+    @property
+    def changes(self) -> int:
+        """How many entries changed since the last delta."""
+        return len(self.dirty)
+
     def keys(self) -> Iterable[Any]:
         """Give the keys (with their namespaces) that have anything, as they are now."""
         return list(self.data)

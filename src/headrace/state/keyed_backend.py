@@ -192,7 +192,7 @@ class KeyedBackend(KeyHolder):
         changed only.
         """
         groups = self._groups
-        delta = {name: table.collect_delta(groups) for name, table in self._tables.items() if table.dirty}
+        delta = {name: table.collect_delta(groups) for name, table in self._tables.items() if table.changes}
         for name, queue in self._timers.items():
             changed = queue.collect_delta()
             if changed:
