@@ -30,6 +30,7 @@ from headrace.datastream.without_effect import warn_of_options
 from headrace.graph import drawing
 from headrace.graph.job_graph import JobGraph, build_job_graph
 from headrace.graph.json_plan import plan_as_json
+from headrace.graph.pre_aggregation import with_local_aggregates
 from headrace.graph.specs import SourceSpec
 from headrace.graph.stream_graph import GraphSettings, StreamGraph, build_stream_graph
 from headrace.graph.transformations import TransformationKind, TransformationRegistry
@@ -194,7 +195,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
                 remedy="build a pipeline (source, operators, sink) on this environment before execute().",
             )
         check_iterations(program, settings.batch)
-        return build_stream_graph(program, settings)
+        return with_local_aggregates(build_stream_graph(program, settings))
 
     def get_job_graph(self, job_name: str | None = None) -> JobGraph:
         """Give the program as it is run: operators chained into tasks."""
@@ -232,6 +233,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
             chaining_enabled=self.is_chaining_enabled(),
             chain_across_max_parallelism=self.is_chaining_of_operators_with_different_max_parallelism_enabled(),
             batch=self._is_batch(),
+            pre_aggregate=options.value_of(self._configuration, options.PRE_AGGREGATE),
             job_name=job_name or options.value_of(self._configuration, options.JOB_NAME),
         )
 

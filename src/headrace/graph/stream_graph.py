@@ -66,6 +66,8 @@ class GraphSettings:
     chaining_enabled: bool = True
     chain_across_max_parallelism: bool = True
     batch: bool = False
+    pre_aggregate: bool = True
+    """Whether windows may combine records before the exchange."""
     job_name: str = "Flink Streaming Job"
 
 

@@ -24,6 +24,7 @@ from headrace.operators.stateless import FilterOperator, FlatMapOperator, MapOpe
 from headrace.operators.watermarks import AssignTimestampsOperator
 from headrace.operators.windows.choice import window_operator
 from headrace.operators.windows.co_group import CoGroupOperator
+from headrace.operators.windows.local import LocalWindowOperator
 from headrace.sources.feedback import FeedbackSource
 
 _MAKERS: dict[type[specs.OperatorSpec], Callable[[Any], Operator]] = {
@@ -42,6 +43,7 @@ _MAKERS: dict[type[specs.OperatorSpec], Callable[[Any], Operator]] = {
     specs.CoProcess: lambda s: CoProcessOperator(s.func, s.keyed),
     specs.BroadcastProcess: lambda s: BroadcastProcessOperator(s.func, s.keyed, s.descriptors),
     specs.WindowOperation: window_operator,
+    specs.LocalWindowAggregate: LocalWindowOperator,
     specs.WindowCoGroup: CoGroupOperator,
     specs.IntervalJoin: IntervalJoinOperator,
     specs.AsyncWait: AsyncWaitOperator,
