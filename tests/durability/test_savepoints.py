@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import shutil
+import threading
 import time
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 from durability_kit import KEYS, Remembering, expected_counts, expected_remembered, numbers, remembered
 
 from headrace.common import Types, WatermarkStrategy
-from headrace.common.errors import HeadraceError, StateError
+from headrace.common.errors import HeadraceError, JobCancelledError, StateError
 
 
 def collect_until(client_and_rows, enough):
@@ -25,19 +27,17 @@ def collect_until(client_and_rows, enough):
 
 def start(stream):
     """Runs a job in the background; its results are filed as they come."""
-    import threading
-
     results = stream.execute_and_collect()
     rows = []
-    thread = threading.Thread(target=lambda: rows.extend(iter_into(results, rows)), daemon=True)
+
+    def file_rows():
+        with contextlib.suppress(JobCancelledError):
+            for row in results:
+                rows.append(row)
+
+    thread = threading.Thread(target=file_rows, daemon=True)
     thread.start()
     return results, rows, thread
-
-
-def iter_into(results, rows):
-    for row in results:
-        rows.append(row)
-    return []
 
 
 def slow(value):
@@ -173,7 +173,7 @@ def test_operators_may_be_added_and_chained_differently(make_env):
 @pytest.mark.parametrize("damage", ["truncate", "flip", "remove", "swap"])
 def test_damaged_savepoints_are_refused_by_name(make_env, damage):
     _, path = stopped(make_env)
-    files = sorted(p for p in Path(path).iterdir() if p.name != "_metadata" and p.stat().st_size > 500)
+    files = sorted(p for p in Path(path).iterdir() if not p.name.startswith("_") and p.stat().st_size > 500)
     target = files[0]
     data = target.read_bytes()
     if damage == "truncate":
@@ -227,3 +227,31 @@ def test_a_savepoint_of_somebody_else_needs_trust(make_env, tmp_path, monkeypatc
     after = resumed(make_env, path, headrace__state__trust="true")
     assert sorted(before + after) == expected_remembered(1000)
     assert (tmp_path / "another.key").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_claimed_savepoint_goes_when_the_job_has_a_checkpoint_of_its_own(make_env):
+    before, path = stopped(make_env)
+    after = resumed(make_env, path, execution__state_recovery__claim_mode="CLAIM")
+    assert sorted(before + after) == expected_remembered(1000)
+    assert not Path(path).exists()
+
+
+def test_a_checkpoint_that_a_job_has_left_can_be_restored(make_env, tmp_path):
+    env = make_env(
+        2,
+        execution__checkpointing__externalized_checkpoint_retention="RETAIN_ON_CANCELLATION",
+        execution__checkpointing__num_retained=3,
+    )
+    results, rows, thread = start(remembered(env, 1000, slow))
+    collect_until((results, rows), 200)
+    results._job.cancel()
+    thread.join(10)
+    (job,) = (tmp_path / "checkpoints").iterdir()
+    kept = sorted(int(slot.name) for slot in (job / "slots").iterdir())
+    assert 1 < len(kept) <= 4
+    for path in (str(job), f"{job}/chk-{kept[-1]}"):
+        after = resumed(make_env, path, 3)
+        assert sorted(set(rows) | set(after)) == expected_remembered(1000)
+        assert len(rows) + len(after) == 1000
+    earlier = resumed(make_env, f"{job}/chk-{kept[0]}")
+    assert len(rows) + len(earlier) >= 1000 and set(rows) | set(earlier) == set(expected_remembered(1000))

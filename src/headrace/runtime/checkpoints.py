@@ -289,6 +289,12 @@ class Checkpoints:
         for sink, handle in ledger.take_handles():
             self._committer.abort(manifests.as_committable(sink, handle))
 
+    def tidy(self) -> None:
+        """Removes all but the checkpoints that are retained."""
+        if self.started and self._workflow.unfinished is None:
+            self._collect_after = 0.0
+            self._collect()
+
     def remove(self) -> None:
         """Removes all checkpoints of the job."""
         path = storage.local_path(self._root)

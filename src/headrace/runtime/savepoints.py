@@ -24,7 +24,7 @@ from headrace.runtime.signatures import SIGNATURE, check_signature, signed
 from headrace.state import storage
 from headrace.state.files import StateFile, make_durable, problem_of
 
-__all__ = ["METADATA", "check_files", "find_origin", "write_savepoint"]
+__all__ = ["METADATA", "check_files", "discard", "find_origin", "write_savepoint"]
 
 METADATA = "_metadata"
 _CHUNK = 1 << 20
@@ -103,6 +103,20 @@ def find_origin(path: str, *, ignore_unclaimed: bool = False, trust: bool = Fals
     origin = Origin(manifest, files, own=False, ignore_unclaimed=ignore_unclaimed)
     check_files(origin)
     return origin
+
+
+def discard(path: str) -> None:
+    """Deletes a savepoint (or the checkpoints that a job has left); what is neither is left alone."""
+    url = path.rstrip("/").removesuffix(f"/{METADATA}")
+    url = url.rpartition("/")[0] if _CHECKPOINT.fullmatch(url.rpartition("/")[2]) else url
+    if not _exists(url, METADATA) and _newest_slot(url) is None:
+        raise ConfigurationError("There is no savepoint to delete", seen=path)
+    local = storage.local_path(url)
+    if local is not None:
+        shutil.rmtree(local)
+    else:
+        system, place = storage.file_system(url)
+        system.rm(place, recursive=True)
 
 
 def check_files(origin: Origin) -> None:
