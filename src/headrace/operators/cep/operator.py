@@ -50,6 +50,7 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
 
     def open(self) -> None:
         """Finds the state, makes the matcher, opens conditions and function."""
+        OperatorWithLateRecords.open(self)  # not that of FunctionOperator: the function comes after the conditions
         context = self.context
         self.match_context = MatchContext(context.clock)
         self._on_match: Callable[[Match, MatchContext], Any] = self.func.process_match
