@@ -18,18 +18,23 @@ from pathlib import Path
 from typing import Any
 
 from chaos_kit import workload
+from chaos_kit.damage import DamageTrial, draw_damage
+from chaos_kit.lives import Nursery
 from chaos_kit.plans import KINDS, draw
 from chaos_kit.trials import Trial
 from headrace.common.faultpoints import POINTS
 
+MOST = 1_000_000
 
-def run_trials(folder: Path, campaign: int, numbers: Iterable[int], kind: str | None, out: Any) -> int:
-    """Runs trials one after the other, a line of JSON for each; gives the number of bad ones."""
+
+def run_trials(folder: Path, campaign: int, numbers: Iterable[int], kind: str | None, out: Any, kills: int) -> int:
+    """Runs trials one after the other until there were so many kills, a line of JSON for each; gives the number of bad ones."""
     bad = 0
     gc.collect()
     gc.freeze()
+    foreign = foreign_job(folder / f"foreign-{os.getpid()}") if kind == "damage" else folder
     for number in numbers:
-        trial = Trial(draw(campaign, number, kind), folder / str(number))
+        trial = make_trial(folder, foreign, campaign, number, kind)
         try:
             result = trial.run()
         except Exception:
@@ -43,7 +48,25 @@ def run_trials(folder: Path, campaign: int, numbers: Iterable[int], kind: str | 
             shutil.rmtree(trial.folder, ignore_errors=True)
         out.write(json.dumps({"trial": number, "seed": campaign, **result}) + "\n")
         out.flush()
+        kills -= result["kills"]
+        if kills <= 0:
+            break
     return bad
+
+
+def make_trial(folder: Path, foreign: Path, campaign: int, number: int, kind: str | None) -> Trial:
+    """One trial by its number."""
+    if kind == "damage":
+        return DamageTrial(draw_damage(campaign, number), folder / str(number), foreign)
+    return Trial(draw(campaign, number, kind), folder / str(number))
+
+
+def foreign_job(folder: Path) -> Path:
+    """The remains of another job."""
+    folder.mkdir(parents=True, exist_ok=True)
+    nursery = Nursery(folder, workload.run)
+    nursery.start({"root": str(folder), "seed": 4, "records": 100, "job": "foreign"}, "publish.pre:3:kill").wait()
+    return folder
 
 
 def summary(results: list[dict[str, Any]]) -> str:
@@ -57,7 +80,9 @@ def summary(results: list[dict[str, Any]]) -> str:
     reached = Counter(p for r in results for p in r["points"])
     least = min(POINTS, key=lambda p: reached[p])
     rows.append(f"\npoints reached: {sum(reached[p] > 0 for p in POINTS)} of {len(POINTS)}, the rarest {least} {reached[least]} times")
-    if missing := [p for p in POINTS if not reached[p]]:
+    if damaged := Counter(f"{r['way']}: {r['outcome']}" for r in results if r["kind"] == "damage"):
+        rows += [f"{count} x {what}" for what, count in sorted(damaged.items())]
+    elif missing := [p for p in POINTS if not reached[p]]:
         rows.append(f"NOT REACHED: {', '.join(missing)}")
     rows.append(f"bad trials: {sum(bool(r['problems']) for r in results)} of {len(results)}")
     return "\n".join(rows)
@@ -88,7 +113,9 @@ def run_level_1(arguments: argparse.Namespace, folder: Path) -> list[dict[str, A
             code = 1
             try:
                 with open(folder / f"results-{worker}.jsonl", "w") as out:
-                    bad = run_trials(folder, arguments.seed, numbers[worker :: arguments.jobs], arguments.kind, out)
+                    mine = numbers[worker :: arguments.jobs]
+                    kills = -(-arguments.kills // arguments.jobs) if arguments.kills else sys.maxsize
+                    bad = run_trials(folder, arguments.seed, mine, arguments.kind, out, kills)
                 code = int(bad > 0)
             except BaseException:
                 traceback.print_exc()
@@ -103,7 +130,8 @@ def run_level_1(arguments: argparse.Namespace, folder: Path) -> list[dict[str, A
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="scripts/chaos", description="Kills jobs and counts what they have put out.")
     parser.add_argument("--level", default="L1", choices=("L1",))
-    parser.add_argument("--trials", type=int, default=28)
+    parser.add_argument("--trials", type=int, default=MOST + 1, help="at most so many")
+    parser.add_argument("--kills", type=int, default=0, help="until there were so many")
     parser.add_argument("--first", type=int, default=0, help="number of the first trial, to run one again")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kind", choices=tuple(KINDS), help="only this kind of fault")
@@ -111,14 +139,17 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--folder", type=Path, help="where trials live; the folders of bad ones stay")
     parser.add_argument("--results", type=Path, help="a file for the results, a line of JSON for each trial")
     arguments = parser.parse_args(argv)
+    if arguments.trials > MOST and not arguments.kills:
+        parser.error("give --trials or --kills")
     folder = arguments.folder or Path(tempfile.mkdtemp(prefix="headrace-chaos-"))
     folder.mkdir(parents=True, exist_ok=True)
-    print(f"chaos: level {arguments.level}, {arguments.trials} trials, seed {arguments.seed}, in {folder}", flush=True)
+    print(f"chaos: level {arguments.level}, seed {arguments.seed}, in {folder}", flush=True)
     began = time.time()
     results = run_level_1(arguments, folder)
     if arguments.results:
         arguments.results.write_text("".join(json.dumps(r) + "\n" for r in results))
     print(summary(results))
     print(f"took {time.time() - began:.0f} s")
-    whole = len(results) == arguments.trials and not any(r["problems"] for r in results)
+    done = len(results) == arguments.trials or sum(r["kills"] for r in results) >= arguments.kills > 0
+    whole = done and not any(r["problems"] for r in results)
     return 0 if whole else 1

@@ -44,9 +44,15 @@ class Life:
     def fault_happened(self) -> bool:
         return self.token.exists()
 
-    def wait(self, longest_s: float = LONGEST_S) -> int:
-        """Waits for the end."""
-        self._poll_until(lambda: self.code is not None, longest_s)
+    def wait(self, longest_s: float = LONGEST_S, wake: bool = False) -> int:
+        """Waits for the end; `wake`: does not let it sleep."""
+
+        def look() -> bool:
+            if wake and self._poll(os.WUNTRACED):
+                self.send(signal.SIGCONT)
+            return self.code is not None
+
+        self._poll_until(look, longest_s)
         assert self.code is not None
         return self.code
 

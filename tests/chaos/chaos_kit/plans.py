@@ -24,6 +24,7 @@ KINDS = {
     "refuse": "F20 the sink refuses for a while",
     "answer": "F21 the sink commits, its answer is lost",
     "disk": "F15/F16 the disk is full, or fails",
+    "damage": "F12-F14 a file is torn, changed, swapped, foreign or missing",
 }
 _MIX = ("point",) * 10 + ("time",) * 5 + ("recovery",) * 3 + ("zombie",) * 3 + ("user", "raise", "refuse", "answer", "disk")
 
@@ -49,7 +50,10 @@ class TrialPlan:
 def draw(campaign: int, number: int, kind: str | None = None, life_s: float = 0.35) -> TrialPlan:
     """The plan of a trial. Points come in turn, so that all are reached about equally often."""
     chance = random.Random(f"{campaign}/{number}")
-    kind = kind or _MIX[number % len(_MIX)]
+    turn = number
+    if kind is None:
+        kind = _MIX[number % len(_MIX)]
+        turn = number // len(_MIX) * _MIX.count(kind) + _MIX[: number % len(_MIX)].count(kind)
     params: dict[str, Any] = {
         "seed": chance.randrange(1 << 30),
         "records": chance.choice((60, 100, 100, 140)),
@@ -60,7 +64,7 @@ def draw(campaign: int, number: int, kind: str | None = None, life_s: float = 0.
             "execution.checkpointing.interval": f"{chance.choice((10, 10, 10, 60))} ms",
         },
     }
-    point = POINTS[(number // len(_MIX) * _MIX.count(kind) + _MIX[: number % len(_MIX)].count(kind)) % len(POINTS)]
+    point = POINTS[turn % len(POINTS)]
     strikes: tuple[Strike, ...] = ()
     mode = ""
     if kind == "point":

@@ -127,27 +127,29 @@ class Trial:
         if not first.wait_until_stopped():
             self._note(first, sleep)
             return
+        claimed = self._newest_claim()
         second = self._start(other)
         if self.plan.mode == "race":
             second.sleep_or_end(0.05)
-        elif self.plan.mode == "after" or not second.wait_until_stopped():
-            if second.wait_until_stopped():
-                second.send(signal.SIGCONT)
+        elif second.wait_until_stopped() and self.plan.mode == "after":
+            second.send(signal.SIGCONT)
             second.wait()
+        replaced = self._newest_claim() > claimed and not str(sleep.fault).startswith("gen.claim.pre")
         before = self._decided()
         first.send(signal.SIGCONT)
         first.wait()
-        ended_alone = self.plan.mode != "race"
-        if ended_alone and (touched := sorted(set(self._decided()) ^ set(before))):
-            if not sleep.fault or not sleep.fault.startswith("gen.claim.pre"):
-                self.problems.append(f"I7: the driver that was replaced has written or deleted {touched[:5]}")
+        if replaced and self.plan.mode != "race" and (touched := sorted(set(self._decided()) ^ set(before))):
+            self.problems.append(f"I7: the driver that was replaced has written or deleted {touched[:5]}")
+        if replaced and first.code != workload.FENCED and not str(sleep.fault).startswith(("publish", "gc")):
+            self.problems.append(f"the driver that was replaced ended with {first.code}: {self._tail(first)}")
         self._note(first, sleep)
         if second.code is None:
-            if self.plan.mode == "race" and second.wait_until_stopped():
-                second.send(signal.SIGCONT)
             second.send(signal.SIGCONT)
-            second.wait()
+            second.wait(wake=True)
         self._note(second, other)
+
+    def _newest_claim(self) -> int:
+        return max((int(p.name) for p in (self.folder / "checkpoints").glob("*/generations/*")), default=0)
 
     def _decided(self) -> list[str]:
         """What only the master may make: decisions, and output that can be seen.
@@ -156,6 +158,8 @@ class Trial:
         """
         committed = self.folder / "out" / "committed"
         seen = [p.name for p in committed.iterdir()] if committed.exists() else []
+        if self.plan.mode == "meanwhile":  # until the other one has sealed a slot, a manifest may come before it
+            return seen
         return [*(f"slot {facts['epoch']} {facts['digest']}" for facts in self._live_slots()), *seen]
 
     # -- looking --------------------------------------------------------------------------------------------------
