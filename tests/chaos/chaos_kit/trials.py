@@ -45,7 +45,7 @@ class Trial:
         began = time.time()
         report: dict[str, Any] = {}
         try:
-            if self.plan.kind == "zombie":
+            if self.plan.kind.endswith("zombie"):
                 self._zombie()
             else:
                 for strike in self.plan.strikes:
@@ -98,7 +98,7 @@ class Trial:
             self.kills.append(life.ended or 0.0)
         elif life.code == workload.FENCED:
             self.fenced += 1
-            if self.plan.kind != "zombie":
+            if not self.plan.kind.endswith("zombie"):
                 self.problems.append(f"a driver was fenced without another one: {self._tail(life)}")
         elif life.code != workload.FINISHED:
             self.problems.append(f"a driver ended with {life.code}: {self._tail(life)}")
@@ -114,9 +114,12 @@ class Trial:
                 break
         else:
             self.problems.append("I8: the job does not come to its end")
-        last = self._start()
+        last = self._start_last()
         last.wait()
         self._note(last, None)
+
+    def _start_last(self) -> Life:
+        return self._start()
 
     # -- zombies --------------------------------------------------------------------------------------------------
 
