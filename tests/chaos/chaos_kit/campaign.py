@@ -67,7 +67,9 @@ def spark_trials(folder: Path, campaign: int, numbers: Iterable[int], level: str
         yield from ((n, SparkTrial(draw_spark(campaign, n, {}, executors=False), folder / str(n))) for n in numbers)
         return
     with cluster(folder / "cluster") as settings:
-        yield from ((n, SparkTrial(draw_spark(campaign, n, settings, executors=True), folder / str(n))) for n in numbers)
+        yield from (
+            (n, SparkTrial(draw_spark(campaign, n, settings, executors=True), folder / str(n))) for n in numbers
+        )
 
 
 def foreign_job(folder: Path) -> Path:
@@ -80,7 +82,10 @@ def foreign_job(folder: Path) -> Path:
 
 def summary(results: list[dict[str, Any]]) -> str:
     """The table for the docs, and what was not reached."""
-    rows = ["| fault | trials | kills | lost | duplicated | fenced | recovery p50 / p95 s |", "| --- | --: | --: | --: | --: | --: | --: |"]
+    rows = [
+        "| fault | trials | kills | lost | duplicated | fenced | recovery p50 / p95 s |",
+        "| --- | --: | --: | --: | --: | --: | --: |",
+    ]
     for kind, words in {**KINDS, **SPARK_KINDS}.items():
         mine = [r for r in results if r["kind"] == kind]
         if mine:
@@ -88,7 +93,9 @@ def summary(results: list[dict[str, Any]]) -> str:
     rows.append(_row("all", results))
     reached = Counter(p for r in results for p in r["points"])
     least = min(POINTS, key=lambda p: reached[p])
-    rows.append(f"\npoints reached: {sum(reached[p] > 0 for p in POINTS)} of {len(POINTS)}, the rarest {least} {reached[least]} times")
+    rows.append(
+        f"\npoints reached: {sum(reached[p] > 0 for p in POINTS)} of {len(POINTS)}, the rarest {least} {reached[least]} times"
+    )
     if killed := sum((Counter(r["killed"]) for r in results if "killed" in r), Counter()):
         rows.append(f"killed: {dict(killed)}")
     if damaged := Counter(f"{r['way']}: {r['outcome']}" for r in results if r["kind"] == "damage"):

@@ -8,7 +8,14 @@ from typing import Any
 
 from headrace.common.faultpoints import POINTS
 
-PER_EPOCH = {"state": 12, "precommit": 6, "acks.partial": 18, "commit.between": 5, "commit.ambiguous": 6, "gc.between": 12}
+PER_EPOCH = {
+    "state": 12,
+    "precommit": 6,
+    "acks.partial": 18,
+    "commit.between": 5,
+    "commit.ambiguous": 6,
+    "gc.between": 12,
+}
 """How often a point is reached in an epoch of the workload, roughly; once, if it is not here."""
 DRIVER_POINTS = tuple(p for p in POINTS if not p.startswith(("state", "precommit")))
 RECOVERY_POINTS = tuple(p for p in POINTS if p.startswith(("gen", "commit", "marker", "publish", "gc")))
@@ -26,7 +33,13 @@ KINDS = {
     "disk": "F15/F16 the disk is full, or fails",
     "damage": "F12-F14 a file is torn, changed, swapped, foreign or missing",
 }
-_MIX = ("point",) * 10 + ("time",) * 5 + ("recovery",) * 3 + ("zombie",) * 3 + ("user", "raise", "refuse", "answer", "disk")
+_MIX = (
+    ("point",) * 10
+    + ("time",) * 5
+    + ("recovery",) * 3
+    + ("zombie",) * 3
+    + ("user", "raise", "refuse", "answer", "disk")
+)
 
 
 @dataclass(frozen=True)
@@ -72,7 +85,9 @@ def draw(campaign: int, number: int, kind: str | None = None, life_s: float = 0.
     elif kind == "time":
         strikes = tuple(Strike(seconds=chance.random() * life_s) for _ in range(1 + chance.randrange(4)))
     elif kind == "recovery":
-        first = at(chance, chance.choice(("manifest.post", "commit.between", "commit.post", "gc.between", "acks.full", point)))
+        first = at(
+            chance, chance.choice(("manifest.post", "commit.between", "commit.post", "gc.between", "acks.full", point))
+        )
         again = [
             Strike(f"{chance.choice(RECOVERY_POINTS)}:{chance.choice((1, 1, 2))}:kill")
             if chance.random() < 0.7
@@ -96,7 +111,9 @@ def draw(campaign: int, number: int, kind: str | None = None, life_s: float = 0.
             params["sink_harm"] = f"answer:{1 + chance.randrange(15)}:{chance.choice((1, 2, 5))}"
         elif kind == "disk":
             error = chance.choice(("ENOSPC", "EIO", "EACCES"))
-            params["disk"] = f"{chance.choice(DISK_CALLS)}:{1 + chance.randrange(80)}:{chance.choice((1, 3, 10))}:{error}"
+            params["disk"] = (
+                f"{chance.choice(DISK_CALLS)}:{1 + chance.randrange(80)}:{chance.choice((1, 3, 10))}:{error}"
+            )
             params["settings"]["execution.checkpointing.tolerable-failed-checkpoints"] = chance.choice((0, 3))
     return TrialPlan(kind, params["seed"], params, strikes, mode)
 

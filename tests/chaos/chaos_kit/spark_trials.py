@@ -62,7 +62,9 @@ def draw_spark(campaign: int, number: int, settings: dict[str, str], executors: 
         point = chance.choice([p for p in POINTS if p not in TASK_POINTS and not p.startswith("gen")])
         strikes = (Strike(f"{point}:{1 + chance.randrange(3)}:stop"),)
         return SparkPlan("spark-zombie", params["seed"], params, strikes, "after")
-    targets = ("executor", "daemon", "slot", "executor") if executors else ("slot", "worker", "slot", "worker", "daemon")
+    targets = (
+        ("executor", "daemon", "slot", "executor") if executors else ("slot", "worker", "slot", "worker", "daemon")
+    )
     lives = 2
     strikes = tuple(_strike(chance, number * lives + life) for life in range(lives))
     harms = tuple(tuple(chance.choice(targets) for _ in range(5)) for _ in range(lives + 1))

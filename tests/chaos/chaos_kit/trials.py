@@ -210,7 +210,9 @@ class Trial:
         """Seconds from each kill until something new was committed; none if nothing was left to commit."""
         committed = self.folder / "out" / "committed"
         times = sorted(p.stat().st_ctime for p in committed.iterdir()) if committed.exists() else []
-        return [round(next(t for t in times if t > kill) - kill, 3) for kill in self.kills if times and times[-1] > kill]
+        return [
+            round(next(t for t in times if t > kill) - kill, 3) for kill in self.kills if times and times[-1] > kill
+        ]
 
     def _tail(self, life: Life) -> str:
         return life.log.read_text()[-1500:] if life.log.exists() else ""

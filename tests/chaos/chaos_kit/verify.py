@@ -49,7 +49,9 @@ def read_committed(folder: Path, problems: list[str]) -> list[str]:
             own = body.splitlines()
             total += len(own)
             if not text.endswith("\n") or tail.split() != [str(len(own)), str(zlib.crc32(body.encode())), str(total)]:
-                problems.append(f"I4/I6: {path.name} of {who} is not whole, or follows another number of lines: {tail!r}")
+                problems.append(
+                    f"I4/I6: {path.name} of {who} is not whole, or follows another number of lines: {tail!r}"
+                )
             lines += own
     return lines
 
@@ -71,7 +73,9 @@ def slot_facts(path: Path) -> dict[str, Any]:
     record = json.loads(data.partition(b"\n")[0])
     body = record["body"]
     positions = {
-        part["split"]: part["position"].get("json") or 0 for splits in body.get("positions", {}).values() for part in splits
+        part["split"]: part["position"].get("json") or 0
+        for splits in body.get("positions", {}).values()
+        for part in splits
     }
     return {
         "epoch": record["epoch"],

@@ -179,9 +179,7 @@ def build(env: StreamExecutionEnvironment, p: dict[str, Any]) -> None:
     sources = [
         env.from_source(ReplayedSource(seed, 0, count, chunk, False), nothing, "s0").set_parallelism(2).uid("s0"),
         env.from_source(ReplayedSource(seed, 1, count, chunk, True), nothing, "s1").set_parallelism(1).uid("s1"),
-        env.from_source(
-            ReplayedSource(seed, 2, count, chunk, False), bounded.with_timestamp_assigner(Times()), "s2"
-        )
+        env.from_source(ReplayedSource(seed, 2, count, chunk, False), bounded.with_timestamp_assigner(Times()), "s2")
         .set_parallelism(1)
         .uid("s2"),
     ]
