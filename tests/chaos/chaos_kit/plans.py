@@ -31,6 +31,7 @@ KINDS = {
     "refuse": "F20 the sink refuses for a while",
     "answer": "F21 the sink commits, its answer is lost",
     "disk": "F15/F16 the disk is full, or fails",
+    "rescale": "F33 killed, and started with another parallelism",
     "damage": "F12-F14 a file is torn, changed, swapped, foreign or missing",
 }
 _MIX = (
@@ -38,6 +39,7 @@ _MIX = (
     + ("time",) * 5
     + ("recovery",) * 3
     + ("zombie",) * 3
+    + ("rescale",) * 2
     + ("user", "raise", "refuse", "answer", "disk")
 )
 
@@ -80,7 +82,9 @@ def draw(campaign: int, number: int, kind: str | None = None, life_s: float = 0.
     point = POINTS[turn % len(POINTS)]
     strikes: tuple[Strike, ...] = ()
     mode = ""
-    if kind == "point":
+    if kind == "rescale":
+        params["parallelisms"] = [chance.choice((1, 2, 3, 5)) for _ in range(4)]
+    if kind in ("point", "rescale"):
         strikes = (at(chance, point), *(_any(chance) for _ in range(chance.randrange(3))))
     elif kind == "time":
         strikes = tuple(Strike(seconds=chance.random() * life_s) for _ in range(1 + chance.randrange(4)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import signal
 import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,14 +90,26 @@ class SparkTrial(Trial):
         self._chance = random.Random(plan.seed)
         self.spark = SparkNursery(folder, f"{plan.seed}-{time.time_ns()}", environment)
         self.nursery = self.spark  # type: ignore[assignment]
-        self.killed: dict[str, int] = {}
+        self.victims: list[tuple[str, float]] = []
 
     def run(self) -> dict[str, Any]:
         report = super().run()
         left = self.spark.end_all()
         if left:
             self.problems.append(f"I9: processes are left: {left}")
-        return {**report, "killed": self.killed, "problems": self.problems}
+        return {
+            **report,
+            "killed": Counter(kind for kind, _ in self.victims),
+            "problems": self.problems,
+            "after": self._after(),
+        }
+
+    def _after(self) -> list[tuple[str, float]]:
+        """What was killed, and the seconds until something new was committed."""
+        committed = self.folder / "out" / "committed"
+        times = sorted(p.stat().st_ctime for p in committed.iterdir())
+        rests = [[t - when for t in times if t > when] for _, when in self.victims]
+        return [(kind, round(min(rest), 2)) for (kind, _), rest in zip(self.victims, rests, strict=True) if rest]
 
     def _start(self, strike: Strike | None = None) -> Life:
         return self.spark.start(self.params, strike.fault if strike is not None else None)
@@ -114,7 +127,7 @@ class SparkTrial(Trial):
         if life.code is None or life.code == -signal.SIGKILL:
             life.send(signal.SIGKILL)  # the JVM may outlive the driver for a moment
             life.wait()
-            self.killed["driver"] = self.killed.get("driver", 0) + 1
+            self.victims.append(("driver", life.ended or 0.0))
         if life.fault_happened and str(strike.fault).startswith(("state", "precommit")):
             self._count("slot", life.token.stat().st_mtime)
         self._note(life, strike)
@@ -159,7 +172,7 @@ class SparkTrial(Trial):
                 self._count(kind, time.time())
 
     def _count(self, kind: str, when: float) -> None:
-        self.killed[kind] = self.killed.get(kind, 0) + 1
+        self.victims.append((kind, when))
         self.kills.append(when)
 
     def _zombie(self) -> None:

@@ -77,7 +77,10 @@ class Trial:
     def _start(self, strike: Strike | None = None) -> Life:
         disk = self.params.get("disk")
         before = BrokenDisk(disk, self.folder).install if disk else None
-        return self.nursery.start(self.params, strike.fault if strike is not None else None, before)
+        params = self.params
+        if several := params.get("parallelisms"):
+            params = {**params, "parallelism": several[len(self.nursery.lives) % len(several)]}
+        return self.nursery.start(params, strike.fault if strike is not None else None, before)
 
     def _live_until(self, strike: Strike) -> Life:
         life = self._start(strike)
@@ -204,7 +207,8 @@ class Trial:
 
     def _arguments(self, journal: Path) -> list[Any]:
         retained = self.params["settings"]["execution.checkpointing.num-retained"]
-        return [self.folder, self.params["seed"], self.params["records"], journal, retained]
+        rescaled = "rescaled" if "parallelisms" in self.params else ""
+        return [self.folder, self.params["seed"], self.params["records"], journal, retained, rescaled]
 
     def _recovery_times(self) -> list[float]:
         """Seconds from each kill until something new was committed; none if nothing was left to commit."""
