@@ -48,7 +48,7 @@ class SparkNursery:
             **self._environment,
             **faults,
         }
-        if params["settings"]["spark.master"].startswith("spark:"):  # executors have their worker's environment
+        if params["settings"].get("spark.master", "").startswith("spark:"):  # executors have their worker's environment
             handed = {"PYTHONPATH": environment["PYTHONPATH"], MARK: self._mark, **faults}
             settings = {f"spark.executorEnv.{name}": value for name, value in handed.items()}
             params = {**params, "settings": {**params["settings"], **settings}}
