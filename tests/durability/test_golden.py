@@ -163,8 +163,8 @@ PIPELINES = [tumbling, sliding, sessions, interval_join, patterns, timers, broad
 def make_env(make_env):
     """A watermark after each record, so that what is late does not depend on where epochs end."""
 
-    def make(parallelism, **settings):
-        return make_env(parallelism, headrace__watermark__interval_records=1, **settings)
+    def make(parallelism, interval="100 ms", **settings):
+        return make_env(parallelism, interval, headrace__watermark__interval_records=1, **settings)
 
     return make
 

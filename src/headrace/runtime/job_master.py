@@ -51,7 +51,7 @@ _ATTEMPTS_PER_EPOCH = 4
 _LOSSES_PER_EPOCH = 2
 _EXIT_SECONDS = 15.0
 _KEPT_FAILURES = 16
-_HOPELESS = (FencedError, RestoreRefusedError, manifests.IncompatibleStateError)
+_HOPELESS = (ConfigurationError, FencedError, RestoreRefusedError, manifests.IncompatibleStateError)
 _log = logging.getLogger("headrace")
 
 
