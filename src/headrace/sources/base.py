@@ -100,6 +100,12 @@ class Source(ABC):
         del known
         return []
 
+    def publish_positions(self, positions: dict[str, Any]) -> None:
+        """Tells the outer system how far the job has durably come: positions by split id.
+
+        Called by the driver after each completed checkpoint. It informs others only, so it must not fail the job.
+        """
+
     @abstractmethod
     def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
         """A reader of `split` that starts at `position` (None: at the beginning)."""
