@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headrace.common import checkpoint_options
 from headrace.common.configuration import Configuration
 from headrace.common.errors import ConfigurationError, TypeMismatchError
 from headrace.common.restart_strategy import RestartStrategyConfiguration
@@ -76,21 +77,23 @@ class CheckpointingOptions(EnvironmentOptions):
         """Set whether changes of state are written as they come; headrace's deltas per epoch are such a log already."""
         if enabled:
             warn_without_effect("enable_changelog_state_backend")
-        self._configuration.set(options.CHANGELOG, enabled)
+        self._configuration.set(checkpoint_options.CHANGELOG, enabled)
         return self
 
     def is_changelog_state_backend_enabled(self) -> bool | None:
         """Give what was set, None if nothing was."""
-        return self._configuration.get(options.CHANGELOG)
+        return self._configuration.get(checkpoint_options.CHANGELOG)
 
     def set_default_savepoint_directory(self, directory: str) -> Self:
         """Set the directory of savepoints for which no directory is given."""
-        self._configuration.set(options.SAVEPOINT_DIRECTORY, normalized_path(directory, "a savepoint directory"))
+        self._configuration.set(
+            checkpoint_options.SAVEPOINT_DIRECTORY, normalized_path(directory, "a savepoint directory")
+        )
         return self
 
     def get_default_savepoint_directory(self) -> str | None:
         """Give the directory of savepoints, None if it was not set."""
-        return self._configuration.get(options.SAVEPOINT_DIRECTORY)
+        return self._configuration.get(checkpoint_options.SAVEPOINT_DIRECTORY)
 
     # ------------------------------------------------------------------ names that PyFlink 2 dropped
 
@@ -99,7 +102,7 @@ class CheckpointingOptions(EnvironmentOptions):
         if not isinstance(state_backend, StateBackend):
             raise TypeMismatchError("set_state_backend takes a StateBackend", seen=state_backend)
         self._state_backend = state_backend
-        self._configuration.set(options.STATE_BACKEND, state_backend.option)
+        self._configuration.set(checkpoint_options.STATE_BACKEND, state_backend.option)
         storage = state_backend.implied_storage()
         if storage is not None:
             self._checkpoint_config.set_checkpoint_storage(storage)
@@ -107,7 +110,7 @@ class CheckpointingOptions(EnvironmentOptions):
 
     def get_state_backend(self) -> StateBackend | None:
         """Give where working state lives, None if neither a call nor the configuration says it."""
-        name = self._configuration.get(options.STATE_BACKEND)
+        name = self._configuration.get(checkpoint_options.STATE_BACKEND)
         if name is None or (self._state_backend is not None and self._state_backend.option == name):
             return self._state_backend
         return backend_named(name, self._configuration)

@@ -43,50 +43,6 @@ PYTHON_REQUIREMENTS = _key("python.requirements").string_type().no_default_value
 PYTHON_ARCHIVES = _key("python.archives").string_type().default_value("")
 PYTHON_EXECUTABLE = _key("python.executable").string_type().no_default_value()
 
-STATE_BACKEND = _key("state.backend.type").string_type().no_default_value().with_fallback_keys("state.backend")
-CHANGELOG = (
-    _key("state.changelog.enabled")
-    .boolean_type()
-    .no_default_value()
-    .with_fallback_keys("state.backend.changelog.enabled")
-)
-
-_CHECKPOINTING = "execution.checkpointing."
-CHECKPOINT_INTERVAL = _key(_CHECKPOINTING + "interval").duration_type().no_default_value()
-CHECKPOINT_MODE = _key(_CHECKPOINTING + "mode").string_type().default_value("EXACTLY_ONCE")
-CHECKPOINT_TIMEOUT = _key(_CHECKPOINTING + "timeout").duration_type().default_value(Duration.of_minutes(10))
-CHECKPOINT_MIN_PAUSE = _key(_CHECKPOINTING + "min-pause").duration_type().default_value(Duration.of_millis(0))
-CHECKPOINT_MAX_CONCURRENT = _key(_CHECKPOINTING + "max-concurrent-checkpoints").int_type().default_value(1)
-CHECKPOINT_TOLERABLE_FAILURES = _key(_CHECKPOINTING + "tolerable-failed-checkpoints").int_type().default_value(0)
-CHECKPOINT_PREFERRED = _key(_CHECKPOINTING + "prefer-checkpoint-for-recovery").boolean_type().default_value(False)
-CHECKPOINT_RETENTION = (
-    _key(_CHECKPOINTING + "externalized-checkpoint-retention")
-    .string_type()
-    .default_value("NO_EXTERNALIZED_CHECKPOINTS")
-)
-CHECKPOINT_UNALIGNED = (
-    _key(_CHECKPOINTING + "unaligned.enabled")
-    .boolean_type()
-    .default_value(False)
-    .with_fallback_keys(_CHECKPOINTING + "unaligned")
-)
-CHECKPOINT_FORCE_UNALIGNED = _key(_CHECKPOINTING + "unaligned.forced").boolean_type().default_value(False)
-CHECKPOINT_ALIGNED_TIMEOUT = (
-    _key(_CHECKPOINTING + "aligned-checkpoint-timeout")
-    .duration_type()
-    .default_value(Duration.of_millis(0))
-    .with_fallback_keys(_CHECKPOINTING + "alignment-timeout")
-)
-CHECKPOINT_STORAGE = (
-    _key(_CHECKPOINTING + "storage").string_type().no_default_value().with_fallback_keys("state.checkpoint-storage")
-)
-CHECKPOINT_DIRECTORY = (
-    _key(_CHECKPOINTING + "dir").string_type().no_default_value().with_fallback_keys("state.checkpoints.dir")
-)
-SAVEPOINT_DIRECTORY = (
-    _key(_CHECKPOINTING + "savepoint-dir").string_type().no_default_value().with_fallback_keys("state.savepoints.dir")
-)
-
 
 def value_of(configuration: Configuration, option: ConfigOption[T]) -> T:
     """Give the value of an option that has a default.

@@ -182,6 +182,15 @@ class FunctionSink(OperatorSpec):
 
 
 @dataclass(frozen=True)
+class StagedSink(OperatorSpec):
+    """A `headrace.sinks.base.Sink`: stages its output in the task, and the driver commits it with a checkpoint."""
+
+    sink: Any
+    input_type: TypeInformation | None = None
+    label = "Sink"
+
+
+@dataclass(frozen=True)
 class PrintSink(OperatorSpec):
     """Lines on the driver's standard output (or error), with Flink's prefix."""
 

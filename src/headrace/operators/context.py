@@ -42,6 +42,19 @@ class TaskInfo:
     job_parameters: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class EpochInfo:
+    """The epoch that a task runs, as its operators may know it."""
+
+    handle: str = "0"
+    """Unique for each try of each epoch, among all drivers of the job."""
+    checkpoint: int = 0
+    """The number of the next checkpoint."""
+    generation: int = 0
+    checkpointing: bool = False
+    """Whether the checkpoint is made at the end of this epoch."""
+
+
 @dataclass
 class OperatorContext:
     """One operator's surroundings. Every operator has its own backend, so state names are local to it."""
@@ -62,6 +75,8 @@ class OperatorContext:
     accumulators: AccumulatorRegistry = field(default_factory=AccumulatorRegistry)
     """Shared by all operators of the subtask."""
     files: DistributedCache = field(default_factory=DistributedCache)
+    epoch: EpochInfo = field(default_factory=EpochInfo)
+    """Set by the task at the beginning of each epoch."""
 
     def __post_init__(self) -> None:
         """Timers are part of the keyed state: filed and moved with it."""

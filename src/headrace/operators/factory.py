@@ -19,6 +19,7 @@ from headrace.operators.process import ProcessOperator
 from headrace.operators.reduce import KeyedReduceOperator
 from headrace.operators.sinks import CollectSinkOperator, FunctionSinkOperator, PrintSinkOperator
 from headrace.operators.source import SourceOperator
+from headrace.operators.staged_sink import StagedSinkOperator
 from headrace.operators.stateless import FilterOperator, FlatMapOperator, MapOperator
 from headrace.operators.watermarks import AssignTimestampsOperator
 from headrace.operators.windows.choice import window_operator
@@ -47,6 +48,7 @@ _MAKERS: dict[type[specs.OperatorSpec], Callable[[Any], Operator]] = {
     specs.Cep: lambda s: EventTimeCepOperator(s) if s.event_time else ProcessingTimeCepOperator(s),
     specs.AssignTimestamps: lambda s: AssignTimestampsOperator(s.strategy),
     specs.FunctionSink: lambda s: FunctionSinkOperator(s.func, s.input_type),
+    specs.StagedSink: lambda s: StagedSinkOperator(s.sink, s.input_type),
     specs.PrintSink: lambda s: PrintSinkOperator(s.identifier, s.stderr, s.input_type),
     specs.FeedbackSink: lambda s: FeedbackSinkOperator(s.feedback_id, s.input_type),
     specs.CollectSink: lambda s: CollectSinkOperator(s.collect_id, s.input_type),

@@ -9,12 +9,13 @@ from abc import ABC, abstractmethod
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.common.errors import TypeMismatchError
+from headrace.graph.specs import StagedSink
+from headrace.sinks.base import Sink as SinkDefinition
 from headrace.sources.base import Source as SourceDefinition
 
 if TYPE_CHECKING:
     from headrace.datastream.streams.data_stream import DataStream
-    from headrace.datastream.streams.data_stream_sink import DataStreamSink
 
 __all__ = ["DeliveryGuarantee", "Sink", "Source", "StreamTransformer", "SupportsPreprocessing"]
 
@@ -46,13 +47,18 @@ class Source:
 class Sink:
     """Base of the sinks that `DataStream.sink_to` takes.
 
-    >>> Sink(None)._sink is None
+    >>> from headrace.datastream.connectors.file_system import FileSink
+    >>> issubclass(FileSink, Sink)
     True
     """
 
     def __init__(self, sink: Any) -> None:
-        """Keep the definition of the sink."""
+        """Keep the definition of the sink, a `headrace.sinks.base.Sink`."""
         self._sink = sink
+
+    def get_definition(self) -> Any:
+        """Give the definition that the runtime writes with."""
+        return self._sink
 
 
 class DeliveryGuarantee(Enum):
@@ -94,10 +100,16 @@ class SupportsPreprocessing(ABC):
         """Give what changes the stream, None for nothing."""
 
 
-def attach_sink(stream: DataStream, sink: object) -> DataStreamSink:
-    """Refuse: sinks of this kind come with the connectors."""
-    raise InvalidProgramError(
-        "sink_to() is not available in this version of headrace",
-        seen=stream.get_type() if sink is None else sink,
-        remedy="use add_sink() with a SinkFunction, print() or execute_and_collect()",
-    )
+def prepared_for(sink: object, stream: DataStream) -> tuple[DataStream, StagedSink]:
+    """Give the stream that the sink takes, and the sink as the graph has it; `DataStream.sink_to` calls it."""
+    if isinstance(sink, SupportsPreprocessing) and (transformer := sink.get_transformer()) is not None:
+        stream = transformer.apply(stream)
+    definition = sink.get_definition() if isinstance(sink, Sink) else sink
+    if not isinstance(definition, SinkDefinition):
+        raise TypeMismatchError(
+            "sink_to takes a sink of headrace.datastream.connectors",
+            seen=sink,
+            expected="a Sink",
+            remedy="a SinkFunction goes to add_sink(); Java sinks cannot run",
+        )
+    return stream, StagedSink(definition, stream.transformation.output_type)

@@ -332,9 +332,10 @@ class DataStream(PartitionedStream):
 
     def sink_to(self, sink: Any) -> DataStreamSink:
         """Give the elements to a sink of `headrace.datastream.connectors`."""
-        from headrace.datastream.connectors.base import attach_sink
+        from headrace.datastream.connectors.base import prepared_for
 
-        return attach_sink(self, sink)
+        stream, spec = prepared_for(sink, self)
+        return DataStream._sink(stream, spec, "Writer")
 
     def execute_and_collect(self, job_execution_name: str | None = None, limit: int | None = None) -> Any:
         """Run the program and give the elements of this stream: all as an iterator, or a list of at most ``limit``.

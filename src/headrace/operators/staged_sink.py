@@ -1,0 +1,87 @@
+"""The operator of a `headrace.sinks.base.Sink`: hands records to its writer, and what it staged to the acknowledgement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.common.codecs import codec_for
+from headrace.common.faultpoints import reach
+from headrace.common.typeinfo import TypeInformation
+from headrace.operators.base import Operator
+from headrace.operators.output import Timestamps, Values
+from headrace.operators.runtime_context import TaskRuntimeContext
+from headrace.sinks.base import EpochEnd, Handle, Sink, SinkWriter, WriterContext
+from headrace.state.descriptors import ListStateDescriptor
+
+WRITER_STATE = ListStateDescriptor("_writer", None)
+
+
+class StagedSinkOperator(Operator):
+    """One subtask of a sink."""
+
+    def __init__(self, sink: Sink, input_type: TypeInformation | None) -> None:
+        super().__init__()
+        self._sink = sink
+        self._coerce = codec_for(input_type).coerce
+        self._writer: SinkWriter | None = None
+        self._handles: list[Handle] = []
+
+    def open(self) -> None:
+        """Opens the writer; the state of its predecessor, if there was one, is there."""
+        task = self.context.task
+        context = WriterContext(
+            self.context.operator_id,
+            task.job_id,
+            task.subtask,
+            task.parallelism,
+            task.attempt,
+            TaskRuntimeContext(self.context, keyed=False),
+        )
+        self._state = self.context.operator_state.get_list_state(WRITER_STATE)
+        self._writer = self.guarded(self._sink.open_writer, context, self._state.get())
+
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        """Hands a run of records over."""
+        assert self._writer is not None, "the operator is open"
+        try:
+            self._writer.write(self._coerce(values), timestamps)
+        except Exception as error:
+            raise self.failure(error, values, None) from error
+
+    def end_epoch(self) -> None:
+        """Asks for what is staged."""
+        self._prepare(last=False)
+
+    def finish(self) -> None:
+        """The same at the end of input."""
+        self._prepare(last=True)
+
+    def _prepare(self, last: bool) -> None:
+        assert self._writer is not None, "the operator is open"
+        epoch, task = self.context.epoch, self.context.task
+        name = f"{self.context.operator_id}-{task.subtask}-{epoch.handle}"
+        end = EpochEnd(
+            name, epoch.checkpoint, epoch.generation, epoch.checkpointing, last, now=self.context.clock.now()
+        )
+        reach("precommit.pre")
+        payloads = self.guarded(self._writer.end_epoch, end)
+        self._handles = [
+            Handle(name if len(payloads) == 1 else f"{name}.{i}", task.subtask, epoch.checkpoint, epoch.generation, p)
+            for i, p in enumerate(payloads)
+        ]
+        reach("precommit.mid")
+        state = self._writer.state()
+        if state is not None or self._state.get():
+            self._state.update([] if state is None else [state])
+        reach("precommit.post")
+
+    def take_handles(self) -> list[Handle]:
+        """What this epoch has staged."""
+        handles, self._handles = self._handles, []
+        return handles
+
+    def close(self) -> None:
+        """Closes the writer."""
+        if self._writer is not None:
+            writer, self._writer = self._writer, None
+            self.guarded(writer.close)

@@ -1,0 +1,126 @@
+"""What a sink is. A definition is pickled into the job; tasks ask it for writers, the driver asks it for a committer.
+
+1. Task: `open_writer(context, states)` once; then per epoch `write` for each run of records and one `end_epoch`. What
+   `end_epoch` gives are *payloads*: each describes output that is staged and not visible yet.
+2. Driver: a completed checkpoint commits all payloads since the one before it, as `Handle`s, with the sink's committer.
+3. An epoch may be run again, by another process: what its first try staged is in no manifest and is aborted. So staged
+   names must hold `EpochEnd.handle`, which no other try has.
+
+A sink without committer makes its output visible in `write` or `end_epoch`: it is at-least-once unless that is idempotent.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["EpochEnd", "Handle", "Sink", "SinkCommitter", "SinkWriter", "WriterContext"]
+
+
+@dataclass(frozen=True)
+class WriterContext:
+    """What a writer may know of the subtask that it runs in."""
+
+    sink_id: str
+    job_id: str
+    subtask: int = 0
+    parallelism: int = 1
+    attempt: int = 0
+    runtime: Any = None
+    """The RuntimeContext that functions inside of the sink are given by `open`."""
+
+
+@dataclass(frozen=True)
+class EpochEnd:
+    """Who asks for the output of an epoch.
+
+    >>> EpochEnd("sink-0-e0000000003-g0000000001-17.4", 3, 1).checkpointing
+    False
+    """
+
+    handle: str
+    """No other try of any epoch of any subtask of any driver has this; it is fit for file names."""
+    checkpoint: int
+    """The number of the checkpoint that will commit what is staged now."""
+    generation: int
+    checkpointing: bool = False
+    """Whether that checkpoint is made at this epoch's end; else there will be more epochs before it."""
+    last: bool = False
+    """Whether all input of this subtask has been seen."""
+    now: int = 0
+    """The processing time in milliseconds."""
+
+
+@dataclass(frozen=True)
+class Handle:
+    """Staged output of one subtask: `payload` is JSON data, all that a commit needs."""
+
+    id: str
+    subtask: int
+    checkpoint: int
+    generation: int
+    payload: Any = None
+
+
+class SinkWriter(ABC):
+    """Writes the records of one subtask."""
+
+    @abstractmethod
+    def write(self, values: list[Any], timestamps: list[int | None] | None) -> None:
+        """A run of records in order."""
+
+    @abstractmethod
+    def end_epoch(self, end: EpochEnd) -> list[Any]:
+        """All records of the epoch have been written: give the payloads of what is complete; their data is durable."""
+
+    def state(self) -> Any:
+        """What a successor needs to go on after this epoch: something small that pickles; None: nothing."""
+        return None
+
+    def close(self) -> None:
+        """Releases files and connections. Staged output stays."""
+
+
+class SinkCommitter(ABC):
+    """The driver's side of one sink.
+
+    Promises: a handle that is committed and committed again stays one commit, for ever, whoever asks. An aborted handle
+    never commits. `abort` of a committed handle changes nothing and gives False.
+    """
+
+    @abstractmethod
+    def commit(self, handle: Handle) -> None:
+        """Make what was staged visible. Raises if it cannot now: it is tried again."""
+
+    @abstractmethod
+    def abort(self, handle: Handle) -> bool:
+        """Drop what was staged. True: it is not visible and never will be."""
+
+    def staged(self) -> Sequence[Handle]:
+        """Give the staged handles of this job that are neither committed nor aborted, as far as the sink can list them."""
+        return ()
+
+    def untouched(self, checkpoint: int) -> bool:
+        """Say whether surely nothing of this checkpoint has been committed. A sink that cannot know says False."""
+        del checkpoint
+        return False
+
+    def close(self) -> None:
+        """Releases connections."""
+
+
+class Sink(ABC):
+    """A sink's definition: picklable."""
+
+    @abstractmethod
+    def open_writer(self, context: WriterContext, states: list[Any]) -> SinkWriter:
+        """A writer for one subtask. `states`: empty at first; its own state; or, after a change of parallelism, the
+        states of several subtasks, each handed to exactly one.
+        """
+
+    def open_committer(self, job_id: str, sink_id: str) -> SinkCommitter | None:
+        """The committer, for the driver; None if the sink stages nothing."""
+        del job_id, sink_id
+        return None
