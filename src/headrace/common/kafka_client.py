@@ -14,7 +14,7 @@ from typing import Any
 from headrace.common.errors import ConfigurationError
 from headrace.common.extras import need
 
-__all__ = ["admin_client", "confluent", "consumer", "producer", "translated"]
+__all__ = ["admin_client", "confluent", "consumer", "log_error", "producer", "translated"]
 
 _LOG = logging.getLogger("headrace.kafka")
 
@@ -94,7 +94,7 @@ def _made(kind: str, settings: Mapping[str, Any]) -> Any:
 
 def _checked(kind: Any, settings: Mapping[str, Any]) -> Any:
     module = confluent()
-    settings = {"error_cb": _log_error, "logger": _LOG, **settings}
+    settings = {"error_cb": log_error, "logger": _LOG, **settings}
     try:
         return kind(settings)
     except module.KafkaException as error:
@@ -105,6 +105,6 @@ def _checked(kind: Any, settings: Mapping[str, Any]) -> Any:
         ) from None
 
 
-def _log_error(error: Any) -> None:
+def log_error(error: Any) -> None:
     """Connections that break are made anew by the client; the job waits, and the log says why."""
     _LOG.warning("Kafka: %s", error.str())

@@ -49,8 +49,8 @@ class Offsets:
     timestamp: int = 0
     given: Mapping[Partition, int] = field(default_factory=dict)
 
-    def resolve(self, client: Any, partitions: Sequence[Partition]) -> dict[Partition, int]:
-        """Ask the broker for the offsets of `partitions`."""
+    def resolve(self, client: Any, partitions: Sequence[Partition], to_stop: bool = False) -> dict[Partition, int]:
+        """Ask the broker for the offsets of `partitions`; one to stop at may lie beyond the end of the log."""
         bounds = {p: _bounds(client, p) for p in partitions}
         low, high = {p: b[0] for p, b in bounds.items()}, {p: b[1] for p, b in bounds.items()}
         if self.start is Start.EARLIEST:
@@ -65,6 +65,8 @@ class Offsets:
         if unknown:
             for tp in client.committed(_topic_partitions(unknown), timeout=_SECONDS):
                 wanted[tp.topic, tp.partition] = tp.offset if tp.offset >= 0 else None
+        if to_stop:
+            bounds = {p: (b[0], max(b[1], wanted[p] or 0)) for p, b in bounds.items()}
         return {p: self._within(p, offset, bounds[p]) for p, offset in wanted.items()}
 
     def _within(self, partition: Partition, offset: int | None, bounds: tuple[int, int]) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace.common.errors import BadRecordError, HeadraceError, JobExecutionError, shortened
-from headrace.common.kafka_client import confluent, consumer
+from headrace.common.kafka_client import confluent, consumer, log_error
 from headrace.sources.base import EMPTY, Batch, SplitReader
 from headrace.sources.kafka.offsets import Partition
 
@@ -36,7 +36,8 @@ class PartitionReader(SplitReader):
         self._errors = confluent().KafkaError
         self._here = confluent().TopicPartition(*partition, start)
         self.finished = stop is not None and start >= stop
-        self._consumer = consumer(settings)
+        self._deleted = False
+        self._consumer = consumer({**settings, "error_cb": self._note})
         self._consumer.assign([self._here])
 
     def read(self, limit: int, now: int) -> Batch:
@@ -49,6 +50,8 @@ class PartitionReader(SplitReader):
             messages = self._consumer.consume(1, _WAIT_SECONDS)
             if limit > 1:
                 messages += self._consumer.consume(limit - 1, 0)
+        if self._deleted and not messages:
+            raise self._failure("the topic was deleted", remedy="start the job without this topic")
         events = [m for m in messages if m.error() is not None]
         if events:
             messages = [m for m in messages if m.error() is None]
@@ -101,6 +104,12 @@ class PartitionReader(SplitReader):
         _, high = self._consumer.get_watermark_offsets(self._here, cached=True)
         return bool(high < 0 or self._next < high)
 
+    def _note(self, error: Any) -> None:
+        """Called by the client while it is asked for messages."""
+        log_error(error)
+        if error.code() in (self._errors.UNKNOWN_TOPIC_OR_PART, self._errors._UNKNOWN_TOPIC):
+            self._deleted = True
+
     def _heed(self, event: Any, after_messages: bool) -> None:
         error, errors = event.error(), self._errors
         code = error.code()
@@ -117,8 +126,6 @@ class PartitionReader(SplitReader):
                 remedy="start from a savepoint or offsets that exist; with the property auto.offset.reset "
                 "(earliest or latest) the source goes on there and the messages between are lost",
             )
-        elif code in (errors.UNKNOWN_TOPIC_OR_PART, errors._UNKNOWN_TOPIC, errors._UNKNOWN_PARTITION):
-            raise self._failure("the topic or the partition was deleted", remedy="start the job without this topic")
         elif not (error.retriable() or code in (errors._TRANSPORT, errors._ALL_BROKERS_DOWN, errors._TIMED_OUT)):
             raise self._failure(error.str())
 

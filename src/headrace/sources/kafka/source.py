@@ -147,12 +147,13 @@ class KafkaPartitions(Source):
     def _ranges(self, partitions: list[Partition], starting: Offsets) -> list[Split]:
         client = self._driver_client()
         starts = starting.resolve(client, partitions)
-        stops = self.stopping.resolve(client, partitions) if self.stopping is not None else {}
+        stops = self.stopping.resolve(client, partitions, to_stop=True) if self.stopping is not None else {}
         return [Split(_split_id(p), PartitionRange(*p, starts[p], stops.get(p))) for p in partitions]
 
     def _driver_client(self) -> Any:
         if self._client is None:
-            self._client = consumer(self.settings)
+            # Bounds how long the end of the driver waits for a commit that no broker answers.
+            self._client = consumer({"session.timeout.ms": 6000, **self.settings})
         return self._client
 
 

@@ -20,7 +20,7 @@ from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 START_SECONDS = 90.0
-REQUIREMENTS = Path(__file__).parents[2] / "requirements" / "kafka" / "pom.xml"
+REQUIREMENTS = Path(__file__).parents[3] / "requirements" / "kafka" / "pom.xml"
 
 
 def jar_directory() -> Path:
@@ -70,7 +70,7 @@ class Broker:
                     "transaction.state.log.min.isr=1",
                     "transaction.state.log.num.partitions=4",
                     "group.initial.rebalance.delay.ms=0",
-                    "log.retention.check.interval.ms=1000",
+                    "log.retention.ms=-1",
                     "log.segment.delete.delay.ms=100",
                 ]
             )
