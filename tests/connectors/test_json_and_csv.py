@@ -79,16 +79,23 @@ def matches(value: Any, answer: str) -> bool:
     if kind == "Time":
         return isinstance(value, datetime.time) and str(value) == text
     if kind == "Timestamp":
-        return isinstance(value, datetime.datetime) and value == datetime.datetime.fromisoformat(text.removesuffix(".0"))
+        return isinstance(value, datetime.datetime) and value == datetime.datetime.fromisoformat(
+            text.removesuffix(".0")
+        )
     if kind == "Instant":
         moment = datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
         return isinstance(value, Instant) and value.to_epoch_milli() == round(moment.timestamp() * 1000)
     if kind in ("array", "ArrayList"):
         return isinstance(value, (list, array))
     if kind == "HashMap":
-        return isinstance(value, dict) and text == "{" + ", ".join(f"{k}={'null' if v is None else v}" for k, v in value.items()) + "}"
+        return (
+            isinstance(value, dict)
+            and text == "{" + ", ".join(f"{k}={'null' if v is None else v}" for k, v in value.items()) + "}"
+        )
     if kind == "Row":
-        return isinstance(value, Row) and text == "+I[" + ", ".join("null" if v is None else str(v) for v in value) + "]"
+        return (
+            isinstance(value, Row) and text == "+I[" + ", ".join("null" if v is None else str(v) for v in value) + "]"
+        )
     raise AssertionError(f"unknown answer {answer}")
 
 

@@ -56,7 +56,9 @@ def translated(properties: Mapping[str, str]) -> dict[str, Any]:
         if key in _FLINKS_OWN:
             continue
         if key in _REMEDIES:
-            raise ConfigurationError(f"The Kafka property {key!r} has no meaning here", seen=value, remedy=_REMEDIES[key])
+            raise ConfigurationError(
+                f"The Kafka property {key!r} has no meaning here", seen=value, remedy=_REMEDIES[key]
+            )
         if key == "sasl.jaas.config":
             found = {name: a or b or c.rstrip(";") for name, a, b, c in _JAAS.findall(value)}
             if set(found) != {"username", "password"}:

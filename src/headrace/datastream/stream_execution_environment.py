@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.common.configuration import Configuration
 from headrace.common.errors import InvalidProgramError, JobExecutionError, TypeMismatchError
+from headrace.common.io import InputFormat
 from headrace.common.job_client import JobClient
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.typeinfo import TypeInformation
@@ -33,6 +34,7 @@ from headrace.graph.transformations import TransformationKind, TransformationReg
 from headrace.sources.base import Source as SourceDefinition
 from headrace.sources.collection import CollectionSource
 from headrace.sources.feedback import FeedbackSource
+from headrace.sources.files import Files
 from headrace.sources.function_source import FunctionSource
 from headrace.sources.number_sequence import NumberSequence
 from headrace.sources.socket_text import SocketText
@@ -151,12 +153,18 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         return self._source(lines, WatermarkStrategy.no_watermarks(), "Socket Stream", lines.produced_type)
 
     def create_input(self, input_format: Any, type_info: TypeInformation | None = None) -> DataStream:
-        """Refuse: input formats come with a later version."""
-        raise InvalidProgramError(
-            "create_input() is not available in this version of headrace",
-            seen=input_format,
-            remedy="use from_source() with a FileSource",
-        )
+        """Give a stream of what an input format reads, such as `AvroInputFormat`."""
+        file_format = getattr(input_format, "file_format", None)
+        if not isinstance(input_format, InputFormat) or file_format is None:
+            raise TypeMismatchError(
+                "create_input takes an input format",
+                seen=input_format,
+                expected="an AvroInputFormat",
+                remedy="use from_source() with a FileSource",
+            )
+        files = Files([input_format.path], file_format)
+        kept = declared_type(type_info, "type_info") or files.produced_type
+        return self._source(files, WatermarkStrategy.no_watermarks(), "Custom Source", kept)
 
     def _source(
         self, source: SourceDefinition, strategy: WatermarkStrategy, name: str, output_type: TypeInformation | None

@@ -82,7 +82,12 @@ class Broker:
     def _command(self, main: str, *arguments: str) -> list[str]:
         home = os.environ.get("JAVA_HOME")
         java = str(Path(home) / "bin" / "java") if home else "java"
-        options = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"]
+        options = [
+            "-Xmx512m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+        ]
         return [java, *options, "-cp", f"{jar_directory()}/*", main, *arguments]
 
     def _run(self, main: str, *arguments: str) -> None:
@@ -94,7 +99,10 @@ class Broker:
         """Starts the broker and waits until it answers."""
         assert self._process is None
         self._process = subprocess.Popen(
-            self._command("kafka.Kafka", str(self._settings)), stdout=self._log, stderr=self._log, stdin=subprocess.DEVNULL
+            self._command("kafka.Kafka", str(self._settings)),
+            stdout=self._log,
+            stderr=self._log,
+            stdin=subprocess.DEVNULL,
         )
         deadline = time.monotonic() + START_SECONDS
         while True:
@@ -134,7 +142,9 @@ class Broker:
     def topic(self, partitions: int = 1, name: str | None = None, **settings: str) -> str:
         """Makes a topic and gives its name."""
         name = name or f"t{uuid.uuid4().hex[:10]}"
-        made = self.admin.create_topics([NewTopic(name, partitions, 1, config={k.replace("_", "."): v for k, v in settings.items()})])
+        made = self.admin.create_topics(
+            [NewTopic(name, partitions, 1, config={k.replace("_", "."): v for k, v in settings.items()})]
+        )
         made[name].result(30)
         self._wait_for(lambda: self._leaders(name) == partitions)
         return name

@@ -132,7 +132,9 @@ class KafkaSourceBuilder:
     def set_deserializer(self, record_deserializer: KafkaRecordDeserializationSchema) -> KafkaSourceBuilder:
         """Set how whole messages become elements."""
         if not isinstance(record_deserializer, KafkaRecordDeserializationSchema):
-            raise TypeMismatchError("set_deserializer takes a KafkaRecordDeserializationSchema", seen=record_deserializer)
+            raise TypeMismatchError(
+                "set_deserializer takes a KafkaRecordDeserializationSchema", seen=record_deserializer
+            )
         self._schema = record_deserializer
         return self
 

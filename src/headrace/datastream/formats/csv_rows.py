@@ -146,12 +146,12 @@ def _tolerant(read: Any, text: str) -> Any:
 
 
 class CsvRowSerializationSchema(SerializationSchema):
-    """Writes a row as a line of CSV.
+    r"""Writes a row as a line of CSV.
 
     >>> from headrace.common import Row, Types
     >>> row_type = Types.ROW_NAMED(["id", "name"], [Types.LONG(), Types.STRING()])
     >>> CsvRowSerializationSchema.Builder(row_type).build().serialize(Row(1, "a b"))
-    b'1,"a b"\\n'
+    b'1,"a b"\n'
     """
 
     def __init__(
@@ -197,7 +197,9 @@ class CsvRowSerializationSchema(SerializationSchema):
         def set_line_delimiter(self, delimiter: str) -> CsvRowSerializationSchema.Builder:
             """Set what ends a line: a line feed, a carriage return, both, or nothing."""
             if delimiter not in ("\n", "\r", "\r\n", ""):
-                raise TypeMismatchError("A line of CSV ends with a line feed, a carriage return, or both", seen=delimiter)
+                raise TypeMismatchError(
+                    "A line of CSV ends with a line feed, a carriage return, or both", seen=delimiter
+                )
             self._line_end = delimiter
             return self
 

@@ -9,11 +9,13 @@ from typing import Any
 from headrace.common.errors import BadRecordError, InvalidProgramError, TypeMismatchError, shortened
 from headrace.common.serialization import DeserializationSchema, SerializationSchema
 from headrace.common.typeinfo import RowTypeInfo, TypeInformation
+from headrace.datastream.connectors.file_formats import StreamFormat
 from headrace.datastream.formats.json_reading import reader_of
 from headrace.datastream.formats.json_schema import row_type_of
 from headrace.datastream.formats.json_writing import writer_of
+from headrace.sources.text_file import TextLines
 
-__all__ = ["JsonRowDeserializationSchema", "JsonRowSerializationSchema"]
+__all__ = ["JsonReaderFormat", "JsonRowDeserializationSchema", "JsonRowSerializationSchema"]
 
 
 def _no_constant(text: str) -> Any:
@@ -36,7 +38,9 @@ class JsonRowDeserializationSchema(DeserializationSchema):
     Row(id=1, name='Ada')
     """
 
-    def __init__(self, type_info: RowTypeInfo, fail_on_missing_field: bool = False, ignore_parse_errors: bool = False) -> None:
+    def __init__(
+        self, type_info: RowTypeInfo, fail_on_missing_field: bool = False, ignore_parse_errors: bool = False
+    ) -> None:
         """Programs call `builder`."""
         super().__init__()
         self._type_info, self._fail, self._ignore = _row_type(type_info), fail_on_missing_field, ignore_parse_errors
@@ -174,3 +178,27 @@ class JsonRowSerializationSchema(SerializationSchema):
             if self._type_info is None:
                 raise TypeMismatchError("A JSON schema needs a type", remedy="call with_type_info()")
             return JsonRowSerializationSchema(self._type_info)
+
+
+class JsonReaderFormat:
+    """Reads rows from files with a JSON object in each line.
+
+    >>> from headrace.common import Types
+    >>> row_type = Types.ROW_NAMED(["id"], [Types.LONG()])
+    >>> JsonReaderFormat.for_type_info(row_type).file_format.produced_type
+    RowTypeInfo(id: Long)
+    """
+
+    @staticmethod
+    def for_type_info(type_info: RowTypeInfo, ignore_parse_errors: bool = False) -> StreamFormat:
+        """Give the format for rows of a type; broken lines fail, or are left out."""
+        schema = JsonRowDeserializationSchema(type_info, ignore_parse_errors=ignore_parse_errors)
+        return StreamFormat(TextLines("UTF-8", _Line(schema), type_info))
+
+
+class _Line:
+    def __init__(self, schema: JsonRowDeserializationSchema) -> None:
+        self._schema = schema
+
+    def __call__(self, line: str) -> Any:
+        return self._schema.deserialize(line.encode("utf-8", "surrogatepass"))

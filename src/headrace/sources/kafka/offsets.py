@@ -59,7 +59,9 @@ class Offsets:
             return high
         if self.start is Start.TIMESTAMP:
             found = client.offsets_for_times(_topic_partitions(partitions, self.timestamp), timeout=_SECONDS)
-            return {(tp.topic, tp.partition): tp.offset if tp.offset >= 0 else high[tp.topic, tp.partition] for tp in found}
+            return {
+                (tp.topic, tp.partition): tp.offset if tp.offset >= 0 else high[tp.topic, tp.partition] for tp in found
+            }
         wanted: dict[Partition, int | None] = {p: self.given.get(p) for p in partitions}
         unknown = [p for p, offset in wanted.items() if offset is None]
         if unknown:

@@ -50,7 +50,7 @@ def owner(topic: str, partition: int, parallelism: int) -> int:
     """The subtask that reads a partition, as in Flink.
 
     >>> [owner("orders", p, 3) for p in range(4)]
-    [2, 0, 1, 2]
+    [0, 1, 2, 0]
     """
     return ((string_hash(topic) * 31 & 0x7FFFFFFF) % parallelism + partition) % parallelism
 
@@ -112,7 +112,9 @@ class KafkaPartitions(Source):
             new = [p for p in found if _split_id(p) not in known]
             return self._ranges(new, Offsets(Start.EARLIEST)) if new else []
         except confluent().KafkaException as error:
-            _LOG.warning("Kafka: new partitions of %s could not be looked for: %s", self.subscription.described(), error)
+            _LOG.warning(
+                "Kafka: new partitions of %s could not be looked for: %s", self.subscription.described(), error
+            )
             return []
 
     def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:

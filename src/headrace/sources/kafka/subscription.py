@@ -44,7 +44,9 @@ class Subscription:
             for name in names:
                 if name not in known:
                     raise JobExecutionError(
-                        f"There is no topic {name!r} in Kafka", seen=f"the topics {sorted(known)}", remedy="create it first"
+                        f"There is no topic {name!r} in Kafka",
+                        seen=f"the topics {sorted(known)}",
+                        remedy="create it first",
                     )
         found = [(name, partition) for name in names for partition in known[name]]
         if not self.partitions:
