@@ -3,7 +3,7 @@
 The driver's loop asks and tells; nothing here waits, writes or starts a thread. Times are milliseconds of a monotonic
 clock, so that a wall clock that jumps changes nothing. A checkpoint's life:
 
-1. `due` says whether a periodic one may begin now, or why not; `trigger` begins it. Numbers rise strictly.
+1. `due` says whether a periodic one may begin now, or why not; `trigger` begins it. Numbers rise.
 2. `acknowledge` takes in what tasks hand in. What comes for a checkpoint that has ended is to be discarded.
 3. When all have acknowledged the driver runs steps 5 to 8 of the protocol, then calls `completed`, or `failed`.
 4. `completed` subsumes older ones that are still pending, and says which completed ones are no longer retained.
@@ -98,12 +98,14 @@ class CheckpointCoordinator:
         return self._earliest(self._next_start)
 
     def trigger(self, number: int, tasks: Iterable[Hashable], now: int, forced: bool = False) -> PendingCheckpoint:
-        """Begin a checkpoint under a number that no other had; the number is that of the next free slot.
+        """Begin a checkpoint; the number is that of the next free slot. One that came to nothing is used again.
 
         `forced` is for savepoints and the last checkpoint of a job: it heeds neither pause nor number of others.
         """
-        assert number > self._last_number, "numbers rise strictly"
+        again = number == self._last_number and number in self._ended and number not in self._retained
+        assert number > self._last_number or again, "numbers rise, only one that came to nothing is used again"
         self._last_number = number
+        self._counted.discard(number)
         pending = PendingCheckpoint(number, now, now + self.settings.timeout, tasks, forced)
         self._pending[number] = pending
         interval = self.settings.effective_interval

@@ -20,7 +20,7 @@ from headrace.checkpoint import names
 from headrace.checkpoint.errors import DamagedRecordError, StoreError
 from headrace.checkpoint.model import Committable, FileEntry, Generation, Manifest, Marker, Plan, Record, Seal
 
-__all__ = ["FORMAT_VERSION", "decode", "encode"]
+__all__ = ["FORMAT_VERSION", "decode", "decode_manifest", "encode"]
 
 FORMAT_VERSION = 1
 _FORMAT = "headrace-record"
@@ -94,6 +94,21 @@ def decode(name: str, data: bytes, job_id: str) -> Record:
         return _build(kind, header, whole["body"])
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise DamagedRecordError(name, f"its contents make no sense: {error!r}") from error
+
+
+def decode_manifest(name: str, data: bytes) -> Manifest:
+    """Give a manifest that stands elsewhere than in a store, as in a savepoint: whose it is stands in it."""
+    try:
+        whole = json.loads(data[:-_TAIL])
+        job_id, epoch = whole["job_id"], whole["epoch"]
+        record = decode(names.slot_name(epoch), data, job_id)
+    except DamagedRecordError as error:
+        raise DamagedRecordError(name, error.reason) from error
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise DamagedRecordError(name, "it is truncated, or no record of headrace") from error
+    if not isinstance(record, Manifest):
+        raise DamagedRecordError(name, "it is no manifest")
+    return record
 
 
 def _check_header(name: str, kind: str, header: dict[str, Any], job_id: str) -> None:

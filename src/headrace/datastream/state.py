@@ -8,10 +8,12 @@ from headrace.state.descriptors import (
     StateDescriptor,
     ValueStateDescriptor,
 )
+from headrace.state.function_contexts import FunctionInitializationContext, FunctionSnapshotContext
 from headrace.state.interfaces import (
     AggregatingState,
     AppendingState,
     BroadcastState,
+    KeyedStateStore,
     ListState,
     MapState,
     MergingState,
@@ -28,6 +30,9 @@ __all__ = [
     "AggregatingStateDescriptor",
     "AppendingState",
     "BroadcastState",
+    "FunctionInitializationContext",
+    "FunctionSnapshotContext",
+    "KeyedStateStore",
     "ListState",
     "ListStateDescriptor",
     "MapState",

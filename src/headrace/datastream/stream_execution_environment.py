@@ -278,7 +278,8 @@ class StreamExecutionEnvironment(CheckpointingOptions):
 
         warn_of_options(self._configuration.key_set())
         self.registry.start_new_program()
-        return submit(graph, self.get_configuration(), spark=self._spark)
+        strategy = self.get_config().get_restart_strategy()
+        return submit(graph, self.get_configuration(), spark=self._spark, restart_strategy=strategy)
 
     def close(self) -> None:
         """Do nothing: an environment holds no resources; jobs end by themselves or are cancelled."""

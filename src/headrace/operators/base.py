@@ -8,12 +8,13 @@ good path pays nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from operator import length_hint
 from typing import Any
 
 from headrace.common.errors import HeadraceError, UserCodeError
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
+from headrace.operators import function_state
 from headrace.operators.clock import ManualClock
 from headrace.operators.context import OperatorContext
 from headrace.operators.output import Output, Timestamps, Values
@@ -45,8 +46,40 @@ class Operator:
         """Takes the surroundings; called once, before state is restored and before `open`."""
         self.context = context
 
+    def user_functions(self) -> Sequence[Any]:
+        """The functions of the program that this operator calls; those with state of their own must always come in one order."""
+        return ()
+
+    def initialize_functions(self) -> None:
+        """Gives user functions their state; called before they are opened."""
+        for call, argument in function_state.initialize(self.user_functions(), self.context):
+            self.guarded(call, argument)
+
     def open(self) -> None:
         """Opens user functions; state is there."""
+
+    def snapshot(self, checkpoint_id: int, timestamp: int) -> None:
+        """A checkpoint is being taken: user functions bring their state up to date. Called after `end_epoch`."""
+        self.guarded(function_state.snapshot, self.user_functions(), self.context, checkpoint_id, timestamp)
+
+    @property
+    def has_function_state(self) -> bool:
+        """Whether a function keeps state that only `snapshot` brings into the operator's state."""
+        return any(map(function_state.is_checkpointed, self.user_functions()))
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """A checkpoint is durable: tells functions that listen."""
+        self._tell("notify_checkpoint_complete", checkpoint_id)
+
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        """A checkpoint was given up: tells functions that listen."""
+        self._tell("notify_checkpoint_aborted", checkpoint_id)
+
+    def _tell(self, method: str, checkpoint_id: int) -> None:
+        for function in self.user_functions():
+            listener = getattr(function, method, None)
+            if callable(listener):
+                self.guarded(listener, checkpoint_id)
 
     def end_epoch(self) -> None:
         """All input of the epoch has been seen."""
@@ -130,8 +163,13 @@ class FunctionOperator(Operator):
         super().__init__()
         self.func = func
 
+    def user_functions(self) -> Sequence[Any]:
+        """The one function."""
+        return (self.func,)
+
     def open(self) -> None:
-        """Calls the function's `open(runtime_context)` if it has one."""
+        """Gives the function its state, then calls its `open(runtime_context)` if it has one."""
+        self.initialize_functions()
         opener = getattr(self.func, "open", None)
         if callable(opener):
             self.guarded(opener, TaskRuntimeContext(self.context))
@@ -144,8 +182,10 @@ class FunctionOperator(Operator):
 
     @property
     def is_rich(self) -> bool:
-        """Whether the function may hold keyed state: it has an `open` of its own to get it in."""
+        """Whether the function may hold keyed state: it has an `open` or `initialize_state` of its own to get it in."""
         opener = getattr(self.func, "open", None)
+        if callable(getattr(self.func, "initialize_state", None)):
+            return True
         return callable(opener) and getattr(opener, "__qualname__", "") != "Function.open"
 
 

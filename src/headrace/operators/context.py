@@ -75,6 +75,8 @@ class OperatorContext:
     accumulators: AccumulatorRegistry = field(default_factory=AccumulatorRegistry)
     """Shared by all operators of the subtask."""
     files: DistributedCache = field(default_factory=DistributedCache)
+    restored_checkpoint: int | None = None
+    """The checkpoint that the state was restored from; None at a first start."""
     epoch: EpochInfo = field(default_factory=EpochInfo)
     """Set by the task at the beginning of each epoch."""
 

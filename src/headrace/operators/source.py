@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,8 +63,13 @@ class SourceOperator(Operator):
         self.tick: Callable[[], None] = lambda: None
         """Called between batches: lets the task fire processing-time timers."""
 
+    def user_functions(self) -> Sequence[Any]:
+        """The functions inside of the source."""
+        return self._source.functions()
+
     def open(self) -> None:
-        """Takes over what was said downstream."""
+        """Gives functions their state, and takes over what was said downstream."""
+        self.initialize_functions()
         self._said_idle = self.context.facts.get("idle", False)
 
     def assign(self, positions: list[SplitPosition]) -> None:
@@ -135,6 +140,15 @@ class SourceOperator(Operator):
                 if remaining <= 0 or (deadline is not None and time.monotonic() >= deadline):
                     progress = False
                     break
+        for part in list(self._open.values()):
+            self._settle(part)
+
+    def _settle(self, part: _OpenSplit) -> None:
+        """Emits what a reader must not keep beyond the epoch."""
+        for batch in part.reader.settle():
+            self.records += len(batch.values)
+            self._emit(part, batch)
+            self.tick()
 
     def _read_one(self, part: _OpenSplit, limit: int) -> Batch:
         now = self.context.clock.now()
@@ -145,6 +159,10 @@ class SourceOperator(Operator):
         except Exception as error:
             where = Place(f"split {part.split.id!r} at {part.reader.position()!r}")
             raise self.failure_for(error, where) from error
+        self._emit(part, batch)
+        return batch
+
+    def _emit(self, part: _OpenSplit, batch: Batch) -> None:
         part.time.feed(batch.values, batch.timestamps)
         if batch.clock is not None:
             self.process_clock(batch.clock)
@@ -152,7 +170,6 @@ class SourceOperator(Operator):
             part.time.raise_to(batch.watermark)
         if batch.idle is not None:
             part.time.set_idle(batch.idle)
-        return batch
 
     def _finish(self, part: _OpenSplit) -> None:
         part.time.periodic()
@@ -177,7 +194,8 @@ class SourceOperator(Operator):
         return [*going, *self._finished.values()]
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        """Tells the readers."""
+        """Tells functions and readers."""
+        super().notify_checkpoint_complete(checkpoint_id)
         for part in self._open.values():
             part.reader.notify_checkpoint_complete(checkpoint_id)
 

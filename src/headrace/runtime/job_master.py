@@ -1,8 +1,11 @@
 """The job master: the loop of epochs of one job, in a thread of its own.
 
 A turn of the loop: 1. order an epoch from the ledger; 2. run it on the executor; 3. check the acknowledgements, repeat the epoch
-if they are not of one piece; 4. take them in; 5. hand out printed and collected output; 6. adapt the rate; 7. wait if nothing is
-there to do. It ends when all input has ended, on a failure, or when cancelled; functions are closed in every case.
+if they are not of one piece; 4. take them in; 5. hand out printed and collected output; 6. complete a checkpoint if one was
+due; 7. adapt the rate; 8. wait if nothing is there to do. It ends when all input has ended, on a failure that is not to be
+survived, or when stopped or cancelled; functions are closed in every case.
+
+A failure goes to the restart policy: the job then starts again from its last checkpoint, or from where it began.
 """
 
 from __future__ import annotations
@@ -15,33 +18,39 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from queue import Empty, Queue
+from dataclasses import replace
 from typing import Any
 
+from headrace.checkpoint.errors import FencedError, RestoreRefusedError
+from headrace.checkpoint.model import Manifest
 from headrace.common.accumulators import merged_results
-from headrace.common.errors import HeadraceError, JobCancelledError, JobExecutionError, StateError
+from headrace.common.errors import ConfigurationError, HeadraceError, JobCancelledError, JobExecutionError
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
-from headrace.graph.job_graph import JobGraph
 from headrace.graph.specs import SourceSpec
 from headrace.operators.clock import Clock
+from headrace.runtime import manifests
+from headrace.runtime.checkpoints import FINISHED, Checkpoints
+from headrace.runtime.driver_results import DriverResults
 from headrace.runtime.epoch_result import EpochLostError, EpochResult, read_frames
 from headrace.runtime.executor import Executor
 from headrace.runtime.ledger import Ledger
 from headrace.runtime.options import RuntimeOptions
+from headrace.runtime.program import Program
 from headrace.runtime.progress import ProgressView, describe_vertices, known_time, timestamp
 from headrace.runtime.rate import RateController
+from headrace.runtime.requests import Request, Requests
+from headrace.runtime.restarts import RestartPolicy
+from headrace.runtime.savepoints import find_origin, write_savepoint
 from headrace.runtime.task.internal_error import as_headrace_error
-from headrace.runtime.task.messages import EpochOrder, TaskAck
+from headrace.runtime.task.messages import CheckpointOrder, EpochOrder, TaskAck
 from headrace.runtime.task.state_folder import StateFolder
 
 _ATTEMPTS_PER_EPOCH = 4
 _LOSSES_PER_EPOCH = 2
 _EXIT_SECONDS = 15.0
-_MOST_UNCOLLECTED = 200_000
-_COLLECT_POLL = 0.02
-_DONE = object()
+_KEPT_FAILURES = 16
 _log = logging.getLogger("headrace")
 
 
@@ -50,38 +59,46 @@ class JobMaster:
 
     def __init__(
         self,
-        job_id: str,
-        graph: JobGraph,
-        ledger: Ledger,
+        program: Program,
         executor: Executor,
         options: RuntimeOptions,
-        state_folder: StateFolder,
+        folder: StateFolder,
+        checkpoints: Checkpoints,
+        policy: RestartPolicy,
         clock: Clock,
     ) -> None:
-        self.job_id = JobID(job_id)
+        self.job_id = JobID(program.job_id)
         self.last_epoch: dict[str, Any] = {}
-        self._graph = graph
-        self._ledger = ledger
+        self.failures: list[dict[str, Any]] = []
+        """What made the job fail so far, restarts included; the latest last."""
+        self._program = program
         self._executor = executor
         self._options = options
-        self._state_folder = state_folder
+        self._folder = folder
+        self._checkpoints = checkpoints
+        self._policy = policy
         self._clock = clock
+        self._ledger = Ledger(program.job_id, program.graph, program.plan, self._state_directory())
+        self._requests = Requests()
+        self._restarts = 0
+        self._epochs = 0
         self._status = JobStatus.CREATED
         self._error: HeadraceError | None = None
         self._cancelled = threading.Event()
+        self._stopped = False
         self._finished = threading.Event()
-        self._collected: dict[str, Queue[Any]] = {}
         self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self._run, name=f"headrace-{job_id[:8]}", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"headrace-{program.job_id[:8]}", daemon=True)
         self._started = time.monotonic()
         self._runtime = 0.0
         self._epoch_began = self._started
-        self._uncollected = 0
-        self._progress = ProgressView(graph.name, options.progress)
-        batch = graph.settings.batch
-        target = options.bounded_epoch_target if ledger.bounded else options.epoch_target
+        self._progress = ProgressView(program.graph.name, options.progress)
+        self._results = DriverResults(self._progress, hold=checkpoints.periodic)
+        target = options.bounded_epoch_target if self._ledger.bounded else options.epoch_target
+        interval = options.durability.settings.effective_interval
+        if interval is not None:
+            target = min(target, interval / 1000)
         self._rate = RateController(target, options.first_records, options.max_records)
-        self._one_epoch = batch
 
     # -- the handle -----------------------------------------------------------------------------------------------
 
@@ -110,38 +127,46 @@ class JobMaster:
         if self._error is not None:
             raise self._error.with_traceback(None)
         if self._status is JobStatus.CANCELED:
-            raise JobCancelledError(f"Job {self._graph.name!r} ({self.job_id}) was cancelled")
+            raise JobCancelledError(f"Job {self._program.graph.name!r} ({self.job_id}) was cancelled")
         return JobExecutionResult(self.job_id, int(self._runtime * 1000), self.accumulators())
 
     def accumulators(self) -> dict[str, Any]:
         """Results of the accumulators so far."""
         return merged_results(report.accumulators for _, report in sorted(self._ledger.reports.items()))
 
+    def checkpoint_statistics(self) -> dict[str, Any]:
+        """Counts and the latest checkpoints, newest first."""
+        return self._checkpoints.statistics.summary()
+
     def trigger_savepoint(self, directory: str | None) -> str:
-        """Not there yet."""
-        raise _no_savepoints()
+        """Takes a savepoint at the end of the next epoch; gives its folder."""
+        request = Request(savepoint=True, directory=self._savepoint_directory(directory))
+        return str(self._requests.ask(request))
 
     def stop_with_savepoint(self, advance_to_end_of_event_time: bool, directory: str | None) -> str:
-        """Not there yet."""
-        raise _no_savepoints()
+        """Takes a savepoint and ends the job; with True, event time comes to its end before."""
+        where = self._savepoint_directory(directory)
+        drain = advance_to_end_of_event_time
+        answer = str(self._requests.ask(Request(savepoint=True, directory=where, stop=True, drain=drain)))
+        self._finished.wait()
+        return answer
+
+    def rescale(self, parallelism: int) -> None:
+        """Lets the job go on with another parallelism from the next epoch on."""
+        self._requests.ask(Request(parallelism=parallelism))
 
     def results(self, collect_id: str) -> Iterator[Any]:
         """Collected records as they come; raises what made the job fail."""
-        queue = self._queue(collect_id)
-        while True:
-            try:
-                batch = queue.get(timeout=0.2)
-            except Empty:
-                if not self._finished.is_set() or not queue.empty():
-                    continue
-                batch = _DONE
-            if batch is _DONE:
-                if self._error is not None:
-                    raise self._error.with_traceback(None)
-                return
-            with self._lock:
-                self._uncollected -= len(batch)
-            yield from batch
+        return self._results.read(collect_id, lambda: self._error)
+
+    def _savepoint_directory(self, directory: str | None) -> str:
+        where = directory or self._options.durability.savepoint_directory
+        if where is None:
+            raise ConfigurationError(
+                "There is no directory for savepoints",
+                remedy="give one, or set execution.checkpointing.savepoint-dir",
+            )
+        return where
 
     def _ask_to_end(self) -> None:
         with self._lock:
@@ -158,12 +183,12 @@ class JobMaster:
         self._ask_to_end()
         self._finished.wait(_EXIT_SECONDS)
 
-    # -- the loop -------------------------------------------------------------------------------------------------
+    # -- the job, with its restarts -------------------------------------------------------------------------------
 
     def _run(self) -> None:
         ended = JobStatus.FAILED
         try:
-            self._loop()
+            self._run_through_failures()
             ended = JobStatus.CANCELED if self._cancelled.is_set() else JobStatus.FINISHED
         except BaseException as error:
             self._error = as_headrace_error(error)
@@ -173,44 +198,178 @@ class JobMaster:
             except Exception as error:
                 if self._error is None and not self._cancelled.is_set():
                     self._error, ended = as_headrace_error(error), JobStatus.FAILED
+            self._leave(ended)
             self._progress.close()
-            self._state_folder.remove()
+            self._folder.remove()
             self._runtime = time.monotonic() - self._started
             atexit.unregister(self._at_exit)
             with self._lock:
                 self._status = ended
                 self._finished.set()
-                for queue in self._collected.values():
-                    queue.put(_DONE)
+                self._results.end()
+            self._requests.close(f"Job {self._program.graph.name!r} has ended: {ended.name}")
+
+    def _run_through_failures(self) -> None:
+        """Runs the job, again after each failure that the policy lets it survive."""
+        while True:
+            try:
+                self._begin()
+                self._loop()
+                return
+            except Exception as error:
+                failure = as_headrace_error(error)
+                if self._cancelled.is_set() or isinstance(failure, FencedError | RestoreRefusedError):
+                    raise
+                delay = self._policy.delay(time.monotonic())
+                self._note_failure(failure, restarts=delay is not None)
+                if delay is None:
+                    raise
+                self._give_up_progress(failure, delay)
+                if self._cancelled.wait(delay):
+                    return
+
+    def _begin(self) -> None:
+        """Lets the ledger stand where the job starts from, and the loop begin there."""
+        program = self._program
+        durability, checkpoints = self._options.durability, self._checkpoints
+        takes_over = durability.periodic or durability.job_id is not None or checkpoints.commits
+        manifest = checkpoints.recover() if takes_over else None
+        origin = program.origin
+        if manifest is not None and durability.periodic:
+            origin = manifests.Origin(manifest, checkpoints.files)
+        self._ledger = Ledger(program.job_id, program.graph, program.plan, self._state_directory())
+        self._ledger.restarts = self._restarts
+        if origin is not None:
+            manifests.start(self._ledger, program.graph, program.plan, origin)
+            self._checkpoints.statistics.restored()
+        self._stopped = manifest is not None and bool(manifest.facts.get(FINISHED))
+        with self._lock:
+            if not self._cancelled.is_set():
+                self._status = JobStatus.RUNNING
+
+    def _give_up_progress(self, failure: HeadraceError, delay: float) -> None:
+        """What was done since the last checkpoint is going to be done again."""
+        _log.warning("headrace: %r starts again in %.1f s: %s", self._program.graph.name, delay, failure.message)
+        with self._lock:
+            if not self._cancelled.is_set():
+                self._status = JobStatus.RESTARTING
+        self._restarts += 1
+        self._results.drop()
+        with contextlib.suppress(Exception):
+            self._checkpoints.abandon(self._ledger)
+
+    def _note_failure(self, failure: HeadraceError, *, restarts: bool) -> None:
+        self.failures.append({"timestamp": self._clock.now(), "error": failure, "restarts": restarts})
+        del self.failures[:-_KEPT_FAILURES]
+
+    def _leave(self, ended: JobStatus) -> None:
+        """Drops what is not to be kept of the checkpoints."""
+        durability = self._options.durability
+        keep = {JobStatus.CANCELED: durability.keep_on_cancel, JobStatus.FAILED: durability.keep_on_failure}
+        with contextlib.suppress(Exception):
+            if not isinstance(self._error, FencedError):
+                self._checkpoints.abandon(self._ledger)
+                if not keep.get(ended, durability.job_id is not None):
+                    self._checkpoints.remove()
+        with contextlib.suppress(Exception):
+            self._checkpoints.close()
+
+    # -- the loop -------------------------------------------------------------------------------------------------
 
     def _loop(self) -> None:
-        epoch = 0
-        while not self._ledger.ended and not self._cancelled.is_set():
-            epoch += 1
+        while not self._ledger.ended and not self._stopped and not self._cancelled.is_set():
+            request = self._requests.next()
+            if request is not None and request.parallelism is not None:
+                self._rescale(request, request.parallelism)
+                continue
             started = time.monotonic()
-            result = self._epoch(epoch)
+            checkpoint = self._checkpoints.order(forced=request is not None)
+            result = self._epoch(checkpoint, drain=request is not None and request.drain)
             if result is None:
                 return
             seconds = time.monotonic() - started
-            self._hand_out(result)
+            self._results.take(result.outputs)
+            if checkpoint.now:
+                self._conclude(result.acks, request)
             self._delete_obsolete()
-            records = self._observe(epoch, result.acks, started, seconds)
+            self._results.wait_for_reader(self._cancelled)
+            records = self._observe(self._epochs, result.acks, started, seconds)
             if not records and not self._ledger.ended:
                 self._pause()
+        if self._ledger.ended and not self._cancelled.is_set():
+            self._checkpoints.finish(self._ledger)
+        self._results.release()
 
-    def _epoch(self, epoch: int) -> EpochResult | None:
+    def _conclude(self, acks: list[TaskAck], request: Request | None) -> None:
+        """Completes the checkpoint of an epoch, and the request that it was made for."""
+        manifest = self._checkpoints.complete(self._ledger, acks)
+        if manifest is not None:
+            self._results.release()
+        if request is None:
+            return
+        if manifest is None:
+            request.fail(JobExecutionError("The savepoint failed: its checkpoint could not be completed"))
+            return
+        assert request.directory is not None, "savepoints have a directory"
+        try:
+            folder = write_savepoint(manifest, self._checkpoint_files(), request.directory)
+        except Exception as error:
+            request.fail(error)
+            return
+        if not self._checkpoints.periodic:  # there will be no other checkpoint to start again from
+            self._program = replace(self._program, origin=find_origin(folder))
+        self._stopped = request.stop
+        request.succeed(folder)
+
+    def _rescale(self, request: Request, parallelism: int) -> None:
+        """Cuts the job anew: the tasks of the next epoch inherit the state of those of the last."""
+        before = self._ledger
+        try:
+            program = self._program.with_parallelism(parallelism)
+        except Exception as error:
+            request.fail(error)
+            return
+        handles = before.take_handles()
+        manifest = Manifest(
+            program.job_id,
+            self._checkpoints.generation,
+            0,
+            "rescale",
+            None,
+            tuple(manifests.file_entries(before)),
+            positions=manifests.packed_positions(before),
+            facts={"layout": manifests.layout_of(self._program.graph, self._program.plan)},
+        )
+        self._executor.close()
+        self._executor.start(program.spec)
+        ledger = Ledger(program.job_id, program.graph, program.plan, self._state_directory())
+        ledger.restarts = self._restarts
+        origin = manifests.Origin(manifest, self._state_directory(), own=False)
+        manifests.start(ledger, program.graph, program.plan, origin)
+        ledger.give_back(handles)
+        ledger.predecessors = [file for files in before.files.values() for file in files]
+        self._program, self._ledger = program, ledger
+        self._checkpoints.rescaled(program.graph, program.plan)
+        request.succeed(parallelism)
+
+    def _epoch(self, checkpoint: CheckpointOrder, drain: bool) -> EpochResult | None:
         """Runs an epoch until its acknowledgements are of one piece; None if the job was cancelled meanwhile."""
-        limit, seconds = (sys.maxsize, None) if self._one_epoch else (self._rate.limit, self._rate.target)
+        self._epochs += 1
+        whole = self._program.graph.settings.batch
+        limit, seconds = (sys.maxsize, None) if whole else (self._rate.limit, self._rate.target)
         why, losses = "", 0
         for _ in range(_ATTEMPTS_PER_EPOCH):
-            order = self._ledger.order(epoch, limit, seconds, self._options.testing_clock)
+            order = self._ledger.order(
+                self._epochs, limit, seconds, self._options.testing_clock, checkpoint, drain=drain
+            )
             try:
                 result = self._attempt(order)
             except EpochLostError as error:
                 losses += 1
                 if losses == _LOSSES_PER_EPOCH:
                     raise
-                _log.warning("headrace: epoch %d of %r is run again: %s", epoch, self._graph.name, error.seen)
+                name = self._program.graph.name
+                _log.warning("headrace: epoch %d of %r is run again: %s", self._epochs, name, error.seen)
                 continue
             if result is None:
                 return None
@@ -220,8 +379,9 @@ class JobMaster:
             if not why:
                 self._ledger.apply(result.acks)
                 return result
+            self._checkpoints.abort(result.acks)
         raise JobExecutionError(
-            f"Epoch {epoch} could not be completed in {_ATTEMPTS_PER_EPOCH} attempts: {why}",
+            f"Epoch {self._epochs} could not be completed in {_ATTEMPTS_PER_EPOCH} attempts: {why}",
             remedy="see Spark's log for lost executors; speculation should be off.",
         )
 
@@ -234,29 +394,9 @@ class JobMaster:
             raise
         return None if self._cancelled.is_set() else read_frames(frames)
 
-    def _hand_out(self, result: EpochResult) -> None:
-        printed = [part for output in result.outputs for part in output.printed]
-        if printed:
-            try:
-                with self._progress.hidden():
-                    for stderr, lines in printed:
-                        stream = sys.stderr if stderr else sys.stdout
-                        stream.write("\n".join(lines) + "\n")
-                        stream.flush()
-            except BrokenPipeError as error:
-                raise JobExecutionError("Nobody reads what the job prints: the output was closed") from error
-        for output in result.outputs:
-            for collect_id, values in output.collected:
-                with self._lock:
-                    self._uncollected += len(values)
-                self._queue(collect_id).put(values)
-        # Whoever takes the results may be slower than the job: it waits, its memory does not grow.
-        while self._uncollected > _MOST_UNCOLLECTED and not self._cancelled.wait(_COLLECT_POLL):
-            pass
-
     def _observe(self, epoch: int, acks: list[TaskAck], started: float, seconds: float) -> int:
         """Adapts the rate, keeps the progress; gives the records that sources read."""
-        sources = {v.id for v in self._graph.vertices.values() if isinstance(v.head.spec, SourceSpec)}
+        sources = {v.id for v in self._program.graph.vertices.values() if isinstance(v.head.spec, SourceSpec)}
         reports = [v for a in acks for v in a.vertices]
         read = [v.records_in for v in reports if v.vertex in sources]
         rows = sum(read)
@@ -265,7 +405,7 @@ class JobMaster:
         since, self._epoch_began = started + seconds - self._epoch_began, started
         self.last_epoch = {
             "id": str(self.job_id),
-            "name": self._graph.name,
+            "name": self._program.graph.name,
             "timestamp": timestamp(),
             "epochId": epoch,
             "numInputRows": rows,
@@ -276,7 +416,7 @@ class JobMaster:
             "watermark": watermark,
             "watermarkLagMs": None if watermark is None else self._clock.now() - watermark,
             "nextEpochLimit": self._rate.limit,
-            "vertices": describe_vertices(reports, {v.id: v.name for v in self._graph.vertices.values()}),
+            "vertices": describe_vertices(reports, {v.id: v.name for v in self._program.graph.vertices.values()}),
         }
         self._progress.show(self.last_epoch)
         return rows
@@ -290,19 +430,19 @@ class JobMaster:
         self._cancelled.wait(wait)
 
     def _delete_obsolete(self) -> None:
+        """Files that no task needs. Where checkpoints are made, these decide what is garbage."""
         files, self._ledger.obsolete = self._ledger.obsolete, []
+        if self._checkpoints.periodic:
+            return
         for file in files:
             with contextlib.suppress(OSError):
-                os.unlink(os.path.join(self._state_folder.path, file.name))
+                os.unlink(os.path.join(self._state_directory(), file.name))
 
-    def _queue(self, collect_id: str) -> Queue[Any]:
-        with self._lock:
-            queue = self._collected.get(collect_id)
-            if queue is None:
-                queue = self._collected[collect_id] = Queue()
-                if self._finished.is_set():
-                    queue.put(_DONE)
-            return queue
+    def _state_directory(self) -> str:
+        return self._checkpoints.working_directory or self._folder.path
+
+    def _checkpoint_files(self) -> str:
+        return self._checkpoints.files if self._checkpoints.periodic else self._folder.path
 
 
 def _critical_path(acks: list[TaskAck]) -> float:
@@ -312,9 +452,3 @@ def _critical_path(acks: list[TaskAck]) -> float:
         busy = sum(v.busy_seconds for v in ack.vertices)
         longest[ack.task[0]] = max(busy, longest.get(ack.task[0], 0.0))
     return sum(longest.values())
-
-
-def _no_savepoints() -> HeadraceError:
-    return StateError(
-        "Savepoints are not available in this version", remedy="see the limits page of the documentation."
-    )

@@ -15,10 +15,24 @@ from headrace.graph.epoch_plan import EpochPlan
 from headrace.graph.job_graph import JobGraph
 from headrace.graph.specs import SourceSpec
 from headrace.operators.source import ReadBudget, SplitPosition
-from headrace.runtime.task.messages import EpochOrder, SourceOrder, TaskAck, TaskId, TaskOrder, VertexReport
+from headrace.runtime.task.messages import (
+    NO_CHECKPOINT,
+    CheckpointOrder,
+    EpochOrder,
+    Inheritance,
+    SourceOrder,
+    TaskAck,
+    TaskId,
+    TaskOrder,
+    VertexReport,
+)
+from headrace.sinks.base import Handle
 from headrace.sources.base import Source
 from headrace.sources.feedback import FeedbackSource
 from headrace.state.files import StateFile
+
+TaskOwner = tuple[str, int]
+"""(vertex id, subtask): who a task is, whatever its place in the epoch plan."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +55,15 @@ class Ledger:
         self.reports: dict[tuple[str, int], VertexReport] = {}
         self.obsolete: list[StateFile] = []
         """State files that no task needs any more; the loop deletes them."""
+        self.predecessors: list[StateFile] = []
+        """Files of tasks that were cut differently: not needed once the tasks of this ledger have written their own."""
         self._versions: dict[TaskId, int | None] = {}
         self._files: dict[TaskId, tuple[StateFile, ...]] = {}
         self._ended: set[TaskId] = set()
         self._sources: dict[str, SourceEntry] = {}
         self._positions: dict[tuple[str, int], dict[str, SplitPosition]] = {}
+        self._inheritance: dict[TaskId, Inheritance] = {}
+        self._handles: list[tuple[str, Handle]] = []
         self._feedback: dict[str, str] = {}
         """The sources of iterations."""
         for level in plan.levels:
@@ -70,15 +88,96 @@ class Ledger:
         """Whether every task has seen the end of its input."""
         return len(self._ended) == len(self._versions)
 
-    def order(self, epoch: int, limit: int, seconds: float | None, clock: int | None = None) -> EpochOrder:
+    def order(
+        self,
+        epoch: int,
+        limit: int,
+        seconds: float | None,
+        clock: int | None = None,
+        checkpoint: CheckpointOrder = NO_CHECKPOINT,
+        drain: bool = False,
+    ) -> EpochOrder:
         """The orders of the next epoch."""
         self._discover()
         tasks = {
-            task: TaskOrder(version, self._files.get(task, ()), self._source_orders(task, limit, seconds))
+            task: TaskOrder(
+                version,
+                self._files.get(task, ()),
+                self._inheritance.get(task),
+                self._source_orders(task, limit, seconds),
+            )
             for task, version in self._versions.items()
             if task not in self._ended
         }
-        return EpochOrder(self._job_id, epoch, self.restarts, self._state_directory, tasks, clock=clock)
+        return EpochOrder(
+            self._job_id,
+            epoch,
+            self.restarts,
+            self._state_directory,
+            tasks,
+            clock=clock,
+            checkpoint=checkpoint,
+            drain=drain,
+        )
+
+    # -- what a checkpoint is made of, and what a job starts from ---------------------------------------------------
+
+    @property
+    def files(self) -> dict[TaskOwner, tuple[StateFile, ...]]:
+        """The state files of each task, by the vertex and subtask that own them."""
+        return {self.owner(task): files for task, files in self._files.items()}
+
+    @property
+    def positions(self) -> dict[str, list[SplitPosition]]:
+        """Where each source stands, by vertex; iterations are not replayed from outside."""
+        positions: dict[str, list[SplitPosition]] = {}
+        for (vertex, _), splits in self._positions.items():
+            positions.setdefault(vertex, []).extend(splits.values())
+        return positions
+
+    def owner(self, task: TaskId) -> TaskOwner:
+        """The first vertex of a task, and its subtask."""
+        group, subtask = self._plan.levels[task[0]].locate(task[1])
+        return group.vertices[0], subtask
+
+    def take_handles(self) -> list[tuple[str, Handle]]:
+        """What sinks have staged since the last call, with the ids of their operators."""
+        handles, self._handles = self._handles, []
+        return handles
+
+    def give_back(self, handles: list[tuple[str, Handle]]) -> None:
+        """Undoes `take_handles`: the checkpoint that should have committed them came to nothing."""
+        self._handles = [*handles, *self._handles]
+
+    def start_from(
+        self,
+        files: dict[TaskOwner, tuple[StateFile, ...]],
+        inheritance: dict[TaskOwner, Inheritance],
+        positions: dict[str, list[SplitPosition]],
+    ) -> None:
+        """Makes the ledger stand where another one stood: tasks restore from files, or inherit; sources go on."""
+        for task in self._versions:
+            owner = self.owner(task)
+            if owner in files:
+                self._files[task] = files[owner]
+            elif owner in inheritance:
+                self._inheritance[task] = inheritance[owner]
+        for vertex, splits in positions.items():
+            if vertex in self._sources:
+                self._spread(vertex, splits)
+
+    def _spread(self, vertex: str, splits: list[SplitPosition]) -> None:
+        """Gives splits back to the subtasks that have them by their number; others go where the fewest are."""
+        if not splits:
+            return
+        subtasks = range(self._graph.vertices[vertex].parallelism)
+        home = {split: i for i in subtasks for split in self._positions[vertex, i]}
+        spread: dict[int, dict[str, SplitPosition]] = {i: {} for i in subtasks}
+        for position in sorted(splits, key=lambda p: p.split.id not in home):
+            subtask = home.get(position.split.id, min(subtasks, key=lambda i: len(spread[i])))
+            spread[subtask][position.split.id] = position
+        for subtask, positions in spread.items():
+            self._positions[vertex, subtask] = positions
 
     def check(self, order: EpochOrder, acks: list[TaskAck]) -> str | None:
         """Why the acknowledgements do not make one epoch; None if they do.
@@ -108,6 +207,8 @@ class Ledger:
 
     def apply(self, acks: list[TaskAck]) -> None:
         """Takes a complete epoch in."""
+        self.obsolete += self.predecessors
+        self.predecessors = []
         for ack in acks:
             self._versions[ack.task] = ack.attempt
             if ack.state_file is not None:
@@ -120,6 +221,7 @@ class Ledger:
                 self._ended.add(ack.task)
             for report in ack.vertices:
                 self.reports[report.vertex, report.subtask] = report
+                self._handles += [(sink, handle) for sink, handles in report.handles.items() for handle in handles]
                 if report.vertex in self._sources:
                     known = self._positions[report.vertex, report.subtask]
                     known.update({p.split.id: p for p in report.positions})

@@ -9,6 +9,7 @@ from typing import Any
 from headrace.common.config_options import ConfigOptions
 from headrace.common.configuration import Configuration
 from headrace.common.errors import ConfigurationError
+from headrace.runtime.checkpoint_options import DurabilityOptions, read_durability
 
 EXECUTOR = "headrace.executor"
 EPOCH_TARGET = "headrace.epoch.target-ms"
@@ -40,6 +41,7 @@ class RuntimeOptions:
     progress: str = "auto"
     testing_clock: int | None = None
     """The processing time to start with, in milliseconds, if it shall move only by events of the test kit."""
+    durability: DurabilityOptions = field(default_factory=lambda: read_durability(Configuration()))
     spark: dict[str, str] = field(default_factory=dict)
     job_parameters: dict[str, str] = field(default_factory=dict)
 
@@ -62,6 +64,7 @@ def read_options(configuration: Configuration) -> RuntimeOptions:
         state_directory=values.get(STATE_DIRECTORY),
         progress=values.get(PROGRESS, "auto"),
         testing_clock=_milliseconds(values, TESTING_CLOCK),
+        durability=read_durability(configuration),
         spark=_spark_settings(configuration, values),
         job_parameters=configuration.get(_JOB_PARAMETERS) or {},
     )

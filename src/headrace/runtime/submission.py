@@ -2,48 +2,97 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from typing import Any
 
 from headrace.common.configuration import Configuration
-from headrace.graph.epoch_plan import build_epoch_plan
+from headrace.common.restart_options import restart_strategy_from
+from headrace.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
+from headrace.graph.epoch_plan import EpochPlan, build_epoch_plan
 from headrace.graph.job_graph import JobGraph
+from headrace.graph.rescaling import with_key_groups
 from headrace.operators.clock import SystemClock
+from headrace.runtime.checkpoint_options import DurabilityOptions
+from headrace.runtime.checkpoints import Checkpoints
 from headrace.runtime.executor import Executor
 from headrace.runtime.job_master import JobMaster
-from headrace.runtime.ledger import Ledger
 from headrace.runtime.local.executor import LocalExecutor
+from headrace.runtime.manifests import Origin
 from headrace.runtime.options import RuntimeOptions, read_options
+from headrace.runtime.program import Program
+from headrace.runtime.restarts import policy_for
+from headrace.runtime.savepoints import find_origin
 from headrace.runtime.task.job_files import gather_files
-from headrace.runtime.task.job_spec import make_job_spec
+from headrace.runtime.task.job_spec import JobSpec, make_job_spec
 from headrace.runtime.task.state_folder import StateFolder, sweep_abandoned
+from headrace.state.storage import join
+
+_NAMES = uuid.UUID("5e1f0b6a-8d8e-5a0c-9a54-0f2f8c1d7b11")
+"""The namespace in which names of jobs become ids."""
 
 
-def submit(graph: JobGraph, configuration: Configuration, *, spark: Any = None) -> JobMaster:
+def submit(
+    graph: JobGraph,
+    configuration: Configuration,
+    *,
+    spark: Any = None,
+    restart_strategy: RestartStrategyConfiguration | None = None,
+) -> JobMaster:
     """Starts a job and gives its handle. `spark` is a SparkSession or SparkContext to run on, if the user has one."""
     options = read_options(configuration)
-    job_id = uuid.uuid4().hex
+    durability = options.durability
+    job_id = _job_id(durability.job_id)
+    origin = _origin(durability)
+    if origin is not None:
+        graph = with_key_groups(graph, _key_groups(origin))
+
+    def make_spec(graph: JobGraph, plan: EpochPlan) -> JobSpec:
+        return make_job_spec(
+            job_id,
+            graph,
+            plan,
+            watermark_records=options.watermark_records,
+            job_parameters=options.job_parameters,
+            files=gather_files(configuration),
+        )
+
     plan = build_epoch_plan(graph)
-    spec = make_job_spec(
-        job_id,
-        graph,
-        plan,
-        watermark_records=options.watermark_records,
-        job_parameters=options.job_parameters,
-        files=gather_files(configuration),
-    )
+    program = Program(job_id, graph, plan, make_spec(graph, plan), make_spec, origin)
     executor = _executor(options, spark)
-    executor.start(spec)
+    executor.start(program.spec)
     sweep_abandoned(options.state_directory)
     folder = StateFolder(options.state_directory, job_id)
     try:
-        ledger = Ledger(job_id, graph, plan, folder.path)
-        master = JobMaster(job_id, graph, ledger, executor, options, folder, SystemClock())
+        root = join(folder.path, "checkpoints") if durability.directory is None else join(durability.directory, job_id)
+        clock = SystemClock()
+        checkpoints = Checkpoints(job_id, root, durability, graph, plan, clock.now)
+        strategy = restart_strategy or restart_strategy_from(configuration) or RestartStrategies.fall_back_restart()
+        policy = policy_for(strategy, durability.periodic)
+        master = JobMaster(program, executor, options, folder, checkpoints, policy, clock)
         master.start()
     except BaseException:
         folder.remove()
         raise
     return master
+
+
+def _job_id(given: str | None) -> str:
+    """32 hexadecimal digits, always the same for the same name."""
+    if given is None:
+        return uuid.uuid4().hex
+    return given if re.fullmatch("[0-9a-f]{32}", given) else uuid.uuid5(_NAMES, given).hex
+
+
+def _origin(durability: DurabilityOptions) -> Origin | None:
+    if durability.restore_path is None:
+        return None
+    return find_origin(durability.restore_path, ignore_unclaimed=durability.ignore_unclaimed)
+
+
+def _key_groups(origin: Origin) -> dict[str, int]:
+    layout = origin.manifest.facts.get("layout", {})
+    return {o: facts["max_parallelism"] for group in layout.values() for o, facts in group["operators"].items()}
 
 
 def _executor(options: RuntimeOptions, spark: Any) -> Executor:

@@ -11,6 +11,7 @@ Readers never sleep longer than a few milliseconds: "nothing now" is an empty ba
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,6 +73,13 @@ class SplitReader(ABC):
     def position(self) -> Any:
         """Where to go on: something small that pickles (None for sources that cannot be replayed)."""
 
+    def settle(self) -> Iterator[Batch]:
+        """At the end of an epoch: what was taken from outside and must not wait for the next one. Mostly nothing.
+
+        From now on until the next `read` the reader's state stands still, so that it can be saved.
+        """
+        return iter(())
+
     def close(self) -> None:
         """Releases files, sockets, threads."""
 
@@ -105,6 +113,10 @@ class Source(ABC):
 
         Called by the driver after each completed checkpoint. It informs others only, so it must not fail the job.
         """
+
+    def functions(self) -> Sequence[Any]:
+        """Functions of the program inside of the source, which may have state of their own."""
+        return ()
 
     @abstractmethod
     def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:

@@ -5,13 +5,17 @@
 2. `read` takes from the buffer, up to the next watermark or idle mark.
 3. When `run` has returned (or raised) and the buffer is empty, the reader is finished (or raises that error).
 
-There are no positions: a function that is started again starts anew.
+There are no positions: a function that is started again starts anew, unless it keeps state of its own (a
+CheckpointedFunction). Such a function stands still between epochs, from when all that it has emitted is taken: then its
+state and what was read agree. As in Flink it must emit and change its state in one step, under `ctx.get_checkpoint_lock()`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import deque
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from headrace.common.typeinfo import TypeInformation
@@ -46,6 +50,9 @@ class FunctionSource(Source):
         self.non_parallel = not parallel
         self.produced_type = produced_type
 
+    def functions(self) -> Sequence[Any]:
+        return (self.function,)
+
     def splits(self, parallelism: int) -> list[list[Split]]:
         return [[Split(str(index))] if index == 0 or not self.non_parallel else [] for index in range(parallelism)]
 
@@ -68,7 +75,11 @@ class _Context:
         self.buffer: deque[tuple[Any, int | None]] = deque()
         self.room = threading.Event()
         self.stopped = False
+        self.lock = threading.RLock()
         self._capacity = capacity
+
+    def get_checkpoint_lock(self) -> Any:
+        return self.lock
 
     def collect(self, element: Any) -> None:
         self._put((element, None))
@@ -83,19 +94,22 @@ class _Context:
         self._put((_IDLE, None))
 
     def _put(self, entry: tuple[Any, int | None]) -> None:
-        while len(self.buffer) >= self._capacity and not self.stopped:
-            self.room.clear()
-            if len(self.buffer) >= self._capacity:
-                self.room.wait(1.0)
-        if self.stopped:
-            raise _Stopped
-        self.buffer.append(entry)
+        with self.lock:
+            while len(self.buffer) >= self._capacity and not self.stopped:
+                self.room.clear()
+                if len(self.buffer) >= self._capacity:
+                    self.room.wait(1.0)
+            if self.stopped:
+                raise _Stopped
+            self.buffer.append(entry)
 
 
 class _FunctionReader(SplitReader):
     def __init__(self, function: Any, context: ReaderContext) -> None:
         self._function = function
         self._runtime = runtime_context(context)
+        self._stateful = callable(getattr(function, "snapshot_state", None))
+        self._held = False
         self._context = _Context(_CAPACITY)
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="headrace-source-function", daemon=True)
@@ -123,6 +137,9 @@ class _FunctionReader(SplitReader):
             call(*args)
 
     def read(self, limit: int, now: int) -> Batch:
+        if self._held:
+            self._let_go()
+            self._await_first()
         done = self._done.is_set()
         buffer = self._context.buffer
         if not buffer:
@@ -134,6 +151,32 @@ class _FunctionReader(SplitReader):
         batch = self._take(buffer, limit)
         self._context.room.set()
         return batch
+
+    def settle(self) -> Iterator[Batch]:
+        """The function may wait for room while it has the lock: what it emits is taken until the lock is free."""
+        if not self._stateful or self._held:
+            return
+        buffer, lock = self._context.buffer, self._context.lock
+        while not self._held or buffer:
+            self._held = self._held or lock.acquire(timeout=0.01)
+            if buffer:
+                batch = self._take(buffer, len(buffer))
+                self._context.room.set()
+                yield batch
+
+    def _let_go(self) -> None:
+        if self._held:
+            self._held = False
+            with contextlib.suppress(
+                RuntimeError
+            ):  # closed by another thread than the one that read: nobody waits then
+                self._context.lock.release()
+
+    def _await_first(self) -> None:
+        """Gives the function, which stood still, a moment: else a short epoch could end before it has done anything."""
+        for _ in range(5):
+            if self._context.buffer or self._done.wait(0.001):
+                return
 
     def _take(self, buffer: deque[tuple[Any, int | None]], limit: int) -> Batch:
         values: list[Any] = []
@@ -162,6 +205,7 @@ class _FunctionReader(SplitReader):
 
     def close(self) -> None:
         self._context.stopped = True
+        self._let_go()
         self._context.room.set()
         if not self._done.is_set():
             self._function.cancel()

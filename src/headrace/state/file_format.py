@@ -34,7 +34,7 @@ from headrace.state.delta import OperatorState, SubtaskState
 from headrace.state.safe_pickle import dump, load
 from headrace.state.tombstone import StateDelta
 
-__all__ = ["FORMAT_VERSION", "StateHeader", "decode", "encode"]
+__all__ = ["FORMAT_VERSION", "StateHeader", "decode", "encode", "verify"]
 
 FORMAT_VERSION = 1
 _MAGIC = b"HRSTATE\n"
@@ -228,3 +228,16 @@ def decode(
         else:
             operator.keyed.setdefault(block.state, {}).update(_entries(payload, key_groups))
     return header, state
+
+
+def verify(size: int, read_at: ReadAt, *, checksum: int) -> StateHeader:
+    """Check every byte of a file without making objects of it; give its header.
+
+    Raises ``StateError`` whose message goes on after "the file ... cannot be used: ".
+    """
+    header, index, seen_checksum = _read_frame(size, read_at)
+    _check(header, seen_checksum, checksum, {})
+    for block in index:
+        if zlib.crc32(read_at(block.offset, block.length)) != block.crc:
+            raise StateError(f"it is damaged: wrong checksum of {block.state or 'plain state'!r} of {block.uid!r}")
+    return header

@@ -1,14 +1,14 @@
 """State files on disk: one per subtask and epoch.
 
-Decides names, and the order of a write: temporary name, content, optional fsync, rename. Never decides which files
-count: the driver keeps their names, sizes and checksums, and hands them back on restore. The bytes are
+Decides names, and the order of a write: temporary name, content, rename; fsync where a checkpoint counts on the file.
+Never decides which files count: the driver keeps their names, sizes and checksums, and hands them back on restore. The bytes are
 ``headrace.state.file_format``'s.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,9 @@ from urllib.parse import quote
 
 from headrace.common.errors import StateError
 from headrace.state.delta import SubtaskState, fold
-from headrace.state.file_format import StateHeader, decode, encode
+from headrace.state.file_format import StateHeader, decode, encode, verify
 
-__all__ = ["StateFile", "StateHeader", "file_name", "read_chain", "read_state_file", "write_state_file"]
+__all__ = ["StateFile", "StateHeader", "file_name", "make_durable", "read_chain", "read_state_file", "write_state_file"]
 
 _WHOLE = 4 << 20  # a file up to this size is read at once
 
@@ -47,11 +47,14 @@ def file_name(header: StateHeader) -> str:
 
 
 def write_state_file(
-    directory: str | os.PathLike[str], header: StateHeader, state: SubtaskState, fsync: bool = False
+    directory: str | os.PathLike[str],
+    header: StateHeader,
+    state: SubtaskState,
+    inside: Callable[[], None] | None = None,
 ) -> StateFile:
-    """Write one file and give what the driver must remember of it.
+    """Write one file and give what the driver must remember of it; `make_durable` comes later, if at all.
 
-    1. write under a temporary name, 2. fsync the file (if asked), 3. rename, 4. fsync the directory (if asked).
+    1. write under a temporary name (`inside` is called when a part has been written), 2. rename.
 
     >>> import tempfile
     >>> from headrace.state.delta import OperatorState
@@ -68,25 +71,29 @@ def write_state_file(
     temporary = Path(directory, f".{name}.tmp")
     try:
         with temporary.open("wb") as stream:  # 1
-            stream.write(b"".join(parts))
-            if fsync:  # 2
+            data = b"".join(parts)
+            if inside is not None:
+                stream.write(data[: len(data) // 2])
                 stream.flush()
-                os.fsync(stream.fileno())
-        temporary.replace(final)  # 3
+                inside()
+                data = data[len(data) // 2 :]
+            stream.write(data)
+        temporary.replace(final)  # 2
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    if fsync:  # 4
-        _fsync_directory(directory)
     return StateFile(name, sum(map(len, parts)), checksum)
 
 
-def _fsync_directory(directory: str | os.PathLike[str]) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def make_durable(directory: str | os.PathLike[str], names: Iterable[str]) -> None:
+    """Let written files survive a crash of the machine: fsync of each, then of the directory."""
+    paths = [os.path.join(directory, name) for name in names]
+    for path in [*paths, os.fspath(directory)]:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def read_state_file(
@@ -135,6 +142,30 @@ def read_state_file(
             expected=getattr(error, "expected", None),
             remedy=getattr(error, "remedy", None) or "restore from an older checkpoint or savepoint",
         ) from error
+
+
+def problem_of(path: Path, state_file: StateFile, job_id: str | None = None) -> str | None:
+    """Say what is wrong with a file that should be ``state_file``; None: nothing. Raises OSError if it cannot tell."""
+    with path.open("rb") as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if size != state_file.size:
+            return f"it has {size} bytes, not {state_file.size}"
+
+        def read_at(offset: int, length: int) -> bytes:
+            stream.seek(offset)
+            return stream.read(length)
+
+        try:
+            header = verify(size, read_at, checksum=state_file.checksum)
+        except StateError as error:
+            return error.message
+        except (ValueError, KeyError, TypeError) as error:
+            return f"its contents make no sense: {error!r}"
+    if job_id is not None and header.job_id != job_id:
+        return f"it is foreign: its job_id is {header.job_id!r}, not {job_id!r}"
+    if file_name(header) != state_file.name:
+        return f"it is another file: it says that it is {file_name(header)}"
+    return None
 
 
 def _reason(error: Exception) -> str:

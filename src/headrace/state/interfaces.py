@@ -298,12 +298,20 @@ class OperatorStateStore(ABC):
     """Where functions get state that belongs to the subtask, not to a key.
 
     >>> sorted(OperatorStateStore.__abstractmethods__)
-    ['get_broadcast_state']
+    ['get_broadcast_state', 'get_list_state', 'get_union_list_state']
     """
 
     @abstractmethod
     def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> BroadcastState[Any, Any]:
         """Give the broadcast state of that name, made empty if it is new."""
+
+    @abstractmethod
+    def get_list_state(self, state_descriptor: ListStateDescriptor) -> ListState[Any]:
+        """Give the list state of that name: on a change of parallelism its elements are split evenly."""
+
+    @abstractmethod
+    def get_union_list_state(self, state_descriptor: ListStateDescriptor) -> ListState[Any]:
+        """Give the union list state of that name: on restore every subtask gets the elements of all."""
 
 
 class KeyedStateStore(ABC):

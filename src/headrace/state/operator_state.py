@@ -209,6 +209,19 @@ class OperatorStateBackend(OperatorStateStore):
         self._check(state_descriptor, "union")
         return HeapOperatorListState(self._contents.union.setdefault(state_descriptor.name, []), self._changes)
 
+    def state_kinds(self) -> dict[str, str]:
+        """Give the kind of every state by name.
+
+        >>> backend = OperatorStateBackend()
+        >>> _ = backend.get_list_state(ListStateDescriptor("offsets", None))
+        >>> backend.state_kinds()
+        {'offsets': 'operator ListState'}
+        """
+        contents = self._contents
+        kinds = dict.fromkeys(contents.split, "operator ListState")
+        kinds |= dict.fromkeys(contents.union, "operator UnionListState")
+        return kinds | dict.fromkeys(contents.broadcast, "BroadcastState")
+
     def collect_changed(self) -> OperatorSnapshot | None:
         """Give a snapshot if anything was written since the last call, else ``None``."""
         if not self._changes.seen:

@@ -103,6 +103,7 @@ class OperatorHarness:
         )  # fmt: skip
         self._context.keyed = key_selector is not None
         self._valve = Valve({(number, 0): number for number in range(inputs)})
+        self._checkpoints = 0
         self.operator = create_operator(spec)
         if state is not None:
             self._restore(state)
@@ -175,8 +176,10 @@ class OperatorHarness:
         self.operator.finish()
 
     def snapshot(self) -> OperatorState:
-        """Ends an epoch and gives the operator's state, for a second harness that goes on from there."""
+        """Ends an epoch with a checkpoint and gives the operator's state, for a second harness that goes on from there."""
         self.end_epoch()
+        self._checkpoints += 1
+        self.operator.snapshot(self._checkpoints, self.clock.now())
         context = self._context
         plain = {
             "operator_state": context.operator_state.snapshot(),
@@ -184,6 +187,7 @@ class OperatorHarness:
             "facts": dict(context.facts),
             "valve": self._valve.snapshot(),
             "watermark": self.operator.watermark,
+            "checkpoint": self._checkpoints,
         }
         return OperatorState(context.keyed_state.snapshot_full(), plain)
 
@@ -193,6 +197,7 @@ class OperatorHarness:
         self._context.facts.update(state.plain["facts"])
         self._valve.restore(state.plain["valve"])
         self.operator.watermark = state.plain["watermark"]
+        self._checkpoints = self._context.restored_checkpoint = state.plain["checkpoint"]
 
     def close(self) -> None:
         """Closes the function."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from headrace.common.errors import StateError
 from headrace.state import file_format
 from headrace.state.delta import OperatorState, SubtaskState, fold
-from headrace.state.files import StateFile, StateHeader, file_name, read_chain, read_state_file, write_state_file
+from headrace.state.files import StateFile, StateHeader, file_name, read_chain, problem_of, read_state_file, write_state_file
 from headrace.state.key_groups import key_group, key_group_range
 from headrace.state.tombstone import TOMBSTONE
 
@@ -58,7 +58,7 @@ def test_round_trip(tmp_path):
 
 
 def test_nothing_is_a_file_too(tmp_path):
-    file = write_state_file(tmp_path, HEADER, SubtaskState(), fsync=True)
+    file = write_state_file(tmp_path, HEADER, SubtaskState())
     assert read_state_file(tmp_path, file, EXPECTED) == SubtaskState()
 
 
@@ -240,14 +240,31 @@ def test_values_that_cannot_be_saved_are_named(tmp_path, place):
     assert os.listdir(tmp_path) == []
 
 
-def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
-    def no_disk(descriptor):
+def test_a_failed_write_leaves_nothing(tmp_path):
+    def no_disk():
+        assert len(os.listdir(tmp_path)) == 1, "a part has been written"
         raise OSError("disk gone")
 
-    monkeypatch.setattr(os, "fsync", no_disk)
     with pytest.raises(OSError, match="disk gone"):
-        write_state_file(tmp_path, HEADER, some_state(), fsync=True)
+        write_state_file(tmp_path, HEADER, some_state(), no_disk)
     assert os.listdir(tmp_path) == []
+
+
+def test_a_whole_file_has_no_problem_and_any_changed_byte_is_one(tmp_path):
+    file = write_state_file(tmp_path, HEADER, some_state())
+    path = tmp_path / file.name
+    good = path.read_bytes()
+    assert problem_of(path, file, HEADER.job_id) is None
+    for position in range(len(good)):
+        path.write_bytes(good[:position] + bytes([good[position] ^ 1]) + good[position + 1 :])
+        assert problem_of(path, file, HEADER.job_id), f"byte {position}"
+    path.write_bytes(good[:-1])
+    assert "bytes, not" in problem_of(path, file)
+    path.write_bytes(good)
+    assert "foreign" in problem_of(path, file, "another job")
+    renamed = replace(file, name="x-0-e0000000001-a.delta")
+    path.rename(tmp_path / renamed.name)
+    assert "another file" in problem_of(tmp_path / renamed.name, renamed)
 
 
 def test_a_chain_starts_at_its_last_base(tmp_path):

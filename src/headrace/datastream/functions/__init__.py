@@ -15,6 +15,11 @@ from headrace.datastream.functions.broadcast_process_functions import (
     BroadcastProcessFunction,
     KeyedBroadcastProcessFunction,
 )
+from headrace.datastream.functions.checkpointed_functions import (
+    CheckpointedFunction,
+    CheckpointListener,
+    ListCheckpointed,
+)
 from headrace.datastream.functions.co_functions import CoFlatMapFunction, CoMapFunction
 from headrace.datastream.functions.co_process_functions import CoProcessFunction, KeyedCoProcessFunction
 from headrace.datastream.functions.element_functions import FilterFunction, FlatMapFunction, MapFunction
@@ -50,6 +55,8 @@ __all__ = [
     "AsyncRetryStrategy",
     "BaseBroadcastProcessFunction",
     "BroadcastProcessFunction",
+    "CheckpointListener",
+    "CheckpointedFunction",
     "CoFlatMapFunction",
     "CoGroupFunction",
     "CoMapFunction",
@@ -66,6 +73,7 @@ __all__ = [
     "KeyedCoProcessFunction",
     "KeyedProcessFunction",
     "KeyedStateStore",
+    "ListCheckpointed",
     "MapFunction",
     "NullByteKeySelector",
     "ParallelSourceFunction",

@@ -7,6 +7,7 @@ replayed after a failure: it starts anew. Sources with positions implement `head
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
 from typing import Any
 
 from headrace.common.errors import NoJvmError
@@ -56,6 +57,10 @@ class SourceFunction(Function):
         @abstractmethod
         def emit_watermark(self, watermark: Watermark | int) -> None:
             """Say that no element with an event time up to ``watermark`` will follow."""
+
+        @abstractmethod
+        def get_checkpoint_lock(self) -> AbstractContextManager[Any]:
+            """Give the lock under which a function with state emits and changes its state in one step."""
 
         @abstractmethod
         def mark_as_temporarily_idle(self) -> None:

@@ -5,7 +5,7 @@ A key's branches are one entry of the table `cep/branches`, its events that wait
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cmp_to_key
 from operator import itemgetter
 from typing import Any
@@ -43,6 +43,10 @@ class CepOperator(FunctionOperator):
         self._results: Values = []
         self._times: list[int | None] = []
 
+    def user_functions(self) -> Sequence[Any]:
+        """The function for matches, then the conditions."""
+        return (self.func, *self._owners)
+
     def open(self) -> None:
         """Finds the state, makes the matcher, opens conditions and function."""
         context = self.context
@@ -55,11 +59,11 @@ class CepOperator(FunctionOperator):
         self.timer_per_start = self.matcher.window > 0 and (self.matcher.has_gaps or not self.spec.event_time)
         self.branches = context.keyed_state.table("cep/branches")
         self.queue = context.keyed_state.table("cep/queue")
-        for owner in self._owners:
+        self.initialize_functions()
+        for owner in (*self._owners, self.func):
             opener = getattr(owner, "open", None)
             if callable(opener):
                 self.guarded(opener, TaskRuntimeContext(context))
-        super().open()
 
     def close(self) -> None:
         """Closes conditions and function."""

@@ -6,6 +6,7 @@ timestamp of their window. Opens and closes the user's functions.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from headrace.graph.specs import WindowOperation
@@ -32,12 +33,17 @@ class WindowFunctionOperator(Operator):
         """How many records were late and had no side output to go to."""
         self._functions = [f for f in (spec.combiner, spec.function) if f is not None]
 
+    def user_functions(self) -> Sequence[Any]:
+        """The function that folds elements and the one that windows are given to, as far as there are any."""
+        return self._functions
+
     def open(self) -> None:
         """Makes the context, then opens the functions."""
         self.contents = contents_for(self.spec)
         self.firing = FiringContext(self, self.merging)
         self.results: Values = []
         self.times: list[int | None] = []
+        self.initialize_functions()
         for function in self._functions:
             opener = getattr(function, "open", None)
             if callable(opener):

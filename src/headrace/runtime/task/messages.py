@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from headrace.common.accumulators import Accumulator
 from headrace.operators.source import ReadBudget, SplitPosition
+from headrace.sinks.base import Handle
 from headrace.state.files import StateFile
 
 TaskId = tuple[int, int]
@@ -22,14 +23,62 @@ class SourceOrder:
 
 
 @dataclass(frozen=True)
+class OldSubtask:
+    """State files of a subtask of another time: of a savepoint, or of this job before its parallelism changed."""
+
+    job_id: str
+    vertex: str
+    subtask: int
+    directory: str
+    files: tuple[StateFile, ...]
+
+
+@dataclass(frozen=True)
+class Inheritance:
+    """What a task takes over from subtasks that were cut differently, at its beginning."""
+
+    subtasks: tuple[OldSubtask, ...]
+    """All that hold state of the task's operators, those of one operator in the order of their numbers."""
+    trusted: bool = True
+    """Whether the job itself has written the files; if not, classes outside of its modules are refused."""
+
+
+@dataclass(frozen=True)
 class TaskOrder:
     """What one task does in this epoch: on which version of itself, from which files that can be had, reading what."""
 
     version: int | None
-    """The attempt whose end state this epoch starts from; None: from nothing."""
+    """The attempt whose end state this epoch starts from; None: from what the files say."""
     files: tuple[StateFile, ...] = ()
+    inheritance: Inheritance | None = None
+    """Where there are no files yet: what to start from."""
     sources: dict[str, SourceOrder] = field(default_factory=dict)
     """By vertex id."""
+
+
+@dataclass(frozen=True)
+class CheckpointOrder:
+    """How the epoch stands to checkpoints."""
+
+    generation: int = 0
+    number: int = 0
+    """Of the next checkpoint: stands in the names of files and handles."""
+    now: bool = False
+    """Whether it is made at the end of this epoch."""
+    timestamp: int = 0
+    completed: tuple[int, ...] = ()
+    """Checkpoints that have completed since the last epoch, and"""
+    aborted: tuple[int, ...] = ()
+    """that have come to nothing."""
+    store: str | None = None
+    """Where files go that a checkpoint lists; None: they are durable where they are written, once synced."""
+    durable: bool = False
+    """Whether checkpoints are made at all."""
+    restored: int = 0
+    """The number of the last checkpoint, whose state (or a later epoch's) a task that is built anew gets."""
+
+
+NO_CHECKPOINT = CheckpointOrder()
 
 
 @dataclass(frozen=True)
@@ -44,13 +93,13 @@ class EpochOrder:
     write_state: bool = True
     clock: int | None = None
     """A manual processing time for the whole epoch (tests); None: the wall clock."""
+    checkpoint: CheckpointOrder = NO_CHECKPOINT
+    drain: bool = False
+    """Whether sources end now, as if their input had."""
 
     def of_level(self, level: int) -> EpochOrder:
         """The part that the tasks of one level need."""
-        tasks = {k: v for k, v in self.tasks.items() if k[0] == level}
-        return EpochOrder(
-            self.job_id, self.epoch, self.restarts, self.state_directory, tasks, self.write_state, self.clock
-        )
+        return replace(self, tasks={k: v for k, v in self.tasks.items() if k[0] == level})
 
 
 @dataclass(frozen=True)
@@ -70,6 +119,8 @@ class VertexReport:
     accumulators: dict[str, Accumulator[Any, Any]] = field(default_factory=dict)
     feedback: dict[str, list[Any]] = field(default_factory=dict)
     """Runs of records that go back to the beginning of an iteration, by its id."""
+    handles: dict[str, list[Handle]] = field(default_factory=dict)
+    """What sinks have staged, by operator id."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +137,10 @@ class TaskAck:
     vertices: tuple[VertexReport, ...]
     host: str = ""
     pid: int = 0
+    states: dict[str, dict[str, str]] = field(default_factory=dict)
+    """With a checkpoint: the kinds of all states by operator id and name."""
+    checkpoint_seconds: float = 0.0
+    """How long hooks, state file and making it durable took."""
 
 
 @dataclass(frozen=True)

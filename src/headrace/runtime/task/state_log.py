@@ -6,12 +6,16 @@ Written: keyed state by key group, operator state, and the small facts (watermar
 
 from __future__ import annotations
 
+from headrace.common.faultpoints import reach
 from headrace.operators.context import OperatorContext
+from headrace.runtime.task.inheritance import inherit
+from headrace.runtime.task.messages import Inheritance
+from headrace.state import storage
 from headrace.state.delta import OperatorState, SubtaskState
-from headrace.state.files import StateFile, StateHeader, read_chain, write_state_file
+from headrace.state.files import StateFile, StateHeader, make_durable, read_chain, write_state_file
 
 _SMALL_BASE = 1_000_000
-_MANY_DELTAS = 500
+_MANY_DELTAS = 100
 
 
 class StateLog:
@@ -30,12 +34,16 @@ class StateLog:
         self._base_bytes = 0
         self._delta_bytes = 0
         self._deltas = 0
+        self._begin_with_base = False
+        self._volatile: list[str] = []
+        """Files that no checkpoint has made durable yet."""
         self._written_facts: dict[str, object] = {}
 
-    def restore(self, files: tuple[StateFile, ...]) -> None:
+    def restore(self, files: tuple[StateFile, ...], store: str | None = None) -> None:
         """Loads the named files in order: a base, if there is one, and the deltas after it."""
-        if not files:
-            return
+        if store is not None:
+            for file in files:
+                storage.fetch(store, file.name, self._directory)
         # This job's own tasks have written them, into a folder of its own, and the driver remembers their checksums.
         folded = read_chain(self._directory, files, self._identity, None, allowed_modules=None, trust_job_code=True)
         for operator_id, state in folded.operators.items():
@@ -47,10 +55,23 @@ class StateLog:
         sizes = [f.size for f in files]
         self._base_bytes = sizes[0] if files[0].name.endswith(".base") else 0
         self._delta_bytes, self._deltas = sum(sizes) - self._base_bytes, len(files)
+        self._volatile = [f.name for f in files]
 
-    def write(self, epoch: int, attempt: int) -> tuple[StateFile | None, bool]:
-        """Writes what changed since the last call; says whether the file is a base. None: nothing has changed."""
-        is_base = self._delta_bytes > max(self._base_bytes, _SMALL_BASE) or self._deltas >= _MANY_DELTAS
+    def inherit(self, inheritance: Inheritance) -> None:
+        """Takes over from subtasks that were cut differently. The first file will hold all of it."""
+        inherit(inheritance, self._contexts, self._directory)
+        self._begin_with_base = True
+
+    def write(self, checkpoint: int, name: str) -> tuple[StateFile | None, bool]:
+        """Writes what changed since the last call; says whether the file is a base. None: nothing has changed.
+
+        `checkpoint` is the number of the one that will count on the file first; `name` is unique for each try.
+        """
+        is_base = (
+            self._begin_with_base
+            or self._delta_bytes > max(self._base_bytes, _SMALL_BASE)
+            or self._deltas >= _MANY_DELTAS
+        )
         state = SubtaskState({i: self._of(c, is_base) for i, c in self._contexts.items()})
         facts = {i: s.plain["facts"] for i, s in state.operators.items()}
         if not is_base and facts == self._written_facts and not _changed(state):
@@ -58,16 +79,35 @@ class StateLog:
         self._written_facts = facts
         header = StateHeader(
             **self._identity,  # type: ignore[arg-type]
-            epoch=epoch,
-            attempt=str(attempt),
+            epoch=checkpoint,
+            attempt=name,
             kind="base" if is_base else "delta",
         )
-        written = write_state_file(self._directory, header, state)
+        reach("state.pre")
+        written = write_state_file(self._directory, header, state, lambda: reach("state.torn"))
+        reach("state.post")
+        self._begin_with_base = False
         if is_base:
             self._base_bytes, self._delta_bytes, self._deltas = written.size, 0, 0
+            self._volatile = [written.name]
         else:
             self._delta_bytes, self._deltas = self._delta_bytes + written.size, self._deltas + 1
+            self._volatile.append(written.name)
         return written, is_base
+
+    def kinds(self) -> dict[str, dict[str, str]]:
+        """The kinds of all states, by operator and name."""
+        kinds = {i: c.keyed_state.state_kinds() | c.operator_state.state_kinds() for i, c in self._contexts.items()}
+        return {i: states for i, states in kinds.items() if states}
+
+    def make_durable(self, store: str | None) -> None:
+        """A checkpoint is going to count on all files so far."""
+        names, self._volatile = self._volatile, []
+        if store is None:
+            make_durable(self._directory, names)
+        else:
+            for name in names:
+                storage.upload(self._directory, name, store)
 
     @staticmethod
     def _of(context: OperatorContext, whole: bool) -> OperatorState:

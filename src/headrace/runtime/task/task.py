@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +17,7 @@ from headrace.common.accumulators import AccumulatorRegistry
 from headrace.common.codecs import codec_for
 from headrace.graph.partitioners import pointwise_targets
 from headrace.operators.clock import Clock, ManualClock, SystemClock
-from headrace.operators.context import OperatorContext, TaskInfo
+from headrace.operators.context import EpochInfo, OperatorContext, TaskInfo
 from headrace.operators.distributed_cache import DistributedCache
 from headrace.runtime.task.buffers import Send, TargetBuffer
 from headrace.runtime.task.channels import RECORDS, Channel, Item
@@ -51,7 +52,13 @@ class Task:
         self.vertices = [self._build(v, order.restarts) for v in group.vertices]
         task_order = order.tasks[task_id]
         self._log = StateLog(order.state_directory, spec.job_id, group.vertices[0], self._subtask, self._contexts)
-        self._log.restore(task_order.files)
+        if task_order.files:
+            self._log.restore(task_order.files, order.checkpoint.store)
+        elif task_order.inheritance is not None:
+            self._log.inherit(task_order.inheritance)
+        if task_order.files or task_order.inheritance is not None:
+            for context in self._contexts.values():
+                context.restored_checkpoint = order.checkpoint.restored
         try:
             for vertex in self.vertices:
                 vertex.open()
@@ -68,20 +75,31 @@ class Task:
         self.version = None
         self._driver.begin_epoch(self.task_id, attempt, send)
         seen, channels = self._sorted(frames)
-        task_order = order.tasks[self.task_id]
+        task_order, checkpoint = order.tasks[self.task_id], order.checkpoint
+        name = epoch_name(order, attempt)
+        info = EpochInfo(f"e{checkpoint.number:010d}-{name}", checkpoint.number, checkpoint.generation, checkpoint.now)
+        for context in self._contexts.values():
+            context.epoch = info
         for vertex in self.vertices:
+            if checkpoint.completed or checkpoint.aborted:
+                vertex.notify(checkpoint.completed, checkpoint.aborted)
             for writer in vertex.writers:
                 writer.begin_epoch(order.epoch, attempt, send)
             if (source := task_order.sources.get(vertex.vertex.id)) is not None:
-                vertex.read(source.positions, source.budget)
+                vertex.read(source.positions, source.budget, order.drain)
             else:
                 vertex.run(self._inputs_of(vertex.vertex.id, channels))
             for writer in vertex.writers:
                 writer.flush()
+        started = time.perf_counter()
+        for vertex in self.vertices:
+            vertex.snapshot(checkpoint.number, checkpoint.timestamp, of_all=checkpoint.now)
         reports = tuple(vertex.report() for vertex in self.vertices)
         state_file, is_base = None, False
         if order.write_state:
-            state_file, is_base = self._log.write(order.epoch, attempt)
+            state_file, is_base = self._log.write(checkpoint.number, name)
+            if checkpoint.durable and (checkpoint.now or all(report.ended for report in reports)):
+                self._log.make_durable(checkpoint.store)
         self._driver.flush()
         self.version = attempt
         return TaskAck(
@@ -94,6 +112,8 @@ class Task:
             vertices=reports,
             host=socket.gethostname(),
             pid=os.getpid(),
+            states=self._log.kinds() if checkpoint.now or all(report.ended for report in reports) else {},
+            checkpoint_seconds=time.perf_counter() - started if checkpoint.now else 0.0,
         )
 
     def close(self) -> None:
@@ -208,6 +228,15 @@ class Task:
                 if targets is None or self._subtask in targets:
                     channels[edge.index, up] = edge.input_number
         return channels
+
+
+def epoch_name(order: EpochOrder, attempt: int) -> str:
+    """What tells this try of this epoch from all others of the job.
+
+    >>> epoch_name(EpochOrder("job", 17, 0, "/tmp", {}, checkpoint=CheckpointOrder(generation=2)), 4)
+    'g0000000002-17.4'
+    """
+    return f"g{order.checkpoint.generation:010d}-{order.epoch}.{attempt}"
 
 
 def _decoded(edge: EdgeFacts, frames: list[bytes]) -> Iterator[Item]:

@@ -24,6 +24,7 @@ from headrace.operators.feedback import FeedbackSinkOperator
 from headrace.operators.output import Consumer
 from headrace.operators.runtime_context import TaskRuntimeContext
 from headrace.operators.source import ReadBudget, SourceOperator, SplitPosition
+from headrace.operators.staged_sink import StagedSinkOperator
 from headrace.runtime.task.channels import CLOCK, END, IDLE, RECORDS, WATERMARK, Channel, Item, Valve, merged
 from headrace.runtime.task.messages import VertexReport
 from headrace.runtime.task.routing import EdgeWriter
@@ -94,17 +95,18 @@ class VertexTask:
 
     # -- an epoch -------------------------------------------------------------------------------------------------
 
-    def read(self, positions: tuple[SplitPosition, ...], budget: ReadBudget) -> None:
-        """A source vertex's epoch."""
+    def read(self, positions: tuple[SplitPosition, ...], budget: ReadBudget, drain: bool = False) -> None:
+        """A source vertex's epoch; `drain`: it ends now, as if its input had."""
         assert isinstance(self.head, SourceOperator)
         started = time.perf_counter()
         if not self.ended:
             before = self.head.records
             self.head.assign(list(positions))
             self.tick()
-            self.head.read(budget)
+            if not drain:
+                self.head.read(budget)
             self._records_in = self.head.records - before
-            if self.head.exhausted:
+            if drain or self.head.exhausted:
                 self._end()
             else:
                 self._end_epoch()
@@ -184,6 +186,26 @@ class VertexTask:
             self._accumulated = packed
             facts["accumulators"] = {name: accumulator.clone() for name, accumulator in accumulators.items()}
 
+    def notify(self, completed: tuple[int, ...], aborted: tuple[int, ...]) -> None:
+        """Tells the functions what became of checkpoints."""
+        for operator in self.operators.values():
+            for number in completed:
+                operator.notify_checkpoint_complete(number)
+            for number in aborted:
+                operator.notify_checkpoint_aborted(number)
+
+    def snapshot(self, number: int, timestamp: int, *, of_all: bool) -> None:
+        """Functions put what they hold into their state.
+
+        `of_all`: a checkpoint is made at the end of this epoch. In other epochs only those that keep state in attributes
+        do, as the task may have to be built anew from the state of any epoch.
+        """
+        if self.closed:
+            return
+        for operator in self.operators.values():
+            if of_all or operator.has_function_state:
+                operator.snapshot(number, timestamp)
+
     def tick(self) -> None:
         """Fires processing-time timers that are due."""
         timers = [t for o in self.operators.values() if (t := o.next_processing_timer()) is not None]
@@ -234,4 +256,9 @@ class VertexTask:
             positions=positions,
             accumulators=self.head.context.accumulators.accumulators,
             feedback={o.feedback_id: o.take() for o in self.operators.values() if isinstance(o, FeedbackSinkOperator)},
+            handles={
+                o.context.operator_id: handles
+                for o in self.operators.values()
+                if isinstance(o, StagedSinkOperator) and (handles := o.take_handles())
+            },
         )

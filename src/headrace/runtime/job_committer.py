@@ -1,0 +1,81 @@
+"""All sinks of a job that stage and commit, as the checkpoint protocol asks for them; and who is told of a checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from headrace.checkpoint.errors import CommitRefusedError
+from headrace.checkpoint.model import Committable, Manifest
+from headrace.graph.job_graph import JobGraph
+from headrace.graph.specs import SourceSpec, StagedSink
+from headrace.runtime.manifests import as_committable, as_handle, unpacked_positions
+from headrace.sinks.base import SinkCommitter
+from headrace.sources.base import Source
+
+__all__ = ["JobCommitter", "JobPublisher"]
+
+
+class JobCommitter:
+    """Satisfies `headrace.checkpoint.committer.Committer`: finds the sink of each handle by its operator's id."""
+
+    def __init__(self, job_id: str, graph: JobGraph) -> None:
+        self._committers: dict[str, SinkCommitter] = {}
+        for vertex in graph.vertices.values():
+            for node in vertex.nodes:
+                if isinstance(node.spec, StagedSink):
+                    committer = node.spec.sink.open_committer(job_id, node.operator_id)
+                    if committer is not None:
+                        self._committers[node.operator_id] = committer
+
+    def __bool__(self) -> bool:
+        """Whether any sink commits."""
+        return bool(self._committers)
+
+    def commit(self, committable: Committable) -> None:
+        self._of(committable).commit(as_handle(committable))
+
+    def abort(self, committable: Committable) -> bool:
+        if committable.sink not in self._committers:
+            return False
+        return self._of(committable).abort(as_handle(committable))
+
+    def staged(self) -> Sequence[Committable]:
+        return [as_committable(sink, handle) for sink, c in self._committers.items() for handle in c.staged()]
+
+    def untouched(self, epoch: int) -> bool:
+        return all(committer.untouched(epoch) for committer in self._committers.values())
+
+    def close(self) -> None:
+        """Releases the sinks' connections."""
+        for committer in self._committers.values():
+            committer.close()
+
+    def _of(self, committable: Committable) -> SinkCommitter:
+        committer = self._committers.get(committable.sink)
+        if committer is None:
+            raise CommitRefusedError(
+                "The checkpoint holds output of a sink that the program does not have",
+                seen=f"{committable.id} of operator {committable.sink}",
+                remedy="run the program with that sink (same uid) once more, so that its output can be committed.",
+            )
+        return committer
+
+
+class JobPublisher:
+    """Satisfies `headrace.checkpoint.committer.Publisher`: offsets go back to their sources, listeners hear of it."""
+
+    def __init__(self, graph: JobGraph, listener: Callable[[Manifest], None]) -> None:
+        self._sources: dict[str, Source] = {
+            v.id: v.head.spec.source for v in graph.vertices.values() if isinstance(v.head.spec, SourceSpec)
+        }
+        self._listener = listener
+        self._newest = 0
+
+    def publish(self, manifest: Manifest) -> None:
+        if manifest.epoch <= self._newest:
+            return
+        self._newest = manifest.epoch
+        positions = unpacked_positions(manifest)
+        for vertex, source in self._sources.items():
+            source.publish_positions({p.split.id: p.position for p in positions.get(vertex, ())})
+        self._listener(manifest)

@@ -1,0 +1,215 @@
+"""From a ledger to a checkpoint's manifest and back. Plain data in between: reading a manifest runs no code.
+
+A manifest says of each task (a first vertex and a subtask) which files hold its state, of each source where its splits
+stand, and how the graph was cut (`layout`). A job that is cut the same way goes on with the same files; any other one
+inherits: each new task reads the files of all old ones that had operators of it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from headrace.checkpoint.model import Committable, FileEntry, Manifest
+from headrace.common.errors import StateError
+from headrace.graph.epoch_plan import EpochPlan
+from headrace.graph.job_graph import JobGraph
+from headrace.operators.source import SplitPosition
+from headrace.runtime.ledger import Ledger, TaskOwner
+from headrace.runtime.task.messages import Inheritance, OldSubtask, TaskAck
+from headrace.sinks.base import Handle
+from headrace.sources.base import Split
+from headrace.state.files import StateFile
+from headrace.state.safe_pickle import dump, load
+
+__all__ = [
+    "Origin",
+    "as_committable",
+    "as_handle",
+    "file_entries",
+    "layout_of",
+    "packed_positions",
+    "start",
+    "states_of",
+    "unpacked_positions",
+]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a job starts from: a manifest and the folder of its files."""
+
+    manifest: Manifest
+    directory: str
+    """A local path or a URL."""
+    own: bool = True
+    """Whether it is a checkpoint of this very job, in its own folder: its tasks may go on with the same files."""
+    ignore_unclaimed: bool = False
+    """Whether state that no operator of the program asks for is dropped without a word."""
+    trusted: bool = True
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+def file_entries(ledger: Ledger) -> list[FileEntry]:
+    """The files of all tasks, each chain in order."""
+    return [
+        FileEntry(f"{vertex}/{subtask}", file.name, file.size, file.checksum)
+        for (vertex, subtask), files in sorted(ledger.files.items())
+        for file in files
+    ]
+
+
+def layout_of(graph: JobGraph, plan: EpochPlan) -> dict[str, Any]:
+    """How the graph is cut into tasks: by first vertex its parallelism and its operators."""
+    layout = {}
+    for level in plan.levels:
+        for group in level.groups:
+            vertices = [graph.vertices[v] for v in group.vertices]
+            layout[group.vertices[0]] = {
+                "parallelism": vertices[0].parallelism,
+                "operators": {
+                    node.operator_id: {"uid": node.uid, "name": node.name, "max_parallelism": vertex.max_parallelism}
+                    for vertex in vertices
+                    for node in vertex.nodes
+                },
+            }
+    return layout
+
+
+def states_of(acks: list[TaskAck]) -> dict[str, dict[str, str]]:
+    """The kinds of all states, by operator id and name."""
+    kinds: dict[str, dict[str, str]] = {}
+    for ack in acks:
+        for operator_id, states in ack.states.items():
+            kinds.setdefault(operator_id, {}).update(states)
+    return kinds
+
+
+def packed_positions(ledger: Ledger) -> dict[str, Any]:
+    """Where the sources stand, as JSON data."""
+    return {
+        vertex: [
+            {
+                "split": p.split.id,
+                "payload": _packed(p.split.payload),
+                "position": _packed(p.position),
+                "finished": p.finished,
+            }
+            for p in positions
+        ]
+        for vertex, positions in ledger.positions.items()
+    }
+
+
+def as_committable(sink: str, handle: Handle) -> Committable:
+    """A sink's handle as the protocol knows it."""
+    return Committable(sink, handle.subtask, handle.generation, handle.checkpoint, handle.id, handle.payload)
+
+
+def as_handle(committable: Committable) -> Handle:
+    """And back.
+
+    >>> as_committable("s", as_handle(Committable("s", 0, 1, 3, "x", {"file": "f"}))).payload
+    {'file': 'f'}
+    """
+    c = committable
+    return Handle(c.id, c.subtask, c.epoch, c.generation, c.payload)
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+def start(ledger: Ledger, graph: JobGraph, plan: EpochPlan, origin: Origin) -> None:
+    """Lets a new ledger stand where the manifest says."""
+    manifest = origin.manifest
+    layout: dict[str, Any] = dict(manifest.facts.get("layout", {}))
+    wanted = layout_of(graph, plan)
+    _check_claimed(origin, wanted)
+    _check_key_groups(layout, wanted)
+    positions = unpacked_positions(manifest)
+    files = _files_by_owner(manifest)
+    if origin.own and {v: (g["parallelism"], list(g["operators"])) for v, g in layout.items()} == {
+        v: (g["parallelism"], list(g["operators"])) for v, g in wanted.items()
+    }:
+        ledger.start_from(files, {}, positions)
+        return
+    inheritance: dict[TaskOwner, Inheritance] = {}
+    for vertex, group in wanted.items():
+        sources = [v for v, old in layout.items() if set(old["operators"]) & set(group["operators"])]
+        old = tuple(
+            OldSubtask(manifest.job_id, v, i, origin.directory, files[v, i])
+            for v in sources
+            for i in range(layout[v]["parallelism"])
+            if (v, i) in files
+        )
+        if old:
+            for subtask in range(group["parallelism"]):
+                inheritance[vertex, subtask] = Inheritance(old, origin.trusted)
+    ledger.start_from({}, inheritance, positions)
+
+
+def unpacked_positions(manifest: Manifest) -> dict[str, list[SplitPosition]]:
+    """Where the sources stand, by vertex."""
+    return {vertex: [_position(p) for p in packed] for vertex, packed in manifest.positions.items()}
+
+
+def _check_claimed(origin: Origin, wanted: dict[str, Any]) -> None:
+    known = {operator for group in wanted.values() for operator in group["operators"]}
+    states: dict[str, Any] = dict(origin.manifest.facts.get("states", {}))
+    lost = [operator for operator in states if operator not in known]
+    if lost and not origin.ignore_unclaimed:
+        named = {o: f for g in origin.manifest.facts["layout"].values() for o, f in g["operators"].items()}
+        shown = ", ".join(f"{named[o]['name']!r} (uid {named[o]['uid']})" if o in named else o for o in lost)
+        raise StateError(
+            f"The program has no operator for the state of {shown}",
+            seen=f"state of {len(lost)} operators that the program does not have",
+            remedy="give operators the uid they had, or restore with allow-non-restored-state to drop it.",
+        )
+
+
+def _check_key_groups(layout: dict[str, Any], wanted: dict[str, Any]) -> None:
+    before = {o: f for group in layout.values() for o, f in group["operators"].items()}
+    for group in wanted.values():
+        for operator_id, facts in group["operators"].items():
+            old = before.get(operator_id)
+            if old is not None and old["max_parallelism"] != facts["max_parallelism"]:
+                raise StateError(
+                    f"The state of {facts['name']!r} is cut into another number of key groups",
+                    seen=facts["max_parallelism"],
+                    expected=old["max_parallelism"],
+                    remedy=f"set_max_parallelism({old['max_parallelism']})",
+                )
+
+
+def _files_by_owner(manifest: Manifest) -> dict[TaskOwner, tuple[StateFile, ...]]:
+    files: dict[TaskOwner, list[StateFile]] = {}
+    for entry in manifest.files:
+        vertex, _, subtask = entry.owner.rpartition("/")
+        files.setdefault((vertex, int(subtask)), []).append(StateFile(entry.name, entry.size, entry.checksum))
+    return {owner: tuple(chain) for owner, chain in files.items()}
+
+
+def _position(packed: dict[str, Any]) -> SplitPosition:
+    split = Split(packed["split"], _unpacked(packed["payload"]))
+    return SplitPosition(split, _unpacked(packed["position"]), packed["finished"])
+
+
+def _packed(value: Any) -> Any:
+    """JSON data as it is; anything else as a pickle."""
+    try:
+        if json.loads(json.dumps(value)) == value and not isinstance(value, tuple):
+            return {"json": value}
+    except (TypeError, ValueError):
+        pass
+    codec, data = dump(value)
+    return {"codec": codec, "pickle": base64.b64encode(bytes(data)).decode()}
+
+
+def _unpacked(packed: dict[str, Any]) -> Any:
+    if "json" in packed:
+        return packed["json"]
+    return load(packed["codec"], base64.b64decode(packed["pickle"]), allowed_modules=None, trust_job_code=True)

@@ -1,0 +1,152 @@
+"""Savepoints: a checkpoint copied into a folder of its own, which can be moved, kept and restored anywhere.
+
+Written: first the state files, then `_metadata`, a manifest like those of checkpoints. A folder without it is no savepoint.
+Also finds what a path to restore from means: a savepoint, or a checkpoint that a job has left.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from headrace.checkpoint import names
+from headrace.checkpoint.errors import DamagedRecordError
+from headrace.checkpoint.model import FileEntry, Manifest
+from headrace.checkpoint.record_format import decode_manifest, encode
+from headrace.common.errors import ConfigurationError, StateError
+from headrace.runtime.manifests import Origin
+from headrace.state import storage
+from headrace.state.files import StateFile, make_durable, problem_of
+
+__all__ = ["METADATA", "check_files", "find_origin", "write_savepoint"]
+
+METADATA = "_metadata"
+_CHECKPOINT = re.compile(r"chk-([0-9]+)")
+
+
+def write_savepoint(manifest: Manifest, files: str, parent: str) -> str:
+    """Copies a completed checkpoint below `parent`; gives the folder of the savepoint.
+
+    `files` is the folder (or URL) of the checkpoint's state files.
+    """
+    folder = storage.join(parent, f"savepoint-{manifest.job_id[:6]}-{uuid.uuid4().hex[:12]}")
+    record = encode(replace(manifest, committables=(), parent=None))
+    target, source = storage.local_path(folder), storage.local_path(files)
+    if target is not None and source is not None:
+        _write_local(manifest.files, record, Path(source), Path(target))
+        return target
+    system, place = storage.file_system(folder)
+    system.makedirs(place, exist_ok=True)
+    for file in manifest.files:
+        system.pipe_file(f"{place}/{file.name}", _content(files, file.name))
+    system.pipe_file(f"{place}/{METADATA}", record)
+    return folder
+
+
+def _write_local(files: Sequence[FileEntry], record: bytes, source: Path, target: Path) -> None:
+    try:
+        target.mkdir(parents=True)
+        for file in files:
+            shutil.copyfile(source / file.name, target / file.name)
+        make_durable(target, [file.name for file in files])
+        unfinished = target / f"{METADATA}.part"
+        unfinished.write_bytes(record)
+        make_durable(target, [unfinished.name])
+        unfinished.replace(target / METADATA)
+        make_durable(target, [])
+        make_durable(target.parent, [])
+    except OSError as error:
+        shutil.rmtree(target, ignore_errors=True)
+        raise StateError(
+            f"The savepoint could not be written: {error}", seen=str(target), remedy="give a directory with space."
+        ) from error
+
+
+def find_origin(path: str, *, ignore_unclaimed: bool = False, trusted: bool = True) -> Origin:
+    """What a job that restores from `path` starts from.
+
+    A path is the folder of a savepoint (or its `_metadata`), the folder that a job has left in the checkpoint
+    directory, or `chk-N` in it.
+    """
+    url = path.rstrip("/").removesuffix(f"/{METADATA}")
+    if _exists(url, METADATA):
+        manifest, files = _manifest(url, METADATA), url
+    else:
+        root, _, last = url.rpartition("/")
+        named = _CHECKPOINT.fullmatch(last)
+        root = root if named else url
+        slot = names.slot_name(int(named[1])) if named else _newest_slot(root)
+        if slot is None or not _exists(root, slot):
+            raise ConfigurationError(
+                "There is no savepoint or checkpoint at the path to restore from",
+                seen=path,
+                expected=f"a folder with the file {METADATA}, or the folder of a job's checkpoints",
+            )
+        manifest, files = _manifest(root, slot), storage.join(root, "state")
+    origin = Origin(manifest, files, own=False, ignore_unclaimed=ignore_unclaimed, trusted=trusted)
+    check_files(origin)
+    return origin
+
+
+def check_files(origin: Origin) -> None:
+    """Refuses damaged or missing files before anything is started with them."""
+    local = storage.local_path(origin.directory)
+    if local is None:
+        return  # each is checked when it is read
+    for entry in origin.manifest.files:
+        try:
+            file = StateFile(entry.name, entry.size, entry.checksum)
+            problem = problem_of(Path(local, entry.name), file, origin.manifest.job_id)
+        except OSError as error:
+            problem = error.strerror or str(error)
+        if problem is not None:
+            raise StateError(
+                f"The state file {entry.name} in {local} cannot be used: {problem}",
+                remedy="restore from another savepoint or checkpoint.",
+            )
+
+
+def _newest_slot(root: str) -> str | None:
+    """The last manifest of a job's folder; seals are passed over."""
+    folder = names.SLOTS.rstrip("/")
+    local = storage.local_path(root)
+    if local is not None:
+        found = os.listdir(Path(local, folder)) if Path(local, folder).is_dir() else []
+    else:
+        system, place = storage.file_system(root)
+        found = [p.rpartition("/")[2] for p in system.ls(f"{place}/{folder}", detail=False)]
+    for name in sorted((n for n in found if names.number_of(n) is not None), reverse=True):
+        slot = names.SLOTS + name
+        try:
+            _manifest(root, slot)
+        except DamagedRecordError as error:
+            if error.reason == "it is no manifest":
+                continue
+            raise
+        return slot
+    return None
+
+
+def _manifest(root: str, name: str) -> Manifest:
+    return decode_manifest(f"{root}/{name}", _content(root, name))
+
+
+def _exists(root: str, name: str) -> bool:
+    local = storage.local_path(root)
+    if local is not None:
+        return Path(local, name).is_file()
+    system, place = storage.file_system(root)
+    return bool(system.exists(f"{place}/{name}"))
+
+
+def _content(root: str, name: str) -> bytes:
+    local = storage.local_path(root)
+    if local is not None:
+        return Path(local, name).read_bytes()
+    system, place = storage.file_system(root)
+    return bytes(system.cat_file(f"{place}/{name}"))

@@ -1,0 +1,107 @@
+"""Takes state over from subtasks that were cut differently: of a savepoint, or before a change of parallelism.
+
+Decides who gets what: keyed state and timers by key group, operator state by the rules of
+`headrace.state.redistribution`, event time so that it never runs ahead of what any of the old subtasks had seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from headrace.operators.context import OperatorContext
+from headrace.runtime.task.messages import Inheritance, OldSubtask
+from headrace.state import storage
+from headrace.state.delta import OperatorState, SubtaskState
+from headrace.state.files import read_chain
+from headrace.state.operator_state import OperatorSnapshot
+from headrace.state.redistribution import redistribute
+
+__all__ = ["inherit", "merged_facts"]
+
+
+def inherit(inheritance: Inheritance, contexts: dict[str, OperatorContext], directory: str) -> None:
+    """Fills the states of a task's operators; `directory` is where remote files are put."""
+    groups = {i: c.keyed_state.key_groups for i, c in contexts.items()}
+    first, last = min(g.start for g in groups.values()), max(g.stop for g in groups.values())
+    found: dict[str, list[OperatorState]] = {}
+    for old in inheritance.subtasks:
+        for operator_id, state in _read(old, range(first, last), inheritance.trusted, directory).operators.items():
+            found.setdefault(operator_id, []).append(state)
+    for operator_id, context in contexts.items():
+        if operator_id in found:
+            _fill(context, found[operator_id])
+
+
+def _read(old: OldSubtask, groups: range, trusted: bool, directory: str) -> SubtaskState:
+    local = storage.local_path(old.directory)
+    if local is None:
+        for file in old.files:
+            storage.fetch(old.directory, file.name, directory)
+        local = directory
+    identity = {"job_id": old.job_id, "vertex_id": old.vertex, "subtask": old.subtask}
+    allowed = None if trusted else ()
+    return read_chain(local, old.files, identity, groups, allowed_modules=allowed, trust_job_code=trusted)
+
+
+def _fill(context: OperatorContext, states: list[OperatorState]) -> None:
+    task = context.task
+    for state in states:
+        context.keyed_state.apply(state.keyed, state.plain["kinds"])
+    snapshots = [state.plain.get("operator_state") or OperatorSnapshot() for state in states]
+    context.operator_state.restore(redistribute(snapshots, task.parallelism)[task.subtask])
+    facts = [state.plain["facts"] for state in states]
+    context.facts.update(merged_facts(facts, task.subtask, task.parallelism))
+
+
+def merged_facts(facts: Sequence[dict[str, Any]], subtask: int, parallelism: int) -> dict[str, Any]:
+    """What a subtask remembers if all old ones of its operator remembered `facts`.
+
+    >>> merged_facts([{"operator_watermark": 7}, {"operator_watermark": 5}], 0, 3)
+    {'operator_watermark': 5}
+    """
+    merged: dict[str, Any] = {}
+    for name in sorted({name for one in facts for name in one}):
+        values = [one[name] for one in facts if name in one]
+        if name in ("watermark", "operator_watermark"):
+            merged[name] = min(values)
+        elif name in ("idle", "ended"):
+            merged[name] = len(values) == len(facts) and all(values)
+        elif name == "clock":
+            merged[name] = max(values)
+        elif name == "event_time":
+            merged[name] = min(values, key=lambda v: v["watermark"]) | {"idle": False, "timed_out": False}
+        elif name == "valve":
+            merged[name] = _merged_valves(values)
+        elif name == "accumulators":
+            mine = [v for old, one in enumerate(facts) if old % parallelism == subtask and (v := one.get(name))]
+            merged[name] = _merged_accumulators(mine)
+        else:  # of one split, which only one subtask had
+            merged[name] = values[-1]
+    return merged
+
+
+def _merged_valves(valves: list[dict[str, Any]]) -> dict[str, Any]:
+    """Channels are others now: all start where the slowest of the old subtasks was; an edge has ended if all of it had."""
+    channels = {channel for valve in valves for channel in valve["marks"]}
+    going = {channel[0] for valve in valves for channel in valve["marks"] if channel not in valve["ended"]}
+    return {
+        "marks": {},
+        "idle": set(),
+        "ended": set(),
+        "ended_edges": {edge for edge, _ in channels} - going,
+        "current": min(valve["current"] for valve in valves),
+        "all_idle": False,
+        "inputs": {},
+    }
+
+
+def _merged_accumulators(found: list[dict[str, Any]]) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for accumulators in found:
+        for name, accumulator in accumulators.items():
+            if name in merged:
+                merged[name].merge(accumulator)
+            else:
+                merged[name] = accumulator.clone()
+    return merged

@@ -1,0 +1,56 @@
+"""What a function with state of its own is given when that state is made and when it is saved.
+
+Decides the shapes only; the names are those of Flink's Java API. The operators implement them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from headrace.state.interfaces import KeyedStateStore, OperatorStateStore
+
+__all__ = ["FunctionInitializationContext", "FunctionSnapshotContext", "ManagedInitializationContext"]
+
+
+class ManagedInitializationContext(ABC):
+    """Says whether there is state to go on from, and where state is got.
+
+    >>> sorted(ManagedInitializationContext.__abstractmethods__)[:2]
+    ['get_keyed_state_store', 'get_operator_state_store']
+    """
+
+    @abstractmethod
+    def is_restored(self) -> bool:
+        """Say whether the subtask goes on from saved state."""
+
+    @abstractmethod
+    def get_restored_checkpoint_id(self) -> int | None:
+        """Give the id of the checkpoint that was restored, ``None`` at a first start."""
+
+    @abstractmethod
+    def get_operator_state_store(self) -> OperatorStateStore:
+        """Give access to the state of the subtask."""
+
+    @abstractmethod
+    def get_keyed_state_store(self) -> KeyedStateStore | None:
+        """Give access to the state of keys, ``None`` if the stream is not keyed."""
+
+
+class FunctionInitializationContext(ManagedInitializationContext):
+    """The ``context`` of ``CheckpointedFunction.initialize_state``."""
+
+
+class FunctionSnapshotContext(ABC):
+    """The ``context`` of ``CheckpointedFunction.snapshot_state``.
+
+    >>> sorted(FunctionSnapshotContext.__abstractmethods__)
+    ['get_checkpoint_id', 'get_checkpoint_timestamp']
+    """
+
+    @abstractmethod
+    def get_checkpoint_id(self) -> int:
+        """Give the id of the checkpoint that is being taken."""
+
+    @abstractmethod
+    def get_checkpoint_timestamp(self) -> int:
+        """Give when the checkpoint was triggered, in milliseconds."""

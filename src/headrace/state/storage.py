@@ -1,0 +1,69 @@
+"""Folders of state files elsewhere: local paths as they are, all other URLs through fsspec.
+
+Decides which is which, and how files are copied between a local folder and such a place. Never decides which files.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from headrace.common.errors import ConfigurationError, StateError
+
+__all__ = ["fetch", "file_system", "join", "local_path", "upload"]
+
+
+def local_path(url: str) -> str | None:
+    """Give the local path that a URL means; None if it is not on a local (or mounted) file system.
+
+    >>> local_path("file:///tmp/x"), local_path("/tmp/x"), local_path("s3://bucket/x")
+    ('/tmp/x', '/tmp/x', None)
+    """
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        return os.path.abspath(url.removeprefix("file:"))
+    return os.path.abspath("/" + rest.lstrip("/")) if scheme == "file" else None
+
+
+def join(url: str, *parts: str) -> str:
+    """Give the URL of something below a URL.
+
+    >>> join("s3://bucket/x/", "a", "b")
+    's3://bucket/x/a/b'
+    """
+    return "/".join([url.rstrip("/"), *parts])
+
+
+def file_system(url: str) -> tuple[Any, str]:
+    """Give the fsspec file system of a URL and the path in it."""
+    try:
+        import fsspec
+    except ImportError as error:
+        raise ConfigurationError(
+            "Storage other than local paths needs the package fsspec", seen=url, remedy="pip install fsspec"
+        ) from error
+    try:
+        system, path = fsspec.core.url_to_fs(url)
+    except (ImportError, ValueError) as error:
+        raise ConfigurationError(f"The storage cannot be reached: {error}", seen=url) from error
+    return system, path
+
+
+def upload(directory: str, name: str, url: str) -> None:
+    """Copy a local file into a remote folder."""
+    system, path = file_system(url)
+    with open(os.path.join(directory, name), "rb") as stream:
+        system.pipe_file(f"{path}/{name}", stream.read())
+
+
+def fetch(url: str, name: str, directory: str) -> None:
+    """Copy a file of a remote folder into a local one, unless it is there."""
+    final = os.path.join(directory, name)
+    if os.path.exists(final):
+        return
+    system, path = file_system(url)
+    try:
+        system.get_file(f"{path}/{name}", f"{final}.part")
+    except OSError as error:
+        raise StateError(f"The state file {name} cannot be had from {url}: {error}") from error
+    os.replace(f"{final}.part", final)
