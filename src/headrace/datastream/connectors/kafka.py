@@ -5,6 +5,13 @@ from headrace.datastream.connectors.kafka_offsets import (
     KafkaOffsetsInitializer,
     KafkaTopicPartition,
 )
+from headrace.datastream.connectors.kafka_sink import (
+    KafkaRecordSerializationSchema,
+    KafkaRecordSerializationSchemaBuilder,
+    KafkaSink,
+    KafkaSinkBuilder,
+    KafkaTopicSelector,
+)
 from headrace.datastream.connectors.kafka_source import (
     KafkaRecordDeserializationSchema,
     KafkaSource,
@@ -15,7 +22,12 @@ __all__ = [
     "KafkaOffsetResetStrategy",
     "KafkaOffsetsInitializer",
     "KafkaRecordDeserializationSchema",
+    "KafkaRecordSerializationSchema",
+    "KafkaRecordSerializationSchemaBuilder",
+    "KafkaSink",
+    "KafkaSinkBuilder",
     "KafkaSource",
     "KafkaSourceBuilder",
     "KafkaTopicPartition",
+    "KafkaTopicSelector",
 ]

@@ -122,7 +122,6 @@ class KafkaPartitions(Source):
         settings = {**self.settings, "enable.partition.eof": True}
         if self.client_id_prefix is not None:
             settings["client.id"] = f"{self.client_id_prefix}-{context.subtask}"
-        _open(self.deserialize, context)
         start = part.start if position is None else position
         return PartitionReader(
             (part.topic, part.partition), start, part.stop, settings, self.deserialize, self.takes_message
@@ -162,9 +161,3 @@ class KafkaPartitions(Source):
 def _split_id(partition: Partition) -> str:
     return f"{partition[0]}-{partition[1]}"
 
-
-def _open(deserialize: Callable[[Any], Any], context: ReaderContext) -> None:
-    schema = getattr(deserialize, "__self__", None)
-    opener = getattr(schema, "open", None)
-    if callable(opener):
-        opener(context)
