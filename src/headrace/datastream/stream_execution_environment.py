@@ -123,7 +123,12 @@ class StreamExecutionEnvironment(CheckpointingOptions):
     def add_source(
         self, source_func: Any, source_name: str = "Custom Source", type_info: TypeInformation | None = None
     ) -> DataStream:
-        """Give a stream of what a SourceFunction emits."""
+        """Give a stream of what a SourceFunction emits, or a connector that PyFlink programs pass here."""
+        from headrace.datastream.connectors.base import Source
+
+        if isinstance(source_func, Source):
+            strategy = WatermarkStrategy.no_watermarks()
+            return self.from_source(source_func, strategy, source_name, type_info)
         check_function(source_func, (SourceFunction,), ("run", "cancel"), "The input must be a SourceFunction!")
         definition = FunctionSource(source_func, parallel=isinstance(source_func, ParallelSourceFunction))
         kept = declared_type(type_info, "type_info")

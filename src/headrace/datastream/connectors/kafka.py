@@ -1,5 +1,6 @@
 """Kafka as source and sink; the names are those of `pyflink.datastream.connectors.kafka`."""
 
+from headrace.datastream.connectors.kafka_legacy import FlinkKafkaConsumer, FlinkKafkaProducer, Semantic
 from headrace.datastream.connectors.kafka_offsets import (
     KafkaOffsetResetStrategy,
     KafkaOffsetsInitializer,
@@ -19,6 +20,8 @@ from headrace.datastream.connectors.kafka_source import (
 )
 
 __all__ = [
+    "FlinkKafkaConsumer",
+    "FlinkKafkaProducer",
     "KafkaOffsetResetStrategy",
     "KafkaOffsetsInitializer",
     "KafkaRecordDeserializationSchema",
@@ -30,4 +33,5 @@ __all__ = [
     "KafkaSourceBuilder",
     "KafkaTopicPartition",
     "KafkaTopicSelector",
+    "Semantic",
 ]

@@ -99,10 +99,12 @@ class Serializer:
     topic: str | None = None
     topic_of: Callable[[Any], str] | None = None
     key: Callable[[Any], bytes | None] | None = None
+    with_timestamps: bool = True
 
     def messages(self, records: list[Any], timestamps: list[int | None] | None) -> Messages:
         """Serialise a run of records."""
         value, key, topic_of = self.value, self.key, self.topic_of
         topics = [self.topic] * len(records) if topic_of is None else [topic_of(r) for r in records]
         keys = None if key is None else [key(r) for r in records]
-        return Messages(topics, [value(r) for r in records], keys, timestamps)  # type: ignore[arg-type]
+        times = timestamps if self.with_timestamps else None
+        return Messages(topics, [value(r) for r in records], keys, times)  # type: ignore[arg-type]
