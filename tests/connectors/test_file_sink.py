@@ -233,9 +233,9 @@ def test_a_value_that_does_not_fit_its_column(tmp_path: Path) -> None:
 def test_a_job_writes_every_element_once(tmp_path: Path, make_env: Any, checkpoints: bool) -> None:
     env = make_env(2)
     if checkpoints:
-        env.enable_checkpointing(20)
+        env.enable_checkpointing(300)
     numbers = env.from_source(NumberSequenceSource(1, 20_000), WatermarkStrategy.no_watermarks(), "numbers")
-    numbers.map(lambda n: Row(n, f"n{n}"), ROW_TYPE).sink_to(text_sink(tmp_path / "text", part_size=10_000).build())
+    numbers.map(lambda n: Row(n, f"n{n}"), ROW_TYPE).sink_to(text_sink(tmp_path / "text", part_size=50_000).build())
     parquet = FileSink.for_bulk_format(str(tmp_path / "parquet"), ParquetBulkWriters.for_row_type(ROWS))
     numbers.map(lambda n: Row(n, f"n{n}"), ROW_TYPE).sink_to(parquet.build())
     env.execute("files")

@@ -51,7 +51,7 @@ def _type(node: Any, named: dict[str, Any]) -> DataType:
         if len(real) != 1:
             raise InvalidProgramError("A union of Avro is a type or null", seen=str(node))
         found: DataType = _type(real[0], named)
-        return found if "null" in node else found.not_null()
+        return found.nullable() if "null" in node else found.not_null()  # type: ignore[no-any-return]
     if isinstance(node, str):
         if node in named:
             return _type(named[node], named)

@@ -45,6 +45,7 @@ class TimeBuckets(Buckets):
 
     def __post_init__(self) -> None:
         """Try the pattern and the zone."""
+        formatted(datetime.datetime(1970, 1, 1), self.pattern)
         try:
             self.of([], None, 0)
         except (ZoneInfoNotFoundError, ValueError):

@@ -8,6 +8,7 @@ successor writes them again. Files of a predecessor are never touched: it may st
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import pickle
 import uuid
@@ -16,6 +17,9 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from headrace.common.serialization import BulkWriterFactory, Encoder
+
+
+_RUN = 1024
 
 
 @dataclass
@@ -87,10 +91,12 @@ class RowPart(Part):
 
     def add(self, values: list[Any], limit: int | None) -> int:
         if type(self._encoder) is Encoder:
-            lines = self._encoder.lines(values)
-            if limit is None or self.size + sum(map(len, lines)) <= limit:
-                self.file.writelines(lines)
-                return len(values)
+            lines = self._encoder.lines(values[:_RUN])
+            if limit is not None:
+                before = itertools.accumulate(map(len, lines), initial=self.size)
+                lines = lines[: sum(1 for _ in itertools.takewhile(lambda size: size <= limit, before))]
+            self.file.writelines(lines)
+            return len(lines)
         encode, file = self._encoder.encode, self.file
         for count, value in enumerate(values):
             if limit is not None and file.tell() > limit:
