@@ -49,7 +49,9 @@ class Task:
 
     def open(self, states: list[Any]) -> None:
         states = pickle.loads(pickle.dumps(states))
-        self.writer: SinkWriter = self.definition.open_writer(WriterContext("sink", "job", directory=str(self.log)), states)
+        self.writer: SinkWriter = self.definition.open_writer(
+            WriterContext("sink", "job", directory=str(self.log)), states
+        )
 
     def end(self, checkpointing: bool = False, last: bool = False, now: int = 0) -> list[Handle]:
         self.epochs += 1
@@ -195,8 +197,16 @@ FORMATS = {
     "csv": (CsvBulkWriters.for_schema(CSV), Row, pairs_of_csv),
     "avro": (AvroBulkWriters.for_generic_record(AVRO), dict, pairs_of_avro),
     "parquet": (ParquetBulkWriters.for_row_type(ROWS), Row, lambda path: pairs_of_table(pq.read_table(path))),
-    "orc": (OrcBulkWriters.for_row_type(ROWS, {"orc.compress": "ZSTD"}), Row, lambda path: pairs_of_table(orc.read_table(path))),
-    "avro in parquet": (AvroParquetWriters.for_generic_record(AVRO), dict, lambda path: pairs_of_table(pq.read_table(path))),
+    "orc": (
+        OrcBulkWriters.for_row_type(ROWS, {"orc.compress": "ZSTD"}),
+        Row,
+        lambda path: pairs_of_table(orc.read_table(path)),
+    ),
+    "avro in parquet": (
+        AvroParquetWriters.for_generic_record(AVRO),
+        dict,
+        lambda path: pairs_of_table(pq.read_table(path)),
+    ),
 }
 
 
@@ -258,13 +268,27 @@ def test_the_old_name_with_add_sink(tmp_path: Path, make_env: Any) -> None:
     [
         (lambda: FileSink.for_row_format("/tmp", None), TypeMismatchError, "takes an Encoder"),
         (lambda: FileSink.for_bulk_format("/tmp", None), TypeMismatchError, "takes a BulkWriterFactory"),
-        (lambda: FileSink.for_row_format("s3://b/x", Encoder.simple_string_encoder()), InvalidProgramError, "local file system"),
-        (lambda: BucketAssigner.date_time_bucket_assigner("QQQ").buckets(), InvalidProgramError, "letter of the pattern"),
-        (lambda: BucketAssigner.date_time_bucket_assigner("yyyy", "No/Where").buckets(), InvalidProgramError, "time zone"),
+        (
+            lambda: FileSink.for_row_format("s3://b/x", Encoder.simple_string_encoder()),
+            InvalidProgramError,
+            "local file system",
+        ),
+        (
+            lambda: BucketAssigner.date_time_bucket_assigner("QQQ").buckets(),
+            InvalidProgramError,
+            "letter of the pattern",
+        ),
+        (
+            lambda: BucketAssigner.date_time_bucket_assigner("yyyy", "No/Where").buckets(),
+            InvalidProgramError,
+            "time zone",
+        ),
         (lambda: text_sink(Path("/tmp")).with_rolling_policy(5), TypeMismatchError, "RollingPolicy"),
         (lambda: RollingPolicy.default_rolling_policy(part_size=0), InvalidProgramError, "above zero"),
         (
-            lambda: FileSink.for_bulk_format("/tmp", FORMATS["csv"][0]).with_rolling_policy(RollingPolicy.default_rolling_policy()),
+            lambda: FileSink.for_bulk_format("/tmp", FORMATS["csv"][0]).with_rolling_policy(
+                RollingPolicy.default_rolling_policy()
+            ),
             TypeMismatchError,
             "end with each checkpoint",
         ),

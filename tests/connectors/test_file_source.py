@@ -339,7 +339,10 @@ def test_avro_files(tmp_path: Path, limit: int, make_env: Any) -> None:
 
 
 def test_avro_rows_in_messages() -> None:
-    writing, reading = AvroRowSerializationSchema(avro_schema_string=AVRO), AvroRowDeserializationSchema(avro_schema_string=AVRO)
+    writing, reading = (
+        AvroRowSerializationSchema(avro_schema_string=AVRO),
+        AvroRowDeserializationSchema(avro_schema_string=AVRO),
+    )
     row = Row(name="Ada", age=None, tags=["a", "b"], seen=datetime.datetime(2020, 1, 2, 3, 4, 5), home=Row(x=1.5))
     message = pickle.loads(pickle.dumps(writing)).serialize(row)
     assert pickle.loads(pickle.dumps(reading)).deserialize(message) == row

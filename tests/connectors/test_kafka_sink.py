@@ -222,7 +222,9 @@ def properties_of(broker: Broker) -> dict[str, str]:
 
 
 def unfinished() -> KafkaSinkBuilder:
-    schema = KafkaRecordSerializationSchema.builder().set_topic("t").set_value_serialization_schema(SimpleStringSchema())
+    schema = (
+        KafkaRecordSerializationSchema.builder().set_topic("t").set_value_serialization_schema(SimpleStringSchema())
+    )
     return KafkaSink.builder().set_bootstrap_servers("b:9092").set_record_serializer(schema.build())
 
 
@@ -231,13 +233,21 @@ def unfinished() -> KafkaSinkBuilder:
     [
         (lambda: KafkaSink.builder().build(), InvalidProgramError, "bootstrap servers"),
         (lambda: KafkaSink.builder().set_bootstrap_servers("b").build(), InvalidProgramError, "needs a serialiser"),
-        (lambda: unfinished().set_delivery_guarantee(EXACTLY).build(), InvalidProgramError, "prefix for its transactional"),
+        (
+            lambda: unfinished().set_delivery_guarantee(EXACTLY).build(),
+            InvalidProgramError,
+            "prefix for its transactional",
+        ),
         (lambda: unfinished().set_delivery_guarantee("EXACTLY_ONCE"), TypeError, "takes a DeliveryGuarantee"),
         (lambda: unfinished().set_transactional_id_prefix("x" * 200), InvalidProgramError, "128 bytes"),
         (lambda: unfinished().set_record_serializer(SimpleStringSchema()), TypeError, "KafkaRecordSerializationSchema"),
         (lambda: KafkaRecordSerializationSchema.builder().build(), InvalidProgramError, "need a topic"),
         (lambda: KafkaRecordSerializationSchema.builder().set_topic("t").build(), InvalidProgramError, "need a value"),
-        (lambda: KafkaRecordSerializationSchema.builder().set_topic("t").set_topic("u"), InvalidProgramError, "already"),
+        (
+            lambda: KafkaRecordSerializationSchema.builder().set_topic("t").set_topic("u"),
+            InvalidProgramError,
+            "already",
+        ),
         (lambda: KafkaRecordSerializationSchema.builder().set_topic_selector(5), TypeError, "KafkaTopicSelector"),
     ],
 )

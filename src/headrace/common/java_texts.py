@@ -9,7 +9,7 @@ import datetime
 import decimal
 import re
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from headrace.common.time import Instant
 
@@ -124,7 +124,8 @@ def time_of_day(text: str, end: str = "") -> datetime.time:
     found = _TIME.fullmatch(text.removesuffix(end)) if text.endswith(end) else None
     if not found:
         raise ValueError(f"not a time of the form 03:04:05{end}: {text!r}")
-    return datetime.time(*map(int, found.groups()))
+    hours, minutes, seconds = map(int, found.groups())
+    return datetime.time(hours, minutes, seconds)
 
 
 def timestamp(text: str, between: str = " ", end: str = "") -> datetime.datetime:
@@ -138,7 +139,7 @@ def timestamp(text: str, between: str = " ", end: str = "") -> datetime.datetime
         raise ValueError(f"not a time of the form 2020-01-02{between}03:04:05{end}: {text!r}")
     *parts, fraction = found.groups()
     micros = int((fraction or "0").ljust(9, "0")) // 1000
-    return datetime.datetime(*map(int, parts), micros)  # type: ignore[arg-type]
+    return _moment(parts).replace(microsecond=micros)
 
 
 def instant(text: str, between: str = "T") -> Instant:
@@ -152,9 +153,13 @@ def instant(text: str, between: str = "T") -> Instant:
     if not found or not offset or text[10] != between:
         raise ValueError(f"not a time of the form 2020-01-02{between}03:04:05Z: {text!r}")
     *parts, fraction = found.groups()
-    local = datetime.datetime(*map(int, parts))  # type: ignore[arg-type]
-    seconds = int((local - _EPOCH).total_seconds())
+    seconds = int((_moment(parts) - _EPOCH).total_seconds())
     if offset.group(1):
         ahead = int(offset.group(2)) * 3600 + int(offset.group(3) or 0) * 60
         seconds -= ahead if offset.group(1) == "+" else -ahead
     return Instant(seconds, int((fraction or "0").ljust(9, "0")))
+
+
+def _moment(parts: Sequence[str]) -> datetime.datetime:
+    year, month, day, hour, minute, second = map(int, parts)
+    return datetime.datetime(year, month, day, hour, minute, second)

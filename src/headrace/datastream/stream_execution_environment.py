@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.common.configuration import Configuration
 from headrace.common.errors import InvalidProgramError, JobExecutionError, TypeMismatchError
-from headrace.common.io import InputFormat
 from headrace.common.job_client import JobClient
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.typeinfo import TypeInformation
@@ -159,15 +158,16 @@ class StreamExecutionEnvironment(CheckpointingOptions):
 
     def create_input(self, input_format: Any, type_info: TypeInformation | None = None) -> DataStream:
         """Give a stream of what an input format reads, such as `AvroInputFormat`."""
-        file_format = getattr(input_format, "file_format", None)
-        if not isinstance(input_format, InputFormat) or file_format is None:
+        from headrace.datastream.formats.avro import AvroInputFormat
+
+        if not isinstance(input_format, AvroInputFormat):
             raise TypeMismatchError(
                 "create_input takes an input format",
                 seen=input_format,
                 expected="an AvroInputFormat",
                 remedy="use from_source() with a FileSource",
             )
-        files = Files([input_format.path], file_format)
+        files = Files([input_format.path], input_format.file_format)
         kept = declared_type(type_info, "type_info") or files.produced_type
         return self._source(files, WatermarkStrategy.no_watermarks(), "Custom Source", kept)
 

@@ -9,8 +9,8 @@ from abc import ABC, abstractmethod
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from headrace.common.typeinfo import TypeInformation
 from headrace.common.errors import TypeMismatchError
+from headrace.common.typeinfo import TypeInformation
 from headrace.graph.specs import StagedSink
 from headrace.sinks.base import Sink as SinkDefinition
 from headrace.sources.base import Source as SourceDefinition

@@ -32,7 +32,8 @@ class FlinkKafkaConsumer(Source):
         """Take topics, how values are read, and properties of the client."""
         if type(deserialization_schema).is_end_of_stream is not DeserializationSchema.is_end_of_stream:
             raise InvalidProgramError(
-                "is_end_of_stream cannot end a Kafka source", remedy="use KafkaSource with set_bounded() or set_unbounded()"
+                "is_end_of_stream cannot end a Kafka source",
+                remedy="use KafkaSource with set_bounded() or set_unbounded()",
             )
         self._schema = deserialization_schema
         self._builder = KafkaSource.builder().set_topics(*([topics] if isinstance(topics, str) else topics))

@@ -187,7 +187,7 @@ class KafkaSinkBuilder:
         self._serializer = record_serializer
         return self
 
-    def set_property(self, key: str, value: str) -> KafkaSinkBuilder:
+    def set_property(self, key: str, value: Any) -> KafkaSinkBuilder:
         """Set a property of the producer."""
         if not isinstance(key, str) or not isinstance(value, (str, int, float)):
             raise TypeMismatchError("A property of Kafka has a name and a text", seen={key: value})

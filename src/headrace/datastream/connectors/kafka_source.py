@@ -88,10 +88,9 @@ class KafkaSourceBuilder:
 
     def set_topics(self, *topics: str) -> KafkaSourceBuilder:
         """Read all partitions of these topics."""
-        names = topics[0] if len(topics) == 1 and isinstance(topics[0], (list, tuple)) else topics
-        if not names or not all(isinstance(name, str) and name for name in names):
+        if not topics or not all(isinstance(name, str) and name for name in topics):
             raise TypeMismatchError("set_topics takes the names of topics", seen=topics)
-        return self._subscribe(Subscription(topics=tuple(names)))
+        return self._subscribe(Subscription(topics=topics))
 
     def set_topic_pattern(self, topic_pattern: str) -> KafkaSourceBuilder:
         """Read all topics whose whole name matches a regular expression."""
@@ -142,7 +141,7 @@ class KafkaSourceBuilder:
         """Set what the client ids begin with; the number of the subtask follows."""
         return self.set_property("client.id.prefix", prefix)
 
-    def set_property(self, key: str, value: str) -> KafkaSourceBuilder:
+    def set_property(self, key: str, value: Any) -> KafkaSourceBuilder:
         """Set a property of the client, or of the source: ``partition.discovery.interval.ms`` (5 minutes, -1 for
         never) and ``commit.offsets.on.checkpoint``.
         """

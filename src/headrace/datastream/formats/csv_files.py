@@ -41,7 +41,7 @@ class _CsvReader(SplitReader):
         self._path = path
         self._names = schema.row_type.field_names()
         self._readers = field_readers(schema)
-        self._text = io.TextIOWrapper(open_decompressed(path), "utf-8", "replace", newline="")  # type: ignore[arg-type]
+        self._text = io.TextIOWrapper(open_decompressed(path), "utf-8", "replace", newline="")
         lines: Any = self._text
         if schema.allow_comments:
             lines = (line for line in self._text if not line.startswith("#"))

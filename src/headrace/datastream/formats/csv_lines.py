@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from headrace.common.errors import InvalidProgramError
 
@@ -46,12 +48,12 @@ class Dialect:
         except csv.Error as error:
             raise ValueError(str(error)) from None
 
-    def reader(self, lines: io.TextIOBase) -> csv._reader:
+    def reader(self, lines: Iterable[str]) -> Any:
         """Give a reader of many lines."""
-        quoting = csv.QUOTE_NONE if self.quote is None else csv.QUOTE_MINIMAL
-        return csv.reader(
-            lines, delimiter=self.delimiter, quotechar=self.quote, escapechar=self.escape, quoting=quoting, strict=True
-        )
+        settings: dict[str, Any] = {"delimiter": self.delimiter, "escapechar": self.escape, "strict": True}
+        if self.quote is None:
+            return csv.reader(lines, quoting=csv.QUOTE_NONE, **settings)
+        return csv.reader(lines, quotechar=self.quote, **settings)
 
     def line(self, texts: list[str | None], null: str = "") -> str:
         """Put fields together; a text is quoted if it has a character that is below ``-`` or special, as in Flink."""

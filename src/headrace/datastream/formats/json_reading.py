@@ -181,7 +181,7 @@ def _instant(value: Any) -> Instant | None:
         value = decimal.Decimal(text)
     if isinstance(value, bool) or not isinstance(value, (int, float, decimal.Decimal)):
         raise ValueError(f"{_text(value)} is not a time")
-    if not abs(value) <= _LAST_SECOND:
+    if not -_LAST_SECOND <= value <= _LAST_SECOND:
         raise ValueError(f"{value} is beyond the times that there are")
     nanos = int(decimal.Decimal(repr(value) if isinstance(value, float) else value) * _NANOS)
     return Instant(*divmod(nanos, _NANOS))

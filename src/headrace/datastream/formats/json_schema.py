@@ -51,7 +51,7 @@ def _type(node: Any, root: Any) -> TypeInformation:
     if kind == "string":
         if node.get("contentEncoding") == "base64":
             return Types.PRIMITIVE_ARRAY(Types.BYTE())
-        return _TEXT_FORMATS.get(node.get("format"), Types.STRING)()
+        return _TEXT_FORMATS.get(str(node.get("format")), Types.STRING)()
     plain = {"number": Types.BIG_DEC, "integer": Types.BIG_INT, "boolean": Types.BOOLEAN}.get(str(kind))
     if plain is None:
         raise _refused(node)

@@ -57,17 +57,9 @@ class _Make:
         writer = arrow_rows.pyarrow("pyarrow.orc").ORCWriter(KeepOpen(stream), **self._settings)
         pa = arrow_rows.pyarrow()
 
-        def write(batch: Any) -> None:
-            writer.write(pa.Table.from_batches([batch]))
-
-        def close() -> None:
-            if not written:
-                write(pa.record_batch([[] for _ in schema], schema=schema))
-            writer.close()
-
-        written: list[bool] = []
-        schema = arrow_rows.arrow_schema(self._rows)
-        return ColumnWriter(self._rows, lambda batch: (written.append(True), write(batch))[1], close)
+        # The writer learns the schema from the first table; an empty one makes a file without rows whole too.
+        writer.write(arrow_rows.arrow_schema(self._rows).empty_table())
+        return ColumnWriter(self._rows, lambda batch: writer.write(pa.Table.from_batches([batch])), writer.close)
 
 
 class OrcColumnarRowInputFormat(BulkFormat):

@@ -77,7 +77,9 @@ def formatted(moment: datetime.datetime, pattern: str) -> str:
         if letter in _DIGITS and width <= 2:
             return f"{getattr(moment, _DIGITS[letter]):0{width}}"
         raise InvalidProgramError(
-            "A letter of the pattern of buckets is not known", seen=found.group(), expected="y, M, d, H, m, s, S in numbers"
+            "A letter of the pattern of buckets is not known",
+            seen=found.group(),
+            expected="y, M, d, H, m, s, S in numbers",
         )
 
     return _TOKEN.sub(one, pattern)

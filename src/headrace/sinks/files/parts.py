@@ -18,7 +18,6 @@ from typing import IO, Any
 
 from headrace.common.serialization import BulkWriterFactory, Encoder
 
-
 _RUN = 1024
 
 

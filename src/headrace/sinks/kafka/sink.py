@@ -66,7 +66,8 @@ class _StagingWriter(SinkWriter):
         self._serializer = serializer
         self._folder = context.directory
         self._blocks: list[Any] = []
-        self._checkpoint, self._count = max(states, default=(0, 0))
+        last: tuple[int, int] = max(states, default=(0, 0))
+        self._checkpoint, self._count = last
 
     def write(self, values: list[Any], timestamps: list[int | None] | None) -> None:
         self._blocks.append(self._serializer.messages(values, timestamps))

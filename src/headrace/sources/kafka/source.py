@@ -160,4 +160,3 @@ class KafkaPartitions(Source):
 
 def _split_id(partition: Partition) -> str:
     return f"{partition[0]}-{partition[1]}"
-
