@@ -14,7 +14,7 @@ from typing import Any
 from headrace.common.errors import ConfigurationError
 from headrace.common.extras import need
 
-__all__ = ["admin_client", "confluent", "consumer", "log_error", "producer", "translated"]
+__all__ = ["admin_client", "confluent", "consumer", "producer", "translated"]
 
 _LOG = logging.getLogger("headrace.kafka")
 
@@ -39,7 +39,11 @@ _JAAS = re.compile(r"""(username|password)\s*=\s*(?:"([^"]*)"|'([^']*)'|(\S+))""
 
 
 def confluent() -> Any:
-    """Give the module `confluent_kafka`."""
+    """Give the module `confluent_kafka`.
+
+    >>> confluent().__name__
+    'confluent_kafka'
+    """
     return need("confluent_kafka", "kafka", "The Kafka connector")
 
 
@@ -75,17 +79,38 @@ def translated(properties: Mapping[str, str]) -> dict[str, Any]:
 
 
 def consumer(settings: Mapping[str, Any]) -> Any:
-    """Make a Consumer."""
+    """Make a Consumer.
+
+    >>> consumer({"bootstrap.servers": "b:9092"})
+    Traceback (most recent call last):
+    ...
+    headrace.common.errors.ConfigurationError: The Kafka client refuses its settings [CONFIGURATION]
+    ...
+    """
     return _made("Consumer", settings)
 
 
 def producer(settings: Mapping[str, Any]) -> Any:
-    """Make a Producer."""
+    """Make a Producer.
+
+    >>> producer({"acks": "some"})
+    Traceback (most recent call last):
+    ...
+    headrace.common.errors.ConfigurationError: The Kafka client refuses its settings [CONFIGURATION]
+    ...
+    """
     return _made("Producer", settings)
 
 
 def admin_client(settings: Mapping[str, Any]) -> Any:
-    """Make an AdminClient."""
+    """Make an AdminClient.
+
+    >>> admin_client({"no.such": "1"})
+    Traceback (most recent call last):
+    ...
+    headrace.common.errors.ConfigurationError: The Kafka client refuses its settings [CONFIGURATION]
+    ...
+    """
     module = need("confluent_kafka.admin", "kafka", "The Kafka connector")
     return _checked(module.AdminClient, settings)
 
