@@ -21,10 +21,13 @@ from headrace.common.errors import (
 from headrace.common.serialization import ByteArraySchema, DeserializationSchema, SimpleStringSchema
 from headrace.common.time import Duration
 from headrace.datastream import ProcessFunction
+from headrace.datastream.connectors.base import DeliveryGuarantee
 from headrace.datastream.connectors.kafka import (
     KafkaOffsetResetStrategy,
     KafkaOffsetsInitializer,
     KafkaRecordDeserializationSchema,
+    KafkaRecordSerializationSchema,
+    KafkaSink,
     KafkaSource,
     KafkaSourceBuilder,
     KafkaTopicPartition,
@@ -423,3 +426,39 @@ def test_refusals(make: Callable[[], Any], error: type[Exception], text: str) ->
 def test_a_property_that_the_client_does_not_know(broker: Broker, numbers: str, contents: Contents) -> None:
     with pytest.raises(ConfigurationError, match='No such configuration property: "no.such"'):
         contents(texts(broker, numbers).set_bounded(LATEST).set_property("no.such", "1").build())
+
+
+@pytest.mark.slow
+def test_a_broker_that_is_away_for_some_time_loses_nothing(make_env: Any) -> None:
+    """A broker of its own is killed while a job reads and writes, exactly once; after its return everything is there once."""
+    from kafka_kit.broker import Broker
+
+    own = Broker().start()
+    try:
+        into, out = own.topic(1), own.topic(1)
+        own.send(into, as_texts(range(500)))
+        source = texts(own, into).build()
+        schema = KafkaRecordSerializationSchema.builder().set_topic(out)
+        sink = (
+            KafkaSink.builder()
+            .set_bootstrap_servers(own.servers)
+            .set_record_serializer(schema.set_value_serialization_schema(SimpleStringSchema()).build())
+            .set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE)
+            .set_transactional_id_prefix("away")
+            .build()
+        )
+        env = make_env(1)
+        env.enable_checkpointing(200)
+        env.from_source(source, WatermarkStrategy.no_watermarks(), "in").sink_to(sink)
+        client = env.execute_async("through an outage")
+        wait_for(lambda: len(own.values(out)) == 500)
+        own.stop(kill=True)
+        time.sleep(5)
+        own.start()
+        own.send(into, as_texts(range(500, 1000)))
+        wait_for(lambda: len(own.values(out)) >= 1000, 60)
+        time.sleep(1)
+        assert [v.decode() for v in own.values(out)] == as_texts(range(1000))
+        client.cancel().result()
+    finally:
+        own.remove()

@@ -124,10 +124,11 @@ def _checked(kind: Any, settings: Mapping[str, Any]) -> Any:
     settings = {"error_cb": log_error, "logger": _LOG, **settings}
     try:
         return kind(settings)
-    except module.KafkaException as error:
+    except (module.KafkaException, ValueError, TypeError) as error:
+        cause = error.args[0] if error.args else error
         raise ConfigurationError(
             "The Kafka client refuses its settings",
-            seen=str(error.args[0].str() if error.args else error),
+            seen=cause.str() if hasattr(cause, "str") else str(cause),
             remedy="property names and values are those of librdkafka's CONFIGURATION.md",
         ) from None
 
