@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from semantics_kit.forgetful import ForgetfulExecutor
-from semantics_kit.replay import replay_as_job, replay_on_harness, settings_of
+from semantics_kit.on_disk import AlternatingExecutor, DiskExecutor
+from semantics_kit.replay import build, environment, replay_as_job, replay_on_harness, settings_of
 from semantics_kit.transcript import HARNESS, LOCAL, SPARK, Transcript, read_transcripts
 
 import headrace.runtime.submission
@@ -25,6 +26,14 @@ def of(way: str) -> pytest.MarkDecorator:
 
 def test_names_are_unique():
     assert [name for name, count in Counter(t.name for t in TRANSCRIPTS).items() if count > 1] == []
+
+
+def is_combined(transcript: Transcript) -> bool:
+    """Whether the job of a transcript has an operator that combines records before the exchange."""
+    env = environment(transcript, LOCAL)
+    for stream in build(env, transcript).values():
+        stream.print()
+    return any(node.name.startswith("Local ") for node in env.get_stream_graph().nodes.values())
 
 
 @of(HARNESS)
@@ -55,6 +64,43 @@ def test_with_every_epoch_in_another_process(transcript: Transcript, monkeypatch
         pytest.skip("its watermarks depend on epochs, or it is a batch and has one epoch")
     monkeypatch.setattr(headrace.runtime.submission, "LocalExecutor", ForgetfulExecutor)
     replay_as_job([transcript], LOCAL, cut_everywhere=True)
+
+
+COMBINED = [t for t in TRANSCRIPTS if LOCAL in t.runs_on and is_combined(t)]
+
+
+def test_enough_transcripts_combine_before_the_exchange():
+    assert len(COMBINED) >= 14
+
+
+@pytest.mark.parametrize("transcript", COMBINED, ids=lambda t: f"{t.file}: {t.name}")
+def test_without_combining_before_the_exchange(transcript: Transcript):
+    replay_as_job([transcript], LOCAL, **{"headrace.windows.pre-aggregate": "false"})
+
+
+@of(LOCAL)
+def test_with_state_on_disk(transcript: Transcript, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(headrace.runtime.submission, "LocalExecutor", DiskExecutor)
+    replay_as_job([transcript], LOCAL)
+
+
+@of(LOCAL)
+def test_with_every_epoch_on_the_other_backend(transcript: Transcript, monkeypatch: pytest.MonkeyPatch):
+    if epochs_matter(transcript) or transcript.batch:
+        pytest.skip("its watermarks depend on epochs, or it is a batch and has one epoch")
+    monkeypatch.setattr(headrace.runtime.submission, "LocalExecutor", AlternatingExecutor)
+    replay_as_job([transcript], LOCAL, cut_everywhere=True)
+
+
+def test_state_on_disk_is_on_disk(monkeypatch: pytest.MonkeyPatch):
+    """The two tests above would show nothing if all state had stayed in memory."""
+    monkeypatch.setattr(headrace.runtime.submission, "LocalExecutor", DiskExecutor)
+    monkeypatch.setattr("semantics_kit.on_disk.closed_with_files", [])
+    session = next(t for t in TRANSCRIPTS if t.file.startswith("session") and LOCAL in t.runs_on)
+    replay_as_job([session], LOCAL, cut_everywhere=True)
+    from semantics_kit.on_disk import closed_with_files
+
+    assert closed_with_files and not any(directory.exists() for directory in closed_with_files)
 
 
 def spark_jobs() -> list[list[Transcript]]:

@@ -15,15 +15,17 @@ from headrace.operators.cep.processing_time import ProcessingTimeCepOperator
 from headrace.operators.connected import CoFlatMapOperator, CoMapOperator, CoProcessOperator
 from headrace.operators.feedback import FeedbackSinkOperator, FeedbackSourceOperator
 from headrace.operators.interval_join import IntervalJoinOperator
+from headrace.operators.large_interval_join import LargeIntervalJoinOperator
 from headrace.operators.process import ProcessOperator
 from headrace.operators.reduce import KeyedReduceOperator
-from headrace.operators.sinks import CollectSinkOperator, FunctionSinkOperator, PrintSinkOperator
+from headrace.operators.sinks import CacheSinkOperator, CollectSinkOperator, FunctionSinkOperator, PrintSinkOperator
 from headrace.operators.source import SourceOperator
 from headrace.operators.staged_sink import StagedSinkOperator
 from headrace.operators.stateless import FilterOperator, FlatMapOperator, MapOperator
 from headrace.operators.watermarks import AssignTimestampsOperator
 from headrace.operators.windows.choice import window_operator
 from headrace.operators.windows.co_group import CoGroupOperator
+from headrace.operators.windows.local import LocalWindowOperator
 from headrace.sources.feedback import FeedbackSource
 
 _MAKERS: dict[type[specs.OperatorSpec], Callable[[Any], Operator]] = {
@@ -42,6 +44,7 @@ _MAKERS: dict[type[specs.OperatorSpec], Callable[[Any], Operator]] = {
     specs.CoProcess: lambda s: CoProcessOperator(s.func, s.keyed),
     specs.BroadcastProcess: lambda s: BroadcastProcessOperator(s.func, s.keyed, s.descriptors),
     specs.WindowOperation: window_operator,
+    specs.LocalWindowAggregate: LocalWindowOperator,
     specs.WindowCoGroup: CoGroupOperator,
     specs.IntervalJoin: IntervalJoinOperator,
     specs.AsyncWait: AsyncWaitOperator,
@@ -51,17 +54,25 @@ _MAKERS: dict[type[specs.OperatorSpec], Callable[[Any], Operator]] = {
     specs.StagedSink: lambda s: StagedSinkOperator(s.sink, s.input_type),
     specs.PrintSink: lambda s: PrintSinkOperator(s.identifier, s.stderr, s.input_type),
     specs.FeedbackSink: lambda s: FeedbackSinkOperator(s.feedback_id, s.input_type),
+    specs.CacheSink: lambda s: CacheSinkOperator(s.collect_id, s.input_type),
     specs.CollectSink: lambda s: CollectSinkOperator(s.collect_id, s.input_type),
 }
 
 
-def create_operator(spec: specs.OperatorSpec) -> Operator:
+_FOR_LARGE_STATE: dict[type[specs.OperatorSpec], Callable[[Any], Operator]] = {
+    specs.WindowOperation: lambda s: window_operator(s, large_state=True),
+    specs.IntervalJoin: LargeIntervalJoinOperator,
+}
+"""Operators for state that may be larger than memory, where the usual one keeps something beside its tables."""
+
+
+def create_operator(spec: specs.OperatorSpec, large_state: bool = False) -> Operator:
     """The running operator for `spec`; a spec from outside (the test kit has one) makes it in its own `create_operator`.
 
     >>> type(create_operator(specs.Map(str.upper))).__name__
     'MapOperator'
     """
-    maker = _MAKERS.get(type(spec))
+    maker = (_FOR_LARGE_STATE.get(type(spec)) if large_state else None) or _MAKERS.get(type(spec))
     if maker is not None:
         return maker(spec)
     own: Callable[[], Operator] | None = getattr(spec, "create_operator", None)

@@ -14,10 +14,11 @@ from heapq import heappop, heappush
 from typing import Any
 
 from headrace.common.errors import InvalidProgramError
-from headrace.common.watermark_strategy import MIN_TIMESTAMP
+from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
 from headrace.graph.specs import IntervalJoin
 from headrace.operators.base import FunctionOperator
 from headrace.operators.emission import emit_tagged
+from headrace.operators.late import OperatorWithLateRecords
 from headrace.operators.output import Timestamps, Values
 
 __all__ = ["IntervalJoinOperator"]
@@ -48,7 +49,7 @@ class JoinContext:
     timestamp = get_timestamp
 
 
-class IntervalJoinOperator(FunctionOperator):
+class IntervalJoinOperator(FunctionOperator, OperatorWithLateRecords):
     """The operator behind `keyed.interval_join(other)`."""
 
     def __init__(self, spec: IntervalJoin) -> None:
@@ -61,18 +62,24 @@ class IntervalJoinOperator(FunctionOperator):
         self._buckets: list[int] = []
         self._bucket = max(1, (spec.upper - spec.lower) // 64)
         self._kept_for = (max(spec.upper, 0), max(-spec.lower, 0))
-        self.late_dropped = 0
 
     def open(self) -> None:
         """Takes up what the table has, then opens the function."""
         self._table = self.context.keyed_state.table("_interval_join")
+        self.take_up()
+        self._join_context = JoinContext()
+        super().open()
+
+    def take_up(self) -> None:
+        """Brings the table's records into working memory; timers of a former operator over large state are of no use here."""
+        timers = self.context.event_timers
+        while timers.pop_due(MAX_WATERMARK) is not None:
+            pass
         self._live = dict(self._table.data)
         for key, sides in self._live.items():
             for side, kept_for in zip(sides, self._kept_for):
                 for time in side:
                     self._expire_at(time + kept_for, (key, side, time))
-        self._join_context = JoinContext()
-        super().open()
 
     # -- elements -------------------------------------------------------------------------------------------------
 
@@ -134,10 +141,7 @@ class IntervalJoinOperator(FunctionOperator):
 
     def _late(self, own: int, values: Values, timestamps: list[int | None]) -> None:
         tag = self._spec.right_late_tag if own else self._spec.left_late_tag
-        if tag is None:
-            self.late_dropped += len(values)
-        else:
-            self.output.emit_side(tag, values, timestamps)
+        self.late_to(tag, values, timestamps)
 
     # -- time -----------------------------------------------------------------------------------------------------
 

@@ -12,14 +12,14 @@ from headrace.operators.base import FunctionOperator
 from headrace.operators.emission import emit_tagged
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.timing import FunctionTimerService, KeylessTimerService, OnTimerContextMixin, fire_timers
-from headrace.state.heap import HeapKeyedBackend
+from headrace.state.keyed_backend import KeyedBackend
 from headrace.state.opaque_key import unwrap_key
 
 
 class ElementContext:
     """The `ctx` of `process_element`: timestamp, timer service, and on keyed streams the current key."""
 
-    def __init__(self, timers: FunctionTimerService, backend: HeapKeyedBackend) -> None:
+    def __init__(self, timers: FunctionTimerService, backend: KeyedBackend) -> None:
         self.record_timestamp: int | None = None
         self._timers = timers
         self._backend = backend
@@ -91,7 +91,7 @@ class TimedFunctionOperator(FunctionOperator):
         timestamps: Timestamps,
         keys: Iterable[Any] | None,
     ) -> None:
-        """Calls `call(value, context)` for a run of records and emits what comes back."""
+        """Calls `call(value, context)` for a run of records and emits what comes back; what is false is nothing."""
         records = iter(values)
         results: Values = []
         extend = results.extend
@@ -104,14 +104,14 @@ class TimedFunctionOperator(FunctionOperator):
                 context.record_timestamp = None
                 for backend.key, v in zip(keys, records):
                     r = call(v, context)
-                    if r is not None:
+                    if r:
                         extend(r)
             else:
                 times = []
                 for backend.key, t, v in zip(keys, timestamps, records):
                     context.record_timestamp = t
                     r = call(v, context)
-                    if r is not None:
+                    if r:
                         extend(r)
                         if len(results) != len(times):
                             times.extend([t] * (len(results) - len(times)))

@@ -19,14 +19,16 @@ from headrace.operators.cep.contexts import MatchContext
 from headrace.operators.cep.key_state import KeyState
 from headrace.operators.cep.matcher import Match, Matcher
 from headrace.operators.emission import emit_tagged
+from headrace.operators.late import OperatorWithLateRecords
 from headrace.operators.output import Values
 from headrace.operators.runtime_context import TaskRuntimeContext
+from headrace.state.heap_table import HeapTable
 
 Event = tuple[int, Any]
 """(time, value)"""
 
 
-class CepOperator(FunctionOperator):
+class CepOperator(FunctionOperator, OperatorWithLateRecords):
     """The base: subclasses decide when events are fed, and register timers.
 
     Flink registers a timer for every start of a partial match, and at each of them a key's time moves on. That is done
@@ -36,7 +38,6 @@ class CepOperator(FunctionOperator):
     def __init__(self, spec: Cep) -> None:
         super().__init__(spec.func)
         self.spec = spec
-        self.late_records_dropped = 0
         self._nfa = compile_pattern(spec.pattern)
         self._owners = owners_of(spec.pattern)
         self._sort_key = _sort_key(spec.comparator)
@@ -57,8 +58,8 @@ class CepOperator(FunctionOperator):
             self._nfa, self.spec.pattern.skip, timeouts=self._on_timeout is not None, now=context.clock.now
         )
         self.timer_per_start = self.matcher.window > 0 and (self.matcher.has_gaps or not self.spec.event_time)
-        self.branches = context.keyed_state.table("cep/branches")
-        self.queue = context.keyed_state.table("cep/queue")
+        self.branches: HeapTable = context.keyed_state.table("cep/branches")
+        self.queue: HeapTable = context.keyed_state.table("cep/queue")
         self.initialize_functions()
         for owner in (*self._owners, self.func):
             opener = getattr(owner, "open", None)
@@ -78,7 +79,7 @@ class CepOperator(FunctionOperator):
     def feed(self, key: Any, events: Iterable[Event], until: int | None) -> KeyState | None:
         """Runs events of one key, in order, then moves its time to `until`; gives the state if any is left."""
         data = self.branches.data
-        state = data.get(key)
+        state: KeyState | None = data.get(key)
         was_there = state is not None
         if state is None:
             state = KeyState()

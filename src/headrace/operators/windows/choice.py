@@ -5,6 +5,7 @@ from __future__ import annotations
 from headrace.graph.specs import WindowOperation
 from headrace.operators.base import Operator
 from headrace.operators.windows.aligned import AlignedWindowOperator
+from headrace.operators.windows.combining import CombiningWindowOperator
 from headrace.operators.windows.evicting import EvictingWindowOperator
 from headrace.operators.windows.operator import WindowOperator
 from headrace.operators.windows.session_windows import SessionWindowOperator
@@ -16,8 +17,10 @@ from headrace.operators.windows.tumbling import TumblingEventTimeWindows
 __all__ = ["window_operator"]
 
 
-def window_operator(spec: WindowOperation) -> Operator:
+def window_operator(spec: WindowOperation, large_state: bool = False) -> Operator:
     """The running form of a window operation. Classes are compared exactly: a subclass may do anything.
+
+    Quick operators keep open windows in memory: state that may be larger than that is the general one's.
 
     >>> tumbling = TumblingEventTimeWindows(10, 0)
     >>> type(window_operator(WindowOperation(tumbling, EventTimeTrigger(), "list"))).__name__
@@ -25,9 +28,11 @@ def window_operator(spec: WindowOperation) -> Operator:
     >>> type(window_operator(WindowOperation(tumbling, EventTimeTrigger(), "list", allowed_lateness=5))).__name__
     'WindowOperator'
     """
+    if spec.takes_runs:
+        return CombiningWindowOperator(spec)
     if spec.evictor is not None:
         return EvictingWindowOperator(spec)
-    if type(spec.trigger) is EventTimeTrigger and spec.allowed_lateness == 0:
+    if not large_state and type(spec.trigger) is EventTimeTrigger and spec.allowed_lateness == 0:
         if type(spec.assigner) in (TumblingEventTimeWindows, SlidingEventTimeWindows):
             return AlignedWindowOperator(spec)
         if type(spec.assigner) is EventTimeSessionWindows:

@@ -21,7 +21,9 @@ from headrace.sinks.base import Handle, SinkCommitter
 from headrace.sinks.kafka.messages import Messages
 from headrace.sinks.kafka.sending import Sender
 
-_SECONDS = 60.0
+# A producer that was there before its broker went away may wait in vain; a new one does not.
+_SECONDS = 10.0
+_COMMIT_SECONDS = 60.0
 _ACCESS = ("bootstrap.servers", "sasl.", "ssl.", "security.")
 
 
@@ -30,7 +32,7 @@ class _Channel:
 
     def __init__(self, settings: dict[str, Any], name: str) -> None:
         self.sender = Sender({"transaction.timeout.ms": 600_000, **settings, "transactional.id": name})
-        self.sender.producer.init_transactions(_SECONDS)
+        self.sender.producer.init_transactions(_COMMIT_SECONDS)
         access = {k: v for k, v in settings.items() if k.startswith(_ACCESS)}
         self._group = consumer({**access, "group.id": name})
         self.sent = _last_number(access, name)
@@ -41,9 +43,10 @@ class _Channel:
         with open(path, "rb") as file:
             for messages in Messages.load(file):
                 self.sender.send(messages)
+        self.sender.flush()
         offset = confluent().TopicPartition(*marker, number)
         producer.send_offsets_to_transaction([offset], self._group.consumer_group_metadata(), _SECONDS)
-        producer.commit_transaction(_SECONDS)
+        producer.commit_transaction(_COMMIT_SECONDS)
         self.sender.check()
         self.sent = number
 

@@ -14,6 +14,7 @@ _FLUSH_STEP_SECONDS = 1.0
 DEFAULTS = {
     "enable.idempotence": True,
     "linger.ms": 5,
+    "reconnect.backoff.max.ms": 2000,
     "partitioner": "murmur2_random",  # the partition of a key is then the one that Java's producer chooses
     "delivery.report.only.error": True,
     "queue.buffering.max.messages": 500_000,

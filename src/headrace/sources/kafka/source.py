@@ -31,6 +31,7 @@ _DEFAULTS = {
     "isolation.level": "read_uncommitted",
     "allow.auto.create.topics": False,
     "fetch.queue.backoff.ms": 5,
+    "reconnect.backoff.max.ms": 2000,
     "queued.max.messages.kbytes": 32_768,
     "fetch.message.max.bytes": 2 * 1024 * 1024,
 }
