@@ -3,7 +3,8 @@
 1. Each subtask has a transactional id of its own. `init_transactions` ends what an earlier owner had begun, and fences it.
 2. The transaction holds the messages and an offset of a consumer group of the sink's own: the number of the handle.
 3. A handle whose number is not above the group's offset was sent before: nothing is done. Numbers rise within a subtask.
-4. After any failure the producer is thrown away: the next try begins with 1, which settles what became of the last one.
+4. After any failure, or a lost connection, the producer is thrown away: the next try begins with 1, which settles what
+   became of the last one.
 
 No transaction is open between checkpoints, so none can time out and lose its data.
 """
@@ -11,6 +12,7 @@ No transaction is open between checkpoints, so none can time out and lose its da
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +23,7 @@ from headrace.sinks.base import Handle, SinkCommitter
 from headrace.sinks.kafka.messages import Messages
 from headrace.sinks.kafka.sending import Sender
 
-# A producer that was there before its broker went away may wait in vain; a new one does not.
+_LOG = logging.getLogger("headrace.kafka")
 _SECONDS = 10.0
 _COMMIT_SECONDS = 60.0
 _ACCESS = ("bootstrap.servers", "sasl.", "ssl.", "security.")
@@ -31,7 +33,7 @@ class _Channel:
     """The producer of one subtask, and the number of the last handle that was sent."""
 
     def __init__(self, settings: dict[str, Any], name: str) -> None:
-        self.sender = Sender({"transaction.timeout.ms": 600_000, **settings, "transactional.id": name})
+        self.sender = Sender({**settings, "transactional.id": name})
         self.sender.producer.init_transactions(_COMMIT_SECONDS)
         access = {k: v for k, v in settings.items() if k.startswith(_ACCESS)}
         self._group = consumer({**access, "group.id": name})
@@ -75,12 +77,16 @@ class KafkaCommitter(SinkCommitter):
         marker = (handle.payload["topic"], 0)
         try:
             channel = self._channels.get(handle.subtask)
+            if channel is not None and channel.sender.lost_connection():
+                self._channels.pop(handle.subtask).close()
+                channel = None
             if channel is None:
                 channel = _Channel(self._settings, f"{self._name}-{handle.subtask}")
                 self._channels[handle.subtask] = channel
             if number > channel.sent:
                 channel.send(path, number, marker)
         except (confluent().KafkaException, JobExecutionError, OSError) as error:
+            _LOG.warning("Kafka: a commit of checkpoint %s is tried again: %s", handle.checkpoint, error)
             failed = self._channels.pop(handle.subtask, None)
             if failed is not None:
                 failed.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.common.errors import JobExecutionError
-from headrace.common.kafka_client import producer
+from headrace.common.kafka_client import log_error, producer
 from headrace.sinks.kafka.messages import Messages
 
 _FULL_WAIT_SECONDS = 0.05
@@ -27,7 +27,17 @@ class Sender:
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self._failure: tuple[Any, str, int] | None = None
-        self.producer = producer({**DEFAULTS, **settings, "on_delivery": self._delivered})
+        self._lost_connection = False
+        self.producer = producer({**DEFAULTS, **settings, "on_delivery": self._delivered, "error_cb": self._troubled})
+
+    def lost_connection(self) -> bool:
+        """Say whether brokers were away since the producer was made."""
+        self.producer.poll(0)
+        return self._lost_connection
+
+    def _troubled(self, error: Any) -> None:
+        self._lost_connection = True
+        log_error(error)
 
     def send(self, messages: Messages) -> None:
         """Hand messages over; waits while the producer's queue is full: that is the back pressure."""
