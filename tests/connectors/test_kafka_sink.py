@@ -32,6 +32,8 @@ from headrace.sinks.base import EpochEnd, Handle, WriterContext
 if TYPE_CHECKING:
     from kafka_kit.broker import Broker
 
+pytestmark = pytest.mark.spark  # the broker is a JVM
+
 LEAST, EXACTLY = DeliveryGuarantee.AT_LEAST_ONCE, DeliveryGuarantee.EXACTLY_ONCE
 
 

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from kafka_kit.broker import Broker
 
 Contents = Callable[..., list[Any]]
+pytestmark = pytest.mark.spark  # the broker is a JVM
+
 LATEST = KafkaOffsetsInitializer.latest()
 
 
