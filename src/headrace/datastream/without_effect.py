@@ -27,7 +27,6 @@ WITHOUT_EFFECT = {
     "set_stream_time_characteristic": "each stream decides by its watermark strategy, each window by its assigner",
     "kryo and pojo registrations": "there are no Java objects: Python objects are pickled, typed ones encoded by type",
     "set_options": "an options factory of RocksDB is a Java class; keys of the configuration do the same",
-    "set_file_enumerator": "each text file is one split, as lines of text are never cut",
     "set_split_assigner": "Spark decides where subtasks run",
 }
 

@@ -36,6 +36,7 @@ class StagedSinkOperator(Operator):
             task.parallelism,
             task.attempt,
             TaskRuntimeContext(self.context, keyed=False),
+            task.state_directory,
         )
         self._state = self.context.operator_state.get_list_state(WRITER_STATE)
         self._writer = self.guarded(self._sink.open_writer, context, self._state.get())

@@ -30,6 +30,8 @@ class WriterContext:
     attempt: int = 0
     runtime: Any = None
     """The RuntimeContext that functions inside of the sink are given by `open`."""
+    directory: str = ""
+    """A directory that the driver sees too, for staged output; names begin with the sink's id."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from headrace.datastream import (
     without_effect,
 )
 from headrace.datastream.connectors.file_system import (
-    FileEnumeratorProvider,
     FileSource,
     FileSplitAssignerProvider,
     StreamFormat,
@@ -41,9 +40,6 @@ CALLS = {
     "set_stream_time_characteristic": lambda env: env.set_stream_time_characteristic(TimeCharacteristic.ProcessingTime),
     "kryo and pojo registrations": lambda env: env.register_type("a.B"),
     "set_options": lambda env: EmbeddedRocksDBStateBackend().set_options("a.B"),
-    "set_file_enumerator": lambda env: files().set_file_enumerator(
-        FileEnumeratorProvider.default_splittable_file_enumerator()
-    ),
     "set_split_assigner": lambda env: files().set_split_assigner(
         FileSplitAssignerProvider.locality_aware_split_assigner()
     ),
