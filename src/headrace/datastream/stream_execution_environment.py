@@ -271,7 +271,11 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         warn_of_options(self._configuration.key_set())
         self.registry.start_new_program()
         strategy = self.get_config().get_restart_strategy()
-        return submit(graph, self.get_configuration(), spark=self._spark, restart_strategy=strategy)
+        configuration = self.get_configuration()
+        backend = self.get_state_backend()
+        if backend is not None:
+            backend.configure(configuration)
+        return submit(graph, configuration, spark=self._spark, restart_strategy=strategy)
 
     def close(self) -> None:
         """Do nothing: an environment holds no resources; jobs end by themselves or are cancelled."""

@@ -10,6 +10,7 @@ import pytest
 from headrace.common import Configuration, Duration
 from headrace.datastream import (
     EmbeddedRocksDBStateBackend,
+    PredefinedOptions,
     SlotSharingGroup,
     StreamExecutionEnvironment,
     TimeCharacteristic,
@@ -44,6 +45,10 @@ CALLS = {
     "set_file_enumerator": lambda env: files().set_file_enumerator(
         FileEnumeratorProvider.default_splittable_file_enumerator()
     ),
+    "set_predefined_options": lambda env: EmbeddedRocksDBStateBackend().set_predefined_options(
+        PredefinedOptions.FLASH_SSD_OPTIMIZED
+    ),
+    "set_number_of_transfer_threads": lambda env: EmbeddedRocksDBStateBackend().set_number_of_transfer_threads(2),
     "set_split_assigner": lambda env: files().set_split_assigner(
         FileSplitAssignerProvider.locality_aware_split_assigner()
     ),
