@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from headrace.common import checkpoint_options
 from headrace.common.configuration import Configuration
 from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
+from headrace.common.no_java import NoJava
 from headrace.datastream.checkpoint_storage import CheckpointStorage
 from headrace.datastream.without_effect import warn_without_effect
 
@@ -37,7 +38,7 @@ class PredefinedOptions(Enum):
     FLASH_SSD_OPTIMIZED = 3
 
 
-class StateBackend:
+class StateBackend(NoJava):
     """Base of all backends.
 
     >>> isinstance(HashMapStateBackend(), StateBackend)

@@ -47,6 +47,7 @@ __all__ = ["Checkpoints"]
 T = TypeVar("T")
 _COMMIT_TRIES = 4
 _FIRST_PAUSE = 0.05
+_COLLECT_PAUSE = 0.5
 FINISHED = "finished"
 """The fact in the last manifest of a job that has come to its end."""
 
@@ -76,6 +77,7 @@ class Checkpoints:
         self._workflow = Workflow(job_id, uuid.uuid4().hex, options.settings.retained)
         self._coordinator = CheckpointCoordinator(options.settings, _monotonic())
         self._planned: Plan | None = None
+        self._collect_after = 0.0
         self._notices: tuple[list[int], list[int]] = ([], [])
         self._states: dict[str, dict[str, str]] = {}
 
@@ -120,9 +122,14 @@ class Checkpoints:
     # -- the steps ------------------------------------------------------------------------------------------------
 
     def recover(self) -> Manifest | None:
-        """Takes the job over; gives the checkpoint that it goes on from, None if it begins."""
+        """Takes the job over; gives the checkpoint that it goes on from, None if it begins.
+
+        A driver that had the job, failed, and finds that another one has claimed it meanwhile does not take it back.
+        """
         if self._store is None:
             self._store = self._open_store()
+        elif self._workflow.generation:
+            self._run(self._workflow.fence())
         self._workflow = Workflow(self._job_id, uuid.uuid4().hex, self._options.settings.retained)
         self._coordinator.suspend()
         self._planned = None
@@ -130,6 +137,7 @@ class Checkpoints:
         if decision.verdict is Verdict.REPLAY:
             self._commit()
         self._run(self._workflow.discard())
+        self._collect()
         self._coordinator.resume(_monotonic())
         base = self._workflow.base
         if base is not None:
@@ -182,6 +190,7 @@ class Checkpoints:
         """
         if not self.started:
             return
+        self._collect_after = 0.0
         if not self._begin(forced=True) or self._conclude(ledger, [], {FINISHED: True}) is None:
             raise CheckpointError(Reason.FINALIZE_CHECKPOINT_FAILURE, remedy="see to the checkpoint storage.")
 
@@ -236,6 +245,10 @@ class Checkpoints:
             pause *= 4
 
     def _collect(self) -> None:
+        """Step 9, not at each of many checkpoints a second."""
+        if time.monotonic() < self._collect_after:
+            return
+        self._collect_after = time.monotonic() + _COLLECT_PAUSE
         try:
             self._run(self._workflow.collect())
         except StoreError as error:  # the next checkpoint collects again
@@ -275,6 +288,12 @@ class Checkpoints:
         """The job ends without a last checkpoint: what was staged since the one before is dropped."""
         for sink, handle in ledger.take_handles():
             self._committer.abort(manifests.as_committable(sink, handle))
+
+    def tidy(self) -> None:
+        """Removes all but the checkpoints that are retained."""
+        if self.started and self._workflow.unfinished is None:
+            self._collect_after = 0.0
+            self._collect()
 
     def remove(self) -> None:
         """Removes all checkpoints of the job."""
