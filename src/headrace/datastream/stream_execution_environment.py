@@ -297,9 +297,13 @@ class StreamExecutionEnvironment(CheckpointingOptions):
 
         warn_of_options(self._configuration.key_set())
         self.registry.start_new_program()
+        configuration = self.get_configuration()
+        backend = self.get_state_backend()
+        if backend is not None:
+            backend.configure(configuration)
         job = submit(
             build_job_graph(graph),
-            self.get_configuration(),
+            configuration,
             spark=self._spark,
             restart_strategy=self.get_config().get_restart_strategy(),
         )

@@ -10,6 +10,7 @@ import pytest
 from headrace.common import Configuration, Duration
 from headrace.datastream import (
     EmbeddedRocksDBStateBackend,
+    PredefinedOptions,
     SlotSharingGroup,
     StreamExecutionEnvironment,
     TimeCharacteristic,
@@ -40,6 +41,10 @@ CALLS = {
     "set_stream_time_characteristic": lambda env: env.set_stream_time_characteristic(TimeCharacteristic.ProcessingTime),
     "kryo and pojo registrations": lambda env: env.register_type("a.B"),
     "set_options": lambda env: EmbeddedRocksDBStateBackend().set_options("a.B"),
+    "set_predefined_options": lambda env: EmbeddedRocksDBStateBackend().set_predefined_options(
+        PredefinedOptions.FLASH_SSD_OPTIMIZED
+    ),
+    "set_number_of_transfer_threads": lambda env: EmbeddedRocksDBStateBackend().set_number_of_transfer_threads(2),
     "set_split_assigner": lambda env: files().set_split_assigner(
         FileSplitAssignerProvider.locality_aware_split_assigner()
     ),
