@@ -194,6 +194,8 @@ def run_until(stream, share):
     job = results._job
     deadline = time.monotonic() + 60
     while job.last_epoch.get("totalInputRows", 0) < share * LAST and time.monotonic() < deadline:
+        if job.status().is_terminal_state():
+            job.wait()
         time.sleep(0.001)
     path = job.stop_with_savepoint(False, None)
     return list(results), path
@@ -232,7 +234,7 @@ def test_rescaled_while_it_runs(make_env, golden, pipeline):
     results = pipeline(make_env(2)).execute_and_collect()
     job = results._job
     for share, parallelism in ((0.3, 3), (0.6, 1)):
-        while job.last_epoch.get("totalInputRows", 0) < share * LAST:
+        while job.last_epoch.get("totalInputRows", 0) < share * LAST and not job.status().is_terminal_state():
             time.sleep(0.002)
         job.rescale(parallelism)
     assert as_counter(results) == straight(golden, make_env, pipeline)
