@@ -374,6 +374,7 @@ class JobMaster:
             if result is None:
                 return None
             if result.cause is not None:
+                self._checkpoints.abort(result.acks)
                 raise result.cause
             why = self._ledger.check(order, result.acks) or ""
             if not why:
