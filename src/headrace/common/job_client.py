@@ -50,6 +50,12 @@ class JobHandle(Protocol):
     def stop_with_savepoint(self, advance_to_end_of_event_time: bool, directory: str | None) -> str:
         """Take a savepoint, end the job, and give the path."""
 
+    def rescale(self, parallelism: int) -> None:
+        """Let the job go on with another parallelism."""
+
+    def checkpoint_statistics(self) -> Mapping[str, Any]:
+        """Give what is known of the job's checkpoints."""
+
 
 class JobClient:
     """The way to a running job.
@@ -110,3 +116,11 @@ class JobClient:
     def get_job_execution_result(self) -> CompletableFuture:
         """Wait for the end of the job; the future has its ``JobExecutionResult``."""
         return CompletableFuture.supply(self._handle.wait)
+
+    def rescale(self, parallelism: int) -> CompletableFuture:
+        """Let the job go on with another parallelism from its next epoch on, without a restart."""
+        return CompletableFuture.supply(lambda: self._handle.rescale(parallelism))
+
+    def get_checkpoint_statistics(self) -> Mapping[str, Any]:
+        """Give counts of checkpoints, and the latest ones with their durations and sizes, newest first."""
+        return self._handle.checkpoint_statistics()

@@ -48,6 +48,7 @@ __all__ = ["Checkpoints"]
 T = TypeVar("T")
 _COMMIT_TRIES = 4
 _FIRST_PAUSE = 0.05
+_COLLECT_PAUSE = 0.5
 FINISHED = "finished"
 """The fact in the last manifest of a job that has come to its end."""
 
@@ -77,6 +78,7 @@ class Checkpoints:
         self._workflow = Workflow(job_id, uuid.uuid4().hex, options.settings.retained)
         self._coordinator = CheckpointCoordinator(options.settings, _monotonic())
         self._planned: Plan | None = None
+        self._collect_after = 0.0
         self._notices: tuple[list[int], list[int]] = ([], [])
         self._states: dict[str, dict[str, str]] = {}
 
@@ -184,6 +186,7 @@ class Checkpoints:
         """
         if not self.started:
             return
+        self._collect_after = 0.0
         if not self._begin(forced=True) or self._conclude(ledger, [], {FINISHED: True}) is None:
             raise CheckpointError(Reason.FINALIZE_CHECKPOINT_FAILURE, remedy="see to the checkpoint storage.")
 
@@ -238,6 +241,10 @@ class Checkpoints:
             pause *= 4
 
     def _collect(self) -> None:
+        """Step 9, not at each of many checkpoints a second."""
+        if time.monotonic() < self._collect_after:
+            return
+        self._collect_after = time.monotonic() + _COLLECT_PAUSE
         try:
             self._run(self._workflow.collect())
         except StoreError as error:  # the next checkpoint collects again

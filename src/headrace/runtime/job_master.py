@@ -51,6 +51,7 @@ _ATTEMPTS_PER_EPOCH = 4
 _LOSSES_PER_EPOCH = 2
 _EXIT_SECONDS = 15.0
 _KEPT_FAILURES = 16
+_HOPELESS = (FencedError, RestoreRefusedError, manifests.IncompatibleStateError)
 _log = logging.getLogger("headrace")
 
 
@@ -218,7 +219,7 @@ class JobMaster:
                 return
             except Exception as error:
                 failure = as_headrace_error(error)
-                if self._cancelled.is_set() or isinstance(failure, FencedError | RestoreRefusedError):
+                if self._cancelled.is_set() or isinstance(failure, _HOPELESS):
                     raise
                 delay = self._policy.delay(time.monotonic())
                 self._note_failure(failure, restarts=delay is not None)

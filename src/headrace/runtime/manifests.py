@@ -23,6 +23,7 @@ from headrace.state.files import StateFile
 from headrace.state.json_values import packed, unpacked
 
 __all__ = [
+    "IncompatibleStateError",
     "Origin",
     "as_committable",
     "as_handle",
@@ -33,6 +34,16 @@ __all__ = [
     "states_of",
     "unpacked_positions",
 ]
+
+
+class IncompatibleStateError(StateError):
+    """A checkpoint or savepoint does not fit the program: starting again would not help.
+
+    >>> IncompatibleStateError("No operator for it").code
+    'STATE_INCOMPATIBLE'
+    """
+
+    code = "STATE_INCOMPATIBLE"
 
 
 @dataclass(frozen=True)
@@ -127,7 +138,7 @@ def start(ledger: Ledger, graph: JobGraph, plan: EpochPlan, origin: Origin) -> N
     layout: dict[str, Any] = dict(manifest.facts.get("layout", {}))
     wanted = layout_of(graph, plan)
     _check_claimed(origin, wanted)
-    _check_key_groups(layout, wanted)
+    _check_key_groups(layout, wanted, set(manifest.facts.get("states", {})))
     positions = unpacked_positions(manifest)
     files = _files_by_owner(manifest)
     if origin.own and {v: (g["parallelism"], list(g["operators"])) for v, g in layout.items()} == {
@@ -162,23 +173,23 @@ def _check_claimed(origin: Origin, wanted: dict[str, Any]) -> None:
     if lost and not origin.ignore_unclaimed:
         named = {o: f for g in origin.manifest.facts["layout"].values() for o, f in g["operators"].items()}
         shown = ", ".join(f"{named[o]['name']!r} (uid {named[o]['uid']})" if o in named else o for o in lost)
-        raise StateError(
+        raise IncompatibleStateError(
             f"The program has no operator for the state of {shown}",
             seen=f"state of {len(lost)} operators that the program does not have",
             remedy="give operators the uid they had, or restore with allow-non-restored-state to drop it.",
         )
 
 
-def _check_key_groups(layout: dict[str, Any], wanted: dict[str, Any]) -> None:
-    before = {o: f for group in layout.values() for o, f in group["operators"].items()}
+def _check_key_groups(layout: dict[str, Any], wanted: dict[str, Any], stateful: set[str]) -> None:
+    before = {o: f for group in layout.values() for o, f in group["operators"].items() if o in stateful}
     for group in wanted.values():
         for operator_id, facts in group["operators"].items():
             old = before.get(operator_id)
             if old is not None and old["max_parallelism"] != facts["max_parallelism"]:
-                raise StateError(
+                raise IncompatibleStateError(
                     f"The state of {facts['name']!r} is cut into another number of key groups",
                     seen=facts["max_parallelism"],
-                    expected=old["max_parallelism"],
+                    expected=str(old["max_parallelism"]),
                     remedy=f"set_max_parallelism({old['max_parallelism']})",
                 )
 

@@ -64,7 +64,7 @@ class FakeJob:
 def jobs(monkeypatch):
     submitted: list[FakeJob] = []
 
-    def submit(graph, configuration, *, spark=None):
+    def submit(graph, configuration, *, spark=None, restart_strategy=None):
         submitted.append(FakeJob(graph, configuration, spark))
         return submitted[-1]
 

@@ -14,7 +14,7 @@ import pytest
 
 from headrace.common import Configuration, Types, WatermarkStrategy
 from headrace.datastream import StreamExecutionEnvironment
-from headrace.runtime import job_master
+from headrace.runtime import driver_results
 from headrace.sources.datagen import DataGenerator
 
 PROGRAM = """
@@ -75,7 +75,7 @@ def test_a_script_sees_nothing_of_it(program):
 
 
 def test_a_slow_consumer_holds_the_job_back(monkeypatch):
-    monkeypatch.setattr(job_master, "_MOST_UNCOLLECTED", 1000)
+    monkeypatch.setattr(driver_results, "_MOST_UNCOLLECTED", 1000)
     configuration = Configuration().set_string("headrace.executor", "local")
     configuration.set_string("headrace.epoch.max-records", "500")
     env = StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(1)

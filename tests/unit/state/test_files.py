@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from headrace.common.errors import StateError
 from headrace.state import file_format
 from headrace.state.delta import OperatorState, SubtaskState, fold
-from headrace.state.files import StateFile, StateHeader, file_name, read_chain, problem_of, read_state_file, write_state_file
+from headrace.state.files import (
+    StateFile,
+    StateHeader,
+    file_name,
+    problem_of,
+    read_chain,
+    read_state_file,
+    write_state_file,
+)
 from headrace.state.key_groups import key_group, key_group_range
 from headrace.state.tombstone import TOMBSTONE
 

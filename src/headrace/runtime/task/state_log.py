@@ -41,6 +41,8 @@ class StateLog:
 
     def restore(self, files: tuple[StateFile, ...], store: str | None = None) -> None:
         """Loads the named files in order: a base, if there is one, and the deltas after it."""
+        if not files:
+            return
         if store is not None:
             for file in files:
                 storage.fetch(store, file.name, self._directory)

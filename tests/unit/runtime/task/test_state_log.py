@@ -49,7 +49,7 @@ class Logged:
 
     def write(self):
         self.epoch += 1
-        file, is_base = self.log.write(self.epoch, attempt=100 + self.epoch)
+        file, is_base = self.log.write(self.epoch, f"g0000000001-{100 + self.epoch}.1")
         if file is not None:
             self.files = (file,) if is_base else (*self.files, file)
         return file, is_base
@@ -126,7 +126,7 @@ def test_operator_state_alone_is_a_change(logged):
 def test_files_are_named_by_epoch_and_attempt(logged):
     logged.put("a", 1)
     file, _ = logged.write()
-    assert file.name == "vertex-0-e0000000001-101.delta"
+    assert file.name == "vertex-0-e0000000001-g0000000001-101.1.delta"
     assert (logged.directory / file.name).stat().st_size == file.size
 
 
