@@ -166,4 +166,4 @@ def test_the_python_of_the_workers(env):
     from headrace.runtime.options import read_options
 
     env.set_python_executable("/usr/bin/python3")
-    assert read_options(env.get_configuration()).spark["spark.pyspark.python"] == "/usr/bin/python3"
+    assert read_options(env.get_configuration()).python == "/usr/bin/python3"

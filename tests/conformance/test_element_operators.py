@@ -84,6 +84,25 @@ def test_flat_map_takes_any_iterable(both, collected, function):
     assert sorted(collected(both.from_collection([1, 2]).flat_map(function))) == [1, 2, 10, 20]
 
 
+@pytest.mark.parametrize("nothing", [None, [], (), {}, "", 0, 0.0, False], ids=repr)
+def test_process_gives_nothing_for_what_is_false(both, collected, nothing):
+    class Quiet(ProcessFunction):
+        def process_element(self, value, ctx):
+            return nothing if value else ["none"]
+
+    assert collected(both.from_collection([1, 0, 2]).process(Quiet())) == ["none"]
+
+
+@pytest.mark.parametrize("result", [5, True, object()], ids=["int", "bool", "object"])
+def test_process_refuses_what_is_no_collection(env, collected, result):
+    class Wrong(ProcessFunction):
+        def process_element(self, value, ctx):
+            return result
+
+    with pytest.raises(UserCodeError, match="is not iterable"):
+        collected(env.from_collection([1]).process(Wrong()))
+
+
 def test_flat_map_of_texts_gives_their_characters(env, collected):
     assert sorted(collected(env.from_collection(["ab"]).flat_map(lambda text: text))) == ["a", "b"]
 

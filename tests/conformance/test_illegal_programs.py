@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from headrace.common import Types
+from headrace.common import Duration, JobClient, SimpleStringSchema, Types, WatermarkStrategy
 from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
-from headrace.datastream import KeyedProcessFunction, MapFunction, ProcessFunction, SinkFunction, SourceFunction
+from headrace.datastream import (
+    HashMapStateBackend,
+    JobManagerCheckpointStorage,
+    KeyedProcessFunction,
+    MapFunction,
+    OutputTag,
+    ProcessFunction,
+    SinkFunction,
+    SlotSharingGroup,
+    SourceFunction,
+)
 
 
 class Plain(ProcessFunction):
@@ -127,6 +137,42 @@ def test_functions_that_cannot_be_sent(env):
     assert "guarded" in str(caught.value) and "open()" in str(caught.value)
 
 
-def test_what_comes_later_is_refused_clearly(env):
-    with pytest.raises(InvalidProgramError, match=r"cache\(\) is not available"):
-        env.from_collection([1]).cache()
+@pytest.mark.parametrize(
+    ("attribute", "thing"),
+    {
+        "_j_stream_execution_environment": lambda env: env,
+        "_j_data_stream": lambda env: env.from_collection([1]),
+        "_j_data_stream_sink": lambda env: env.from_collection([1]).print(),
+        "_j_configuration": lambda env: env.get_configuration(),
+        "_j_execution_config": lambda env: env.get_config(),
+        "_j_checkpoint_config": lambda env: env.get_checkpoint_config(),
+        "_j_watermark_strategy": lambda env: WatermarkStrategy.no_watermarks(),
+        "_j_state_backend": lambda env: HashMapStateBackend(),
+        "_j_checkpoint_storage": lambda env: JobManagerCheckpointStorage(),
+        "_j_typeinfo": lambda env: Types.INT(),
+        "_j_serialization_schema": lambda env: SimpleStringSchema(),
+        "_j_duration": lambda env: Duration.of_seconds(1),
+        "_j_job_client": lambda env: JobClient(None),
+    }.items(),
+)
+def test_there_is_no_java_object_behind(env, attribute, thing):
+    seen = thing(env)
+    with pytest.raises(NoJvmError, match=f"There is no Java object behind a .*[\\s\\S]*{attribute}"):
+        getattr(seen, attribute)
+    assert not hasattr(seen, attribute)
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'") as caught:
+        seen.nonsense
+    assert not isinstance(caught.value, NoJvmError)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: OutputTag("side").get_java_output_tag(),
+        lambda: SlotSharingGroup.builder("group").build().get_java_slot_sharing_group(),
+        lambda: Types.ROW([Types.INT()]).get_java_type_info(),
+    ],
+)
+def test_methods_that_give_java_objects_say_why_not(call):
+    with pytest.raises(NoJvmError, match="no J"):
+        call()

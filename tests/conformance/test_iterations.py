@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from headrace.common import Types
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
-from headrace.datastream import KeyedProcessFunction, RuntimeExecutionMode
+from headrace.datastream import KeyedProcessFunction, RuntimeExecutionMode, SourceFunction
 from headrace.datastream.state import ValueStateDescriptor
 
 
@@ -109,3 +111,52 @@ def test_no_loops_in_batch_mode(env, collected):
     env.set_runtime_mode(RuntimeExecutionMode.BATCH)
     with pytest.raises(InvalidProgramError, match="not supported in BATCH"):
         collected(program())
+
+
+class Reminder(KeyedProcessFunction):
+    """Sends an element back after `delay` milliseconds; gives (element, rounds)."""
+
+    def __init__(self, delay):
+        self.delay = delay
+
+    def process_element(self, value, ctx):
+        timers = ctx.timer_service()
+        timers.register_processing_time_timer(timers.current_processing_time() + self.delay)
+        yield "seen", value
+
+    def on_timer(self, timestamp, ctx):
+        yield "again", ctx.get_current_key() + 1
+
+
+@pytest.mark.parametrize("max_wait", [0, 30_000])
+def test_a_loop_waits_for_timers_in_it(env, collected, max_wait):
+    loop = env.from_collection([1]).iterate(max_wait)
+    reminded = loop.key_by(lambda n: n).process(Reminder(150))
+    loop.close_with(reminded.filter(lambda v: v[0] == "again" and v[1] < 4).map(lambda v: v[1]))
+    assert collected(reminded) == [
+        ("seen", 1), ("again", 2), ("seen", 2), ("again", 3), ("seen", 3), ("again", 4),
+    ]  # fmt: skip
+
+
+def test_a_loop_does_not_wait_longer_than_it_should(env, collected):
+    loop = env.from_collection([1]).iterate(200)
+    reminded = loop.key_by(lambda n: n).process(Reminder(600_000))
+    loop.close_with(reminded.filter(lambda v: v[0] == "again").map(lambda v: v[1]))
+    started = time.monotonic()
+    assert collected(reminded) == [("seen", 1)]
+    assert 0.2 <= time.monotonic() - started < 60
+
+
+def test_the_wait_begins_when_the_input_has_ended(env, collected):
+    class Slow(SourceFunction):
+        def run(self, ctx):
+            for number in range(4):
+                time.sleep(0.2)
+                ctx.collect(number)
+
+        def cancel(self): ...
+
+    loop = env.add_source(Slow()).iterate(50)
+    step = loop.map(lambda n: n + 10)
+    loop.close_with(step.filter(lambda n: n < 20))
+    assert sorted(collected(step)) == [10, 11, 12, 13, 20, 21, 22, 23]

@@ -145,6 +145,23 @@ def test_chaining_can_be_switched_off(env):
     assert chained(env) == ["Source: Collection Source", "m0", "m1", "m2", "Sink: s"]
 
 
+@pytest.mark.parametrize(
+    ("allowed", "tasks"),
+    [
+        ("true", {"Source: Sequence Source -> m -> n -> Sink: Print to Std. Out": 128}),
+        ("false", {"Source: Sequence Source": 128, "m": 20, "n": 40, "Sink: Print to Std. Out": 128}),
+    ],
+)
+def test_chaining_of_different_maximum_parallelisms(make_env, allowed, tasks):
+    key = "pipeline.operator-chaining.chain-operators-with-different-max-parallelism"
+    env = make_env(1, **{key: allowed})
+    assert str(env.is_chaining_of_operators_with_different_max_parallelism_enabled()).lower() == allowed
+    numbers = env.from_sequence(1, 2).map(lambda n: n).name("m").set_max_parallelism(20)
+    numbers.map(lambda n: n).name("n").set_max_parallelism(40).print()
+    # As in Flink: the first operator of a chain decides how many key groups the task has.
+    assert {v.name: v.max_parallelism for v in env.get_job_graph().vertices.values()} == tasks
+
+
 def test_slot_sharing_groups(env):
     source = env.from_collection([1, 2, 3]).name("source")
     source.slot_sharing_group(SlotSharingGroup.builder("group 1").build()).map(lambda x: x + 1).set_parallelism(3).name(

@@ -139,6 +139,52 @@ def test_processing_time_timers(make_env, collected):
     ]
 
 
+def test_results_of_timers_have_the_time_of_the_timer(make_env, collected):
+    env = make_env(1, headrace__testing__clock="1000")
+
+    class Show(KeyedProcessFunction):
+        def process_element(self, value, ctx):
+            ctx.timer_service().register_processing_time_timer(1100)
+            ctx.timer_service().register_event_time_timer(70)
+            yield "element"
+
+        def on_timer(self, timestamp, ctx):
+            return [ctx.time_domain().name]
+
+    class Stamped(ProcessFunction):
+        def process_element(self, value, ctx):
+            yield value, ctx.timestamp()
+
+    keyed = events_of(env, [Record("a", 50), AdvanceClock(1200)]).key_by(lambda value: value)
+    assert collected(keyed.process(Show()).process(Stamped())) == [
+        ("element", 50),
+        ("PROCESSING_TIME", 1100),
+        ("EVENT_TIME", 70),
+    ]
+
+
+def test_timers_of_a_short_input_see_the_highest_watermark(both, collected, by_second_field):
+    """No watermark is due before the end of a few elements; then event time is over at once."""
+
+    class Show(KeyedProcessFunction):
+        def process_element(self, value, ctx):
+            ctx.timer_service().register_event_time_timer(ctx.timestamp() + 1)
+            yield ctx.timestamp(), ctx.timer_service().current_watermark()
+
+        def on_timer(self, timestamp, ctx):
+            yield timestamp, ctx.timer_service().current_watermark()
+
+    stream = (
+        both.set_parallelism(1)
+        .from_collection([("a", 10), ("a", 20)])
+        .assign_timestamps_and_watermarks(by_second_field)
+    )
+    lowest, highest = -(2**63), 2**63 - 1
+    assert collected(stream.key_by(lambda value: value[0]).process(Show())) == [
+        (10, lowest), (20, lowest), (11, highest), (21, highest),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("call", ["register_event_time_timer", "register_processing_time_timer"])
 def test_timers_need_a_keyed_stream(both, call):
     class Unkeyed(ProcessFunction):

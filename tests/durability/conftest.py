@@ -30,8 +30,9 @@ def tmp_path(tmp_path):
 def make_env(tmp_path, monkeypatch):
     """Gives environments that make a checkpoint at every epoch's end, in a folder of the test."""
     monkeypatch.setenv("HEADRACE_EXECUTOR", "local")
+    monkeypatch.setenv("HEADRACE_STATE_KEY_FILE", str(tmp_path / "state.key"))
 
-    def make(parallelism=2, interval="1 ms", directory=True, **settings):
+    def make(parallelism=2, interval="20 ms", directory=True, **settings):
         configuration = Configuration()
         if interval is not None:
             configuration.set_string("execution.checkpointing.interval", interval)
@@ -39,8 +40,8 @@ def make_env(tmp_path, monkeypatch):
             configuration.set_string("execution.checkpointing.dir", str(tmp_path / "checkpoints"))
         for key, value in {
             "execution.checkpointing.savepoint-dir": str(tmp_path / "savepoints"),
-            "headrace.epoch.max-records": "50",
-            "headrace.epoch.first-records": "50",
+            "headrace.epoch.max-records": "100",
+            "headrace.epoch.first-records": "100",
             "restart-strategy.type": "fixed-delay",
             "restart-strategy.fixed-delay.attempts": "3",
             "restart-strategy.fixed-delay.delay": "1 ms",

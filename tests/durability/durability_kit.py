@@ -65,8 +65,9 @@ class Remembering(KeyedProcessFunction):
         yield ctx.get_current_key(), self.count.value(), sum(self.seen.get())
 
 
-def remembered(env, last):
-    return numbers(env, last, parallelism=1).key_by(lambda v: v % KEYS).process(Remembering()).uid("remembering")
+def remembered(env, last, through=lambda v: v):
+    stream = numbers(env, last, parallelism=1).map(through, Types.LONG()).uid("slow").set_parallelism(1)
+    return stream.key_by(lambda v: v % KEYS).process(Remembering()).uid("remembering")
 
 
 def expected_remembered(last):

@@ -77,6 +77,7 @@ def test_checkpoints_are_gone_when_the_job_has_finished(make_env, tmp_path):
 
 def test_checkpoints_of_a_failed_job_stay_if_that_is_wanted(make_env, tmp_path):
     env = make_env(
+        interval="1 ms",
         execution__checkpointing__externalized_checkpoint_retention="DELETE_ON_CANCELLATION",
         restart_strategy__type="none",
     )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import shutil
+import threading
 import time
+from pathlib import Path
 
 import pytest
 from durability_kit import KEYS, Remembering, expected_counts, expected_remembered, numbers, remembered
 
 from headrace.common import Types, WatermarkStrategy
-from headrace.common.errors import HeadraceError, StateError
+from headrace.common.errors import HeadraceError, JobCancelledError, StateError
 
 
 def collect_until(client_and_rows, enough):
@@ -23,19 +27,17 @@ def collect_until(client_and_rows, enough):
 
 def start(stream):
     """Runs a job in the background; its results are filed as they come."""
-    import threading
-
     results = stream.execute_and_collect()
     rows = []
-    thread = threading.Thread(target=lambda: rows.extend(iter_into(results, rows)), daemon=True)
+
+    def file_rows():
+        with contextlib.suppress(JobCancelledError):
+            for row in results:
+                rows.append(row)
+
+    thread = threading.Thread(target=file_rows, daemon=True)
     thread.start()
     return results, rows, thread
-
-
-def iter_into(results, rows):
-    for row in results:
-        rows.append(row)
-    return []
 
 
 def slow(value):
@@ -101,12 +103,12 @@ def test_a_savepoint_of_a_job_without_checkpoints(make_env):
 
 def test_a_running_job_goes_on_after_a_savepoint(make_env):
     env = make_env()
-    results, rows, thread = start(remembered(env, 3000))
+    results, rows, thread = start(remembered(env, 1000, slow))
     collect_until((results, rows), 100)
     path = results._job.trigger_savepoint(None)
     thread.join(60)
-    assert sorted(rows) == expected_remembered(3000)
-    assert sorted(set(rows) | set(resumed(make_env, path, last=3000))) == expected_remembered(3000)
+    assert sorted(rows) == expected_remembered(1000)
+    assert sorted(set(rows) | set(resumed(make_env, path))) == expected_remembered(1000)
 
 
 def test_drained_jobs_fire_their_windows(make_env):
@@ -170,10 +172,8 @@ def test_operators_may_be_added_and_chained_differently(make_env):
 
 @pytest.mark.parametrize("damage", ["truncate", "flip", "remove", "swap"])
 def test_damaged_savepoints_are_refused_by_name(make_env, damage):
-    from pathlib import Path
-
     _, path = stopped(make_env)
-    files = sorted(p for p in Path(path).iterdir() if p.name != "_metadata" and p.stat().st_size > 500)
+    files = sorted(p for p in Path(path).iterdir() if not p.name.startswith("_") and p.stat().st_size > 500)
     target = files[0]
     data = target.read_bytes()
     if damage == "truncate":
@@ -204,3 +204,54 @@ def test_other_key_groups_are_refused(make_env):
     ).print()
     with pytest.raises(StateError, match="another number of key groups"):
         env.execute()
+
+
+def test_a_savepoint_that_was_changed_is_not_trusted(make_env, tmp_path, monkeypatch):
+    """Checksums can be made to fit; the signature cannot."""
+    _, path = stopped(make_env)
+    metadata = Path(path, "_metadata")
+    line = metadata.read_bytes().splitlines(keepends=True)[0].replace(b'"finished":false', b'"finished":true')
+    metadata.write_bytes(line + hashlib.sha256(line).hexdigest().encode() + b"\n")
+    with pytest.raises(StateError, match="not trusted: _metadata is not the file that was signed"):
+        resumed(make_env, path)
+    (Path(path) / "_signature").unlink()
+    with pytest.raises(StateError, match="not trusted: it has no signature"):
+        resumed(make_env, path)
+
+
+def test_a_savepoint_of_somebody_else_needs_trust(make_env, tmp_path, monkeypatch):
+    before, path = stopped(make_env)
+    monkeypatch.setenv("HEADRACE_STATE_KEY_FILE", str(tmp_path / "another.key"))
+    with pytest.raises(StateError, match="signed with another key"):
+        resumed(make_env, path)
+    after = resumed(make_env, path, headrace__state__trust="true")
+    assert sorted(before + after) == expected_remembered(1000)
+    assert (tmp_path / "another.key").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_claimed_savepoint_goes_when_the_job_has_a_checkpoint_of_its_own(make_env):
+    before, path = stopped(make_env)
+    after = resumed(make_env, path, execution__state_recovery__claim_mode="CLAIM")
+    assert sorted(before + after) == expected_remembered(1000)
+    assert not Path(path).exists()
+
+
+def test_a_checkpoint_that_a_job_has_left_can_be_restored(make_env, tmp_path):
+    env = make_env(
+        2,
+        execution__checkpointing__externalized_checkpoint_retention="RETAIN_ON_CANCELLATION",
+        execution__checkpointing__num_retained=3,
+    )
+    results, rows, thread = start(remembered(env, 1000, slow))
+    collect_until((results, rows), 200)
+    results._job.cancel()
+    thread.join(10)
+    (job,) = (tmp_path / "checkpoints").iterdir()
+    kept = sorted(int(slot.name) for slot in (job / "slots").iterdir())
+    assert 1 < len(kept) <= 4
+    for path in (str(job), f"{job}/chk-{kept[-1]}"):
+        after = resumed(make_env, path, 3)
+        assert sorted(set(rows) | set(after)) == expected_remembered(1000)
+        assert len(rows) + len(after) == 1000
+    earlier = resumed(make_env, f"{job}/chk-{kept[0]}")
+    assert len(rows) + len(earlier) >= 1000 and set(rows) | set(earlier) == set(expected_remembered(1000))

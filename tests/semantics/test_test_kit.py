@@ -62,6 +62,7 @@ def test_event_time_goes_from_one_harness_to_the_next():
     after.process_element("y", 40)
     after.end_epoch()
     after.process_element("z", 60)
+    after.end_epoch()
     after.end_input()
     assert after.output == [("y", 40), ("z", 60), ("watermark", 59), ("watermark", 2**63 - 1)]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from semantics_kit.forgetful import ForgetfulExecutor
-from semantics_kit.replay import replay_as_job, replay_on_harness, settings_of
+from semantics_kit.replay import build, environment, replay_as_job, replay_on_harness, settings_of
 from semantics_kit.transcript import HARNESS, LOCAL, SPARK, Transcript, read_transcripts
 
 import headrace.runtime.submission
@@ -25,6 +25,14 @@ def of(way: str) -> pytest.MarkDecorator:
 
 def test_names_are_unique():
     assert [name for name, count in Counter(t.name for t in TRANSCRIPTS).items() if count > 1] == []
+
+
+def is_combined(transcript: Transcript) -> bool:
+    """Whether the job of a transcript has an operator that combines records before the exchange."""
+    env = environment(transcript, LOCAL)
+    for stream in build(env, transcript).values():
+        stream.print()
+    return any(node.name.startswith("Local ") for node in env.get_stream_graph().nodes.values())
 
 
 @of(HARNESS)
@@ -55,6 +63,18 @@ def test_with_every_epoch_in_another_process(transcript: Transcript, monkeypatch
         pytest.skip("its watermarks depend on epochs, or it is a batch and has one epoch")
     monkeypatch.setattr(headrace.runtime.submission, "LocalExecutor", ForgetfulExecutor)
     replay_as_job([transcript], LOCAL, cut_everywhere=True)
+
+
+COMBINED = [t for t in TRANSCRIPTS if LOCAL in t.runs_on and is_combined(t)]
+
+
+def test_enough_transcripts_combine_before_the_exchange():
+    assert len(COMBINED) >= 14
+
+
+@pytest.mark.parametrize("transcript", COMBINED, ids=lambda t: f"{t.file}: {t.name}")
+def test_without_combining_before_the_exchange(transcript: Transcript):
+    replay_as_job([transcript], LOCAL, **{"headrace.windows.pre-aggregate": "false"})
 
 
 def spark_jobs() -> list[list[Transcript]]:

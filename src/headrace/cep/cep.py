@@ -14,7 +14,15 @@ __all__ = ["CEP"]
 
 
 class CEP:
-    """The entrance to pattern detection."""
+    """The entrance to pattern detection.
+
+    >>> from headrace.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment()
+    >>> rising = Pattern.begin("low").where(lambda number: number < 3).next("high").where(lambda number: number > 7)
+    >>> matches = CEP.pattern(env.from_collection([1, 9]), rising)
+    >>> matches.select(lambda match: (match["low"], match["high"])).get_name()
+    'GlobalCepOperator'
+    """
 
     @staticmethod
     def pattern(stream: DataStream, pattern: Pattern, comparator: Any = None) -> PatternStream:

@@ -60,7 +60,6 @@ RETAINED_CHECKPOINTS = (
     .default_value(1)
     .with_fallback_keys("state.checkpoints.num-retained")
 )
-CHECKPOINTS_AFTER_FINISH = _key(_CHECKPOINTING + "checkpoints-after-tasks-finish").boolean_type().default_value(True)
 RESTORE_PATH = (
     _key("execution.state-recovery.path")
     .string_type()

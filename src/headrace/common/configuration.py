@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from headrace.common.config_options import ConfigOption, ConfigOptions
 from headrace.common.errors import ConfigurationError, NoJvmError, TypeMismatchError
 from headrace.common.java_hash import hash_map_order
+from headrace.common.no_java import NoJava
 from headrace.common.option_values import parse_list, value_text
 from headrace.common.typeinfo import Types
 
@@ -21,7 +22,7 @@ T = TypeVar("T")
 _Keys = set[str]
 
 
-class Configuration:
+class Configuration(NoJava):
     """Keys and values; a text can be read as any type that it is a text of.
 
     >>> configuration = Configuration().set_string("a", "5").set_boolean("b", True)

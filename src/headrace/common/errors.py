@@ -127,8 +127,10 @@ class InvalidProgramError(HeadraceError, ValueError):
     code = "INVALID_PROGRAM"
 
 
-class NoJvmError(InvalidProgramError):
+class NoJvmError(InvalidProgramError, AttributeError):
     """The program asks for a Java object of Flink; headrace runs no Flink JVM.
+
+    Also an AttributeError, so that ``hasattr`` works as usual.
 
     >>> NoJvmError("No Java type").code
     'NO_JVM'

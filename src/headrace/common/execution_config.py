@@ -15,6 +15,7 @@ from headrace.common.configuration import Configuration
 from headrace.common.errors import ConfigurationError
 from headrace.common.execution_mode import ExecutionMode
 from headrace.common.input_dependency_constraint import InputDependencyConstraint
+from headrace.common.no_java import NoJava
 from headrace.common.restart_options import restart_strategy_from
 from headrace.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
 from headrace.common.time import Duration
@@ -51,7 +52,7 @@ _JOB_PARAMETERS = ConfigOptions.key("pipeline.global-job-parameters").map_type()
 _MOST_PARALLELISM = 1 << 15
 
 
-class ExecutionConfig:
+class ExecutionConfig(NoJava):
     """Settings of a program's execution.
 
     >>> config = ExecutionConfig().set_parallelism(4).enable_object_reuse()

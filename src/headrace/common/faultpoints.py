@@ -4,7 +4,9 @@ Decides what happens when a point is reached. Without a fault armed that is noth
 protocol's interpreter, by the store in the midst of a write, and by tasks. Never used to steer anything but tests.
 
 A fault is armed for a whole process by the environment variable ``HEADRACE_FAULT=point:n:action``: when the point is
-reached for the n-th time (from 1), ``kill`` ends the process at once by SIGKILL, ``raise`` raises `InjectedFaultError`.
+reached for the n-th time (from 1), ``kill`` ends the process at once by SIGKILL, ``stop`` lets it sleep by SIGSTOP until
+somebody sends SIGCONT, ``raise`` raises `InjectedFaultError`. A process that was killed may be replaced by one with the same
+environment: ``HEADRACE_FAULT_ONCE=path`` lets the fault happen in one process only, the one that creates that file.
 """
 
 from __future__ import annotations
@@ -19,9 +21,10 @@ from typing import Final
 
 from headrace.common.errors import ConfigurationError, HeadraceError
 
-__all__ = ["POINTS", "VARIABLE", "Fault", "InjectedFaultError", "arm", "counting", "disarm", "parse", "reach"]
+__all__ = ["ONCE", "POINTS", "VARIABLE", "Fault", "InjectedFaultError", "arm", "counting", "disarm", "parse", "reach"]
 
 VARIABLE: Final = "HEADRACE_FAULT"
+ONCE: Final = "HEADRACE_FAULT_ONCE"
 
 POINTS: Final[tuple[str, ...]] = (
     # P0 claim a generation
@@ -64,7 +67,7 @@ POINTS: Final[tuple[str, ...]] = (
     "gc.post",
 )
 
-_ACTIONS = ("kill", "raise")
+_ACTIONS = ("kill", "stop", "raise")
 
 
 class InjectedFaultError(HeadraceError):
@@ -88,6 +91,8 @@ class Fault:
     point: str
     count: int
     action: str
+    once: str | None = None
+    """A file: the fault happens only where it could be created."""
 
 
 class _Watch:
@@ -104,16 +109,29 @@ class _Watch:
         fault = self.fault
         if fault is None or fault.point != point or fault.count != self.counts[point]:
             return
+        if fault.once is not None and not _created(fault.once):
+            return
         if fault.action == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
+        if fault.action == "stop":
+            os.kill(os.getpid(), signal.SIGSTOP)
+            return
         raise InjectedFaultError(f"The fault {point}:{fault.count} was asked for by {VARIABLE}")
 
 
-def parse(text: str) -> Fault:
+def _created(path: str) -> bool:
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        return False
+    return True
+
+
+def parse(text: str, once: str | None = None) -> Fault:
     """Read ``point:n:action``.
 
     >>> parse("manifest.pre:2:kill")
-    Fault(point='manifest.pre', count=2, action='kill')
+    Fault(point='manifest.pre', count=2, action='kill', once=None)
     """
     point, _, rest = text.partition(":")
     count, _, action = rest.partition(":")
@@ -121,9 +139,9 @@ def parse(text: str) -> Fault:
         raise ConfigurationError(
             f"{VARIABLE} cannot be understood",
             seen=text,
-            expected="point:n:kill or point:n:raise, with a known point and n from 1",
+            expected="point:n:kill, point:n:stop or point:n:raise, with a known point and n from 1",
         )
-    return Fault(point, int(count), action)
+    return Fault(point, int(count), action, once)
 
 
 _watch: _Watch | None = None
@@ -138,8 +156,8 @@ def reach(point: str) -> None:
         _watch.reach(point)
 
 
-def arm(text: str) -> None:
-    """Arm a fault for this process, in place of any other.
+def arm(text: str, once: str | None = None) -> None:
+    """Arm a fault for this process, in place of any other; `once` is the file that lets it happen in one process only.
 
     >>> arm("plan.pre:1:raise")
     >>> reach("plan.pre")
@@ -149,7 +167,7 @@ def arm(text: str) -> None:
     >>> disarm()
     """
     global _watch  # noqa: PLW0603 - a process has one armed fault
-    _watch = _Watch(parse(text))
+    _watch = _Watch(parse(text, once))
 
 
 def disarm() -> None:
@@ -182,4 +200,4 @@ def counting() -> Iterator[Counter[str]]:
 
 
 if os.environ.get(VARIABLE):
-    arm(os.environ[VARIABLE])
+    arm(os.environ[VARIABLE], os.environ.get(ONCE))

@@ -13,6 +13,7 @@ from headrace.common.completable_future import CompletableFuture
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
+from headrace.common.no_java import NoJava
 
 __all__ = ["JobClient", "JobHandle"]
 
@@ -57,7 +58,7 @@ class JobHandle(Protocol):
         """Give what is known of the job's checkpoints."""
 
 
-class JobClient:
+class JobClient(NoJava):
     """The way to a running job.
 
     >>> class Finished:

@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from headrace.common.job_id import JobID
+from headrace.common.no_java import NoJava
 
 __all__ = ["JobExecutionResult"]
 
 
-class JobExecutionResult:
+class JobExecutionResult(NoJava):
     """The id of a job, how long it ran, and the results of its accumulators.
 
     >>> result = JobExecutionResult(JobID("0" * 32), 1500, {"lines": 3})

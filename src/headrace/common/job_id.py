@@ -9,13 +9,14 @@ import os
 import re
 
 from headrace.common.errors import InvalidProgramError
+from headrace.common.no_java import NoJava
 
 __all__ = ["JobID"]
 
 _HEX = re.compile(r"[0-9a-f]{32}")
 
 
-class JobID:
+class JobID(NoJava):
     """The id of a job.
 
     >>> print(JobID("7d85215526c85cdf061381304462af6b"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from headrace.common.errors import TypeMismatchError
+from headrace.common.errors import NoJvmError, TypeMismatchError
 from headrace.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TypeInformation
 
 
@@ -32,6 +32,10 @@ class OutputTag:
         self.tag_id = tag_id
         self.type_info: TypeInformation = PickledBytesTypeInfo() if type_info is None else type_info
         OutputTag.in_use = True
+
+    def get_java_output_tag(self) -> Any:
+        """Refuse: there is no JVM of Flink."""
+        raise NoJvmError("There is no Java output tag in headrace", remedy="pass the tag itself")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

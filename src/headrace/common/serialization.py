@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from headrace.common.errors import ConfigurationError, NoJvmError, TypeMismatchError
+from headrace.common.no_java import NoJava
 from headrace.common.string_forms import string_form
 from headrace.common.typeinfo import TypeInformation, Types
 
@@ -41,7 +42,7 @@ def _no_java(java_object: object) -> None:
         raise NoJvmError("A schema of headrace wraps no Java object", remedy="write a subclass in Python")
 
 
-class SerializationSchema:
+class SerializationSchema(NoJava):
     """Turns elements into the bytes of messages; a program may write a subclass.
 
     >>> SimpleStringSchema().serialize("a")
@@ -57,7 +58,7 @@ class SerializationSchema:
         raise NotImplementedError(f"{type(self).__name__} does not say how to serialize")
 
 
-class DeserializationSchema:
+class DeserializationSchema(NoJava):
     """Turns the bytes of messages into elements; a program may write a subclass.
 
     >>> SimpleStringSchema().deserialize(b"a")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import total_ordering
 
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.common.no_java import NoJava
 
 __all__ = ["Duration", "Instant", "Time", "millis_of"]
 
@@ -28,7 +29,7 @@ def _whole(value: object, what: str) -> int:
 
 @total_ordering
 @dataclass(frozen=True, slots=True)
-class Duration:
+class Duration(NoJava):
     """A span of time, exact to the nanosecond.
 
     >>> Duration.of_seconds(90).to_millis()

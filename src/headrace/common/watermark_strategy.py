@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
+from headrace.common.no_java import NoJava
 from headrace.common.time import Duration, Time, millis_of
 from headrace.common.watermark_generator import (
     MAX_WATERMARK,
@@ -135,7 +136,7 @@ class WatermarkAlignment:
 
 
 @dataclass(frozen=True, slots=True)
-class WatermarkStrategy:
+class WatermarkStrategy(NoJava):
     """How timestamps and watermarks are made for a stream.
 
     >>> strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_seconds(20))

@@ -138,8 +138,10 @@ class ExponentialBackoffDelayRetryStrategy(AsyncRetryStrategy[OUT]):
 
     def get_backoff_time_millis(self, current_attempts: int) -> int:
         """Give the delay after attempt number ``current_attempts``, the first of which is 1."""
-        grown = self._initial_delay * self._multiplier ** max(current_attempts - 1, 0)
-        return int(min(grown, self._max_retry_delay)) if current_attempts > 1 else self._initial_delay
+        delay = self._initial_delay
+        for _ in range(current_attempts - 1):
+            delay = int(min(delay * self._multiplier, self._max_retry_delay))
+        return delay
 
     def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
         """Give the tests."""

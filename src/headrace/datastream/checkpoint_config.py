@@ -13,6 +13,7 @@ from headrace.common import checkpoint_options
 from headrace.common.config_options import ConfigOption
 from headrace.common.configuration import Configuration
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.common.no_java import NoJava
 from headrace.common.time import Duration, millis_of
 from headrace.datastream import options
 from headrace.datastream.checkpoint_storage import CheckpointStorage, FileSystemCheckpointStorage
@@ -40,7 +41,7 @@ class ExternalizedCheckpointCleanup(Enum):
     NO_EXTERNALIZED_CHECKPOINTS = 2
 
 
-class CheckpointConfig:
+class CheckpointConfig(NoJava):
     """The settings of checkpoints.
 
     >>> from headrace.datastream import StreamExecutionEnvironment

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.common.errors import InvalidProgramError, NoJvmError
+from headrace.common.no_java import NoJava
 from headrace.datastream.storage_paths import normalized_path
 
 __all__ = [
@@ -15,7 +16,7 @@ __all__ = [
 ]
 
 
-class CheckpointStorage:
+class CheckpointStorage(NoJava):
     """Base of all storages.
 
     >>> isinstance(JobManagerCheckpointStorage(), CheckpointStorage)

@@ -1,6 +1,7 @@
 """The stream classes, under the name of PyFlink's module."""
 
 from headrace.datastream.streams.broadcast_stream import BroadcastConnectedStream, BroadcastStream
+from headrace.datastream.streams.cached_data_stream import CachedDataStream
 from headrace.datastream.streams.closeable_iterator import CloseableIterator
 from headrace.datastream.streams.connected_streams import ConnectedStreams
 from headrace.datastream.streams.data_stream import DataStream
@@ -12,6 +13,7 @@ __all__ = [
     "AllWindowedStream",
     "BroadcastConnectedStream",
     "BroadcastStream",
+    "CachedDataStream",
     "CloseableIterator",
     "ConnectedStreams",
     "DataStream",

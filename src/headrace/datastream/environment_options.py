@@ -13,6 +13,7 @@ from headrace.common.config_options import ConfigOption
 from headrace.common.configuration import Configuration
 from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
 from headrace.common.execution_config import ExecutionConfig
+from headrace.common.no_java import NoJava
 from headrace.common.time import Duration
 from headrace.datastream import options
 from headrace.datastream.execution_mode import RuntimeExecutionMode
@@ -28,7 +29,7 @@ __all__ = ["EnvironmentOptions"]
 _UPPER_BOUND = 32768
 
 
-class EnvironmentOptions:
+class EnvironmentOptions(NoJava):
     """The settings of an environment.
 
     >>> from headrace.datastream import StreamExecutionEnvironment
@@ -216,7 +217,13 @@ class EnvironmentOptions:
         self._append(options.PYTHON_ARCHIVES, archive_path if target_dir is None else f"{archive_path}#{target_dir}")
 
     def set_python_executable(self, python_exec: str) -> None:
-        """Set the Python interpreter of the workers."""
+        """Set the Python interpreter of the workers: a path, or one inside of an archive of `add_python_archive`.
+
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.add_python_archive("/data/my_venv.tar.gz", "venv")
+        >>> env.set_python_executable("venv/bin/python")
+        """
         self._configuration.set(options.PYTHON_EXECUTABLE, python_exec)
 
     def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:

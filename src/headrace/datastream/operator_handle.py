@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.common.no_java import NoJava
 from headrace.datastream.slot_sharing_group import SlotSharingGroup
 from headrace.datastream.without_effect import warn_without_effect
 from headrace.graph.transformations import ChainingStrategy, Transformation, TransformationKind
@@ -26,7 +27,7 @@ PARALLELISM_DEFAULT = -1
 _UID_HASH = re.compile(r"[0-9a-fA-F]{32}")
 
 
-class OperatorHandle:
+class OperatorHandle(NoJava):
     """Names one transformation of an environment; every call gives the handle back, so that calls can be chained.
 
     >>> from headrace.datastream import StreamExecutionEnvironment

@@ -34,6 +34,7 @@ CHAINING = (
 CHAINING_ACROSS_MAX_PARALLELISM = (
     _key("pipeline.operator-chaining.chain-operators-with-different-max-parallelism").boolean_type().default_value(True)
 )
+PRE_AGGREGATE = _key("headrace.windows.pre-aggregate").boolean_type().default_value(True)
 JOB_NAME = _key("pipeline.name").string_type().default_value("Flink Streaming Job")
 TIME_CHARACTERISTIC = _key("pipeline.time-characteristic").string_type().default_value("EventTime")
 CACHED_FILES = _key("pipeline.cached-files").list_type().default_value([])
@@ -47,8 +48,8 @@ PYTHON_EXECUTABLE = _key("python.executable").string_type().no_default_value()
 def value_of(configuration: Configuration, option: ConfigOption[T]) -> T:
     """Give the value of an option that has a default.
 
-    >>> value_of(Configuration(), CHECKPOINT_TIMEOUT).to_millis()
-    600000
+    >>> value_of(Configuration(), BUFFER_TIMEOUT).to_millis()
+    100
     """
     value = configuration.get(option)
     assert value is not None, f"{option.key} has no default"

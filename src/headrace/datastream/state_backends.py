@@ -9,6 +9,7 @@ from enum import Enum
 from urllib.parse import urlsplit
 
 from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
+from headrace.common.no_java import NoJava
 from headrace.datastream.checkpoint_storage import CheckpointStorage
 from headrace.datastream.without_effect import warn_without_effect
 
@@ -34,7 +35,7 @@ class PredefinedOptions(Enum):
     FLASH_SSD_OPTIMIZED = 3
 
 
-class StateBackend:
+class StateBackend(NoJava):
     """Base of all backends.
 
     >>> isinstance(HashMapStateBackend(), StateBackend)

@@ -20,13 +20,17 @@ from headrace.datastream.checkpointing_options import CheckpointingOptions
 from headrace.datastream.declared_types import declared_type
 from headrace.datastream.execution_mode import RuntimeExecutionMode
 from headrace.datastream.functions import ParallelSourceFunction, SourceFunction
+from headrace.datastream.planning import plan_reached
+from headrace.datastream.streams.cached_data_stream import keep_for_later, with_caches
 from headrace.datastream.streams.checks import check_function
 from headrace.datastream.streams.data_stream import DataStream
 from headrace.datastream.streams.iterative_stream import check_iterations
+from headrace.datastream.streams.stream_cache import StreamCache
 from headrace.datastream.without_effect import warn_of_options
 from headrace.graph import drawing
 from headrace.graph.job_graph import JobGraph, build_job_graph
 from headrace.graph.json_plan import plan_as_json
+from headrace.graph.pre_aggregation import with_local_aggregates
 from headrace.graph.specs import SourceSpec
 from headrace.graph.stream_graph import GraphSettings, StreamGraph, build_stream_graph
 from headrace.graph.transformations import TransformationKind, TransformationRegistry
@@ -59,6 +63,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         """Programs call `get_execution_environment`."""
         super().__init__(configuration, spark=spark)
         self.registry = TransformationRegistry()
+        self.caches: dict[int, StreamCache] = {}
 
     @staticmethod
     def get_execution_environment(
@@ -178,7 +183,9 @@ class StreamExecutionEnvironment(CheckpointingOptions):
 
     def get_stream_graph(self, job_name: str | None = None) -> StreamGraph:
         """Give the program as operators and edges."""
-        program = self.registry.program()
+        return self._stream_graph(with_caches(self.registry, self.caches), job_name)
+
+    def _stream_graph(self, program: TransformationRegistry, job_name: str | None) -> StreamGraph:
         if not self.get_config().has_auto_generated_uids_enabled():
             _check_uids(program)
         settings = self._settings(job_name)
@@ -188,7 +195,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
                 remedy="build a pipeline (source, operators, sink) on this environment before execute().",
             )
         check_iterations(program, settings.batch)
-        return build_stream_graph(program, settings)
+        return with_local_aggregates(build_stream_graph(program, settings))
 
     def get_job_graph(self, job_name: str | None = None) -> JobGraph:
         """Give the program as it is run: operators chained into tasks."""
@@ -206,7 +213,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         return plan_as_json(self.get_stream_graph())
 
     def draw(self, format: str = "mermaid") -> str:
-        """Give a picture of the chained plan as text: ``mermaid`` for Markdown, or ``graphviz`` for ``dot``.
+        """Give a picture of the chained plan: ``mermaid`` text for Markdown, ``graphviz`` text for ``dot``, or ``svg``.
 
         >>> env = StreamExecutionEnvironment.get_execution_environment().set_parallelism(1)
         >>> sink = env.from_collection([1]).map(str).print()
@@ -214,10 +221,9 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         flowchart LR
             v1(["Source: Collection Source<br/>Map<br/>Sink: Print to Std. Out<br/>x 1"])
         """
-        pictures = {"mermaid": drawing.mermaid, "graphviz": drawing.graphviz}
-        if format not in pictures:
-            raise InvalidProgramError("There is no such picture", seen=format, expected=" or ".join(pictures))
-        return pictures[format](self.get_job_graph())
+        if format not in drawing.PICTURES:
+            raise InvalidProgramError("There is no such picture", seen=format, expected=" or ".join(drawing.PICTURES))
+        return drawing.PICTURES[format](self.get_job_graph())
 
     def _settings(self, job_name: str | None) -> GraphSettings:
         maximum = self.get_max_parallelism()
@@ -225,7 +231,9 @@ class StreamExecutionEnvironment(CheckpointingOptions):
             parallelism=self.get_parallelism(),
             max_parallelism=maximum if maximum > 0 else None,
             chaining_enabled=self.is_chaining_enabled(),
+            chain_across_max_parallelism=self.is_chaining_of_operators_with_different_max_parallelism_enabled(),
             batch=self._is_batch(),
+            pre_aggregate=options.value_of(self._configuration, options.PRE_AGGREGATE),
             job_name=job_name or options.value_of(self._configuration, options.JOB_NAME),
         )
 
@@ -250,7 +258,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         """Run the program and wait for its end; an error of the job is raised here, Ctrl-C cancels the job."""
         job = self.submit(job_name)
         try:
-            return job.wait()
+            result = job.wait()
         except KeyboardInterrupt:
             job.cancel()
             try:
@@ -258,6 +266,9 @@ class StreamExecutionEnvironment(CheckpointingOptions):
             except JobExecutionError:
                 pass
             raise
+        for cache in self.caches.values():
+            cache.settle()
+        return result
 
     def execute_async(self, job_name: str = _DEFAULT_NAME) -> JobClient:
         """Start the program and give a client to watch and cancel it."""
@@ -265,13 +276,23 @@ class StreamExecutionEnvironment(CheckpointingOptions):
 
     def submit(self, job_name: str | None = None) -> JobMaster:
         """Start what was built since the last run; streams can be built on after it."""
-        graph = self.get_job_graph(job_name)
+        program = with_caches(self.registry, self.caches)
+        kept = keep_for_later(program, self.caches) if self._is_batch() else []
+        graph = self._stream_graph(program, job_name)
+        plan_reached(graph)
         from headrace.runtime.submission import submit
 
         warn_of_options(self._configuration.key_set())
         self.registry.start_new_program()
-        strategy = self.get_config().get_restart_strategy()
-        return submit(graph, self.get_configuration(), spark=self._spark, restart_strategy=strategy)
+        job = submit(
+            build_job_graph(graph),
+            self.get_configuration(),
+            spark=self._spark,
+            restart_strategy=self.get_config().get_restart_strategy(),
+        )
+        for cache in kept:
+            cache.fill_from(job)
+        return job
 
     def close(self) -> None:
         """Do nothing: an environment holds no resources; jobs end by themselves or are cancelled."""

@@ -40,6 +40,7 @@ OPTIONS_WITHOUT_EFFECT = {
     "cluster.": _SPARK,
     "env.java.": "spark.driver.extraJavaOptions and spark.executor.extraJavaOptions do the same",
     "execution.buffer-timeout": WITHOUT_EFFECT["set_buffer_timeout"],
+    "execution.checkpointing.checkpoints-after-tasks-finish": "the state of tasks that have ended is part of checkpoints",
     "heartbeat.": _SPARK,
     "high-availability": _SPARK,
     "io.tmp.dirs": "headrace.state.directory and the environment variable TMPDIR do the same",

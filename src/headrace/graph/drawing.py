@@ -1,4 +1,4 @@
-"""Pictures of the chained plan as text: mermaid (for Markdown) and graphviz (for `dot`). Pure; called by `env.draw()`.
+"""Pictures of the chained plan: mermaid (for Markdown), graphviz (for `dot`) and SVG. Pure; called by `env.draw()`.
 
 A box is a task, with its operators and its parallelism; an arrow is an exchange, with its strategy and side output.
 """
@@ -6,9 +6,11 @@ A box is a task, with its operators and its parallelism; an arrow is an exchange
 from __future__ import annotations
 
 import html
+from collections.abc import Callable
 
 from headrace.graph.job_graph import JobEdge, JobGraph, JobVertex
 from headrace.graph.specs import SourceSpec
+from headrace.graph.svg_drawing import svg
 
 
 def mermaid(graph: JobGraph) -> str:
@@ -32,6 +34,10 @@ def graphviz(graph: JobGraph) -> str:
         lines.append(f"    {names[vertex.id]} [label={_quoted(text)}];")
     lines += [f"    {names[e.source]} -> {names[e.target]} [label={_quoted(_arrow_text(e))}];" for e in graph.edges]
     return "\n".join([*lines, "}"])
+
+
+PICTURES: dict[str, Callable[[JobGraph], str]] = {"mermaid": mermaid, "graphviz": graphviz, "svg": svg}
+"""The kinds of picture and what draws them."""
 
 
 def _short_names(graph: JobGraph) -> dict[str, str]:

@@ -114,7 +114,6 @@ def topological(graph: StreamGraph) -> list[StreamNode]:
 
 def _vertex(nodes: list[StreamNode], edges: list[StreamEdge], graph: StreamGraph) -> JobVertex:
     head = nodes[0]
-    maximum = max((n.max_parallelism for n in nodes if n.max_parallelism), default=None)
     edges = sorted(edges, key=lambda e: (e.source, e.target))
     return JobVertex(
         id=head.operator_id,
@@ -122,7 +121,7 @@ def _vertex(nodes: list[StreamNode], edges: list[StreamEdge], graph: StreamGraph
         nodes=tuple(nodes),
         chained_edges=tuple(edges),
         parallelism=head.parallelism,
-        max_parallelism=maximum or default_max_parallelism(head.parallelism),
+        max_parallelism=head.max_parallelism or default_max_parallelism(head.parallelism),
     )
 
 

@@ -12,6 +12,7 @@ from itertools import count
 from typing import Any
 
 from headrace.graph.partitioners import Custom, KeyGroup
+from headrace.graph.specs import LocalWindowAggregate
 from headrace.graph.stream_graph import StreamEdge, StreamGraph, StreamNode
 
 TAKE_KEY = "_stream_key_by_map_operator"
@@ -50,6 +51,9 @@ class _Plan:
 
     def _predecessor(self, node: StreamNode, edge: StreamEdge) -> dict[str, Any]:
         strategy = edge.partitioner.name
+        if edge.view is not None and isinstance(node.spec, LocalWindowAggregate):
+            self._step_before(edge.view, edge.source, TAKE_KEY)
+            return _link(edge.view, strategy)
         if edge.view is None or not isinstance(edge.partitioner, (KeyGroup, Custom)):
             return _link(edge.source, strategy)
         keyed = isinstance(edge.partitioner, KeyGroup)

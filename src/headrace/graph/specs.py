@@ -126,7 +126,24 @@ class WindowOperation(OperatorSpec):
     allowed_lateness: int = 0
     late_tag: str | None = None
     over_all: bool = False
+    combines_early: bool = False
+    """Whether records of a key may be combined before the exchange without changing any result."""
+    takes_runs: bool = False
+    """Whether that is done: the input then comes from a `LocalWindowAggregate`."""
     label = "Window"
+
+
+@dataclass(frozen=True)
+class LocalWindowAggregate(OperatorSpec):
+    """Combines the records of a key and pane before the exchange to the operator of `windows`.
+
+    `selector` takes the key of a record; records are first brought to `input_type`, as the exchange would do it.
+    """
+
+    windows: WindowOperation
+    selector: Callable[[Any], Any]
+    input_type: TypeInformation | None = None
+    label = "Local Window Aggregate"
 
 
 @dataclass(frozen=True)
@@ -216,6 +233,15 @@ class CollectSink(OperatorSpec):
     collect_id: str
     input_type: TypeInformation | None = None
     label = "Collect"
+
+
+@dataclass(frozen=True)
+class CacheSink(OperatorSpec):
+    """Hands the records with their timestamps to the driver under `collect_id`, for a cached stream."""
+
+    collect_id: str
+    input_type: TypeInformation | None = None
+    label = "CacheWrite"
 
 
 @dataclass(frozen=True)

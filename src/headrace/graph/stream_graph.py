@@ -64,7 +64,10 @@ class GraphSettings:
     parallelism: int = 1
     max_parallelism: int | None = None
     chaining_enabled: bool = True
+    chain_across_max_parallelism: bool = True
     batch: bool = False
+    pre_aggregate: bool = True
+    """Whether windows may combine records before the exchange."""
     job_name: str = "Flink Streaming Job"
 
 

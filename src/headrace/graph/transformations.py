@@ -6,7 +6,7 @@ and read by `stream_graph.build_stream_graph`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
@@ -95,8 +95,10 @@ class TransformationRegistry:
         self._items[number] = replace(self._items[number], **changes)
         return self._items[number]
 
-    def program(self) -> TransformationRegistry:
+    def program(self, without_inputs: Container[int] = ()) -> TransformationRegistry:
         """What the next job consists of: the calls since the last `start_new_program`, and all that they build on.
+
+        What is only needed by transformations `without_inputs` is left out: their elements are known.
 
         >>> registry = TransformationRegistry()
         >>> source = registry.add(TransformationKind.OPERATOR, ())
@@ -108,7 +110,8 @@ class TransformationRegistry:
         wanted = {number for number in self._items if number >= self._first_of_program}
         waiting = list(wanted)
         while waiting:
-            for number in self._items[waiting.pop()].inputs:
+            current = waiting.pop()
+            for number in () if current in without_inputs else self._items[current].inputs:
                 if number not in wanted:
                     wanted.add(number)
                     waiting.append(number)
@@ -123,6 +126,9 @@ class TransformationRegistry:
 
     def __iter__(self) -> Iterator[Transformation]:
         return iter(self._items.values())
+
+    def __contains__(self, number: object) -> bool:
+        return number in self._items
 
     def __len__(self) -> int:
         return len(self._items)

@@ -86,42 +86,60 @@ class AsyncWaitOperator(FunctionOperator):
 
     async def _results(self, value: Any) -> list[Any]:
         """The results of one record: those of its call, or what the function says about a call that takes too long."""
-        if self._spec.timeout <= 0:
-            return await self._attempts(value)
+        limit = self._spec.timeout / 1000
+        if limit <= 0:
+            return self._checked(await self._attempts(value), value)
+        started = self._loop.time()
         call = asyncio.ensure_future(self._attempts(value))
         try:
-            done, _ = await asyncio.wait({call}, timeout=self._spec.timeout / 1000)
+            await asyncio.wait({call}, timeout=limit)
         except asyncio.CancelledError:
             call.cancel()
             raise
-        if done:
-            return call.result()
+        # A call may end too late and yet before the loop could look at the clock, because some call did not let go of it.
+        if call.done() and self._loop.time() - started <= limit:
+            return self._checked(call.result(), value)
         call.cancel()
         await asyncio.gather(call, return_exceptions=True)
         answer = self.func.timeout(value)
         if asyncio.iscoroutine(answer):
             answer = await answer
-        return _checked(answer, value, "timeout")
+        return self._checked(answer, value)
 
-    async def _attempts(self, value: Any) -> list[Any]:
+    async def _attempts(self, value: Any) -> Any:
         """Calls the function, again and again if the retry strategy says so."""
         retry = self._spec.retry
         if retry is None:
-            return _checked(await self.func.async_invoke(value), value, "async_invoke")
+            return await self.func.async_invoke(value)
         predicate = retry.get_retry_predicate()
         on_result, on_error = predicate.result_predicate(), predicate.exception_predicate()
         attempt = 1
         while True:
             try:
-                results = _checked(await self.func.async_invoke(value), value, "async_invoke")
+                results = await self.func.async_invoke(value)
             except Exception as error:
                 if on_error is None or not on_error(error) or not retry.can_retry(attempt):
                     raise
             else:
-                if on_result is None or not on_result(results) or not retry.can_retry(attempt):
+                wanted = results is not None and on_result is not None and on_result(results)
+                if not wanted or not retry.can_retry(attempt):
                     return results
             await asyncio.sleep(retry.get_backoff_time_millis(attempt) / 1000)
             attempt += 1
+
+    def _checked(self, results: Any, value: Any) -> list[Any]:
+        """The results as a list, which they must be."""
+        if isinstance(results, list):
+            return results
+        if isinstance(results, Iterable) and not isinstance(results, (str, bytes)):
+            return list(results)
+        must = "cannot be none" if results is None else "should be of list type"
+        raise TypeMismatchError(
+            f"The result of AsyncFunction {must}, please check the methods 'async_invoke' and 'timeout' of class "
+            f"'{type(self.func).__name__}'",
+            seen=f"{results!r:.200} for {value!r:.200}",
+            expected="a list, [] for no result",
+        )
 
 
 async def _until_one_ends(flying: set[asyncio.Task[None]]) -> set[asyncio.Task[None]]:
@@ -134,15 +152,3 @@ async def _until_one_ends(flying: set[asyncio.Task[None]]) -> set[asyncio.Task[N
         await asyncio.gather(*flying, return_exceptions=True)
         raise failures[0]
     return flying
-
-
-def _checked(results: Any, value: Any, method: str) -> list[Any]:
-    if isinstance(results, list):
-        return results
-    if isinstance(results, Iterable) and not isinstance(results, (str, bytes)):
-        return list(results)
-    raise TypeMismatchError(
-        f"'{method}' of an AsyncFunction must return a list of results",
-        seen=f"{results!r:.200} for {value!r:.200}",
-        expected="a list, [] for no result",
-    )

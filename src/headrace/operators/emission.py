@@ -24,7 +24,11 @@ def expand(
     >>> expand(lambda v: v * [v], iter([1, 0, 2]), [10, 20, 30], None, None)
     ([1, 2, 2], [10, 30, 30])
     """
-    results: Values = []
+    results: Values
+    if timestamps and timestamps[0] == timestamps[-1] and timestamps.count(timestamps[0]) == len(timestamps):
+        results, _ = expand(call, records, None, keys, backend)  # the results of one window: no list to build in step
+        return results, timestamps[:1] * len(results)
+    results = []
     extend = results.extend
     if backend is None:
         if timestamps is None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from headrace.common.errors import TypeMismatchError
 from headrace.common.watermark_strategy import (
+    MAX_WATERMARK,
     MIN_TIMESTAMP,
     BoundedOutOfOrderness,
     CustomGenerator,
@@ -104,6 +105,14 @@ class EventTime:
         except Exception as error:
             raise self._failure(error, None) from error
         self._take_over()
+
+    def end(self) -> None:
+        """The input has ended: a generator is asked once more, but event time is over, so nothing comes of its answer.
+
+        As in Flink, where the highest watermark follows the last one that was due.
+        """
+        self.watermark = MAX_WATERMARK
+        self.periodic()
 
     def end_epoch(self, now: int) -> None:
         """The epoch's last watermark; decides on idleness."""

@@ -17,13 +17,14 @@ from headrace.operators.feedback import FeedbackSinkOperator, FeedbackSourceOper
 from headrace.operators.interval_join import IntervalJoinOperator
 from headrace.operators.process import ProcessOperator
 from headrace.operators.reduce import KeyedReduceOperator
-from headrace.operators.sinks import CollectSinkOperator, FunctionSinkOperator, PrintSinkOperator
+from headrace.operators.sinks import CacheSinkOperator, CollectSinkOperator, FunctionSinkOperator, PrintSinkOperator
 from headrace.operators.source import SourceOperator
 from headrace.operators.staged_sink import StagedSinkOperator
 from headrace.operators.stateless import FilterOperator, FlatMapOperator, MapOperator
 from headrace.operators.watermarks import AssignTimestampsOperator
 from headrace.operators.windows.choice import window_operator
 from headrace.operators.windows.co_group import CoGroupOperator
+from headrace.operators.windows.local import LocalWindowOperator
 from headrace.sources.feedback import FeedbackSource
 
 _MAKERS: dict[type[specs.OperatorSpec], Callable[[Any], Operator]] = {
@@ -42,6 +43,7 @@ _MAKERS: dict[type[specs.OperatorSpec], Callable[[Any], Operator]] = {
     specs.CoProcess: lambda s: CoProcessOperator(s.func, s.keyed),
     specs.BroadcastProcess: lambda s: BroadcastProcessOperator(s.func, s.keyed, s.descriptors),
     specs.WindowOperation: window_operator,
+    specs.LocalWindowAggregate: LocalWindowOperator,
     specs.WindowCoGroup: CoGroupOperator,
     specs.IntervalJoin: IntervalJoinOperator,
     specs.AsyncWait: AsyncWaitOperator,
@@ -51,6 +53,7 @@ _MAKERS: dict[type[specs.OperatorSpec], Callable[[Any], Operator]] = {
     specs.StagedSink: lambda s: StagedSinkOperator(s.sink, s.input_type),
     specs.PrintSink: lambda s: PrintSinkOperator(s.identifier, s.stderr, s.input_type),
     specs.FeedbackSink: lambda s: FeedbackSinkOperator(s.feedback_id, s.input_type),
+    specs.CacheSink: lambda s: CacheSinkOperator(s.collect_id, s.input_type),
     specs.CollectSink: lambda s: CollectSinkOperator(s.collect_id, s.input_type),
 }
 

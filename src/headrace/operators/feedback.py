@@ -14,7 +14,7 @@ from headrace.common.watermark_strategy import WatermarkStrategy
 from headrace.operators.base import Operator
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.source import ReadBudget, SourceOperator, SplitPosition
-from headrace.sources.feedback import FeedbackSource
+from headrace.sources.feedback import FeedbackSource, Returned
 
 Run = tuple[Values, Timestamps]
 
@@ -24,13 +24,26 @@ class FeedbackSourceOperator(SourceOperator):
 
     def __init__(self, source: FeedbackSource) -> None:
         super().__init__(source, WatermarkStrategy.no_watermarks())
+        self._max_wait = source.max_wait_millis
+        self._quiet_since: int | None = None
         self._runs: list[Run] = []
         self._over = False
 
     def assign(self, positions: list[SplitPosition]) -> None:
         """Takes the order."""
         (order,) = positions
-        self._runs, self._over = order.position or [], order.finished
+        returned = order.position or Returned([])
+        self._runs, self._over = returned.runs, order.finished or self._waited_enough(returned.quiet)
+
+    def _waited_enough(self, quiet: bool) -> bool:
+        """Whether nothing has come for the maximum wait time."""
+        if not quiet:
+            self._quiet_since = None
+            return False
+        now = self.context.clock.now()
+        if self._quiet_since is None:
+            self._quiet_since = now
+        return 0 < self._max_wait <= now - self._quiet_since
 
     @property
     def exhausted(self) -> bool:

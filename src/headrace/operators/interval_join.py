@@ -18,6 +18,7 @@ from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.graph.specs import IntervalJoin
 from headrace.operators.base import FunctionOperator
 from headrace.operators.emission import emit_tagged
+from headrace.operators.late import OperatorWithLateRecords
 from headrace.operators.output import Timestamps, Values
 
 __all__ = ["IntervalJoinOperator"]
@@ -48,7 +49,7 @@ class JoinContext:
     timestamp = get_timestamp
 
 
-class IntervalJoinOperator(FunctionOperator):
+class IntervalJoinOperator(FunctionOperator, OperatorWithLateRecords):
     """The operator behind `keyed.interval_join(other)`."""
 
     def __init__(self, spec: IntervalJoin) -> None:
@@ -61,7 +62,6 @@ class IntervalJoinOperator(FunctionOperator):
         self._buckets: list[int] = []
         self._bucket = max(1, (spec.upper - spec.lower) // 64)
         self._kept_for = (max(spec.upper, 0), max(-spec.lower, 0))
-        self.late_dropped = 0
 
     def open(self) -> None:
         """Takes up what the table has, then opens the function."""
@@ -134,10 +134,7 @@ class IntervalJoinOperator(FunctionOperator):
 
     def _late(self, own: int, values: Values, timestamps: list[int | None]) -> None:
         tag = self._spec.right_late_tag if own else self._spec.left_late_tag
-        if tag is None:
-            self.late_dropped += len(values)
-        else:
-            self.output.emit_side(tag, values, timestamps)
+        self.late_to(tag, values, timestamps)
 
     # -- time -----------------------------------------------------------------------------------------------------
 

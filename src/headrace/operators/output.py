@@ -39,12 +39,12 @@ class Output:
         self.sides: dict[str, list[Consumer]] = {}
         self.records = 0
 
-    def emit(self, values: Values, timestamps: Timestamps) -> None:
-        """Hands a run of records to the main consumers."""
+    def emit(self, values: Values, timestamps: Timestamps, keys: list[Any] | None = None) -> None:
+        """Hands a run of records to the main consumers; with their keys, if the operator has taken them already."""
         if values:
             self.records += len(values)
             for consumer in self.main:
-                consumer.process_batch(values, timestamps, None)
+                consumer.process_batch(values, timestamps, keys)
 
     def emit_side(self, tag_id: str, values: Values, timestamps: Timestamps) -> None:
         """Hands records to the consumers of a side output; without any they are dropped, as in Flink."""

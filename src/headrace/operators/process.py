@@ -91,7 +91,7 @@ class TimedFunctionOperator(FunctionOperator):
         timestamps: Timestamps,
         keys: Iterable[Any] | None,
     ) -> None:
-        """Calls `call(value, context)` for a run of records and emits what comes back."""
+        """Calls `call(value, context)` for a run of records and emits what comes back; what is false is nothing."""
         records = iter(values)
         results: Values = []
         extend = results.extend
@@ -104,14 +104,14 @@ class TimedFunctionOperator(FunctionOperator):
                 context.record_timestamp = None
                 for backend.key, v in zip(keys, records):
                     r = call(v, context)
-                    if r is not None:
+                    if r:
                         extend(r)
             else:
                 times = []
                 for backend.key, t, v in zip(keys, timestamps, records):
                     context.record_timestamp = t
                     r = call(v, context)
-                    if r is not None:
+                    if r:
                         extend(r)
                         if len(results) != len(times):
                             times.extend([t] * (len(results) - len(times)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import Any
 
 from headrace.common.codecs import codec_for
@@ -92,5 +93,17 @@ class CollectSinkOperator(Operator):
         """Collects a run of records."""
         try:
             self.context.driver.collect(self._collect_id, self._coerce(values))
+        except Exception as error:
+            raise self.failure(error, values, None) from error
+
+
+class CacheSinkOperator(CollectSinkOperator):
+    """Hands records with their timestamps to a cached stream of the driver."""
+
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        """Keeps a run of records."""
+        try:
+            elements = list(zip(self._coerce(values), timestamps or repeat(None)))
+            self.context.driver.collect(self._collect_id, elements)
         except Exception as error:
             raise self.failure(error, values, None) from error

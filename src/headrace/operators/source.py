@@ -172,7 +172,7 @@ class SourceOperator(Operator):
             part.time.set_idle(batch.idle)
 
     def _finish(self, part: _OpenSplit) -> None:
-        part.time.periodic()
+        part.time.end()
         position = SplitPosition(part.split, part.reader.position(), finished=True)
         part.reader.close()
         del self._open[part.split.id]

@@ -98,10 +98,12 @@ def fire_timers(
     prepare: Callable[[int, TimeDomain], Any],
     on_timer: Callable[[int, Any], Any],
 ) -> None:
-    """Fires all timers of `domain` up to `limit`; `prepare` gives the context of one firing."""
-    event = domain is TimeDomain.EVENT_TIME
+    """Fires all timers of `domain` up to `limit`; `prepare` gives the context of one firing.
+
+    Results have the time of their timer as timestamp, in both domains, as in PyFlink.
+    """
     context = operator.context
-    queue = context.event_timers if event else context.processing_timers
+    queue = context.event_timers if domain is TimeDomain.EVENT_TIME else context.processing_timers
     backend = context.keyed_state
     results: Values = []
     times: list[int | None] = []
@@ -110,12 +112,11 @@ def fire_timers(
         timestamp, backend.key, _ = due
         try:
             r = on_timer(timestamp, prepare(timestamp, domain))
-            if r is not None:
+            if r:
                 results.extend(r)
         except Exception as error:
             where = Place(f"timer at {timestamp} of key {unwrap_key(backend.key)!r}")
             raise operator.failure_for(error, where) from error
-        if event:
-            times.extend([timestamp] * (len(results) - len(times)))
+        times.extend([timestamp] * (len(results) - len(times)))
         due = queue.pop_due(limit)
-    emit_tagged(operator.output, results, times if event else None)
+    emit_tagged(operator.output, results, times)

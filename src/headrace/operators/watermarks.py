@@ -42,8 +42,8 @@ class AssignTimestampsOperator(Operator):
     def process_watermark(self, timestamp: int) -> None:
         """Ignored, but for the end of event time."""
         if timestamp == MAX_WATERMARK:
-            self._time.periodic()
             super().process_watermark(timestamp)
+            self._time.end()
 
     def process_idle(self, idle: bool) -> None:
         """Ignored, as in Flink: idleness is this strategy's to decide (`with_idleness`, `mark_idle`)."""

@@ -17,6 +17,9 @@ T = TypeVar("T")
 JOB_ID = ConfigOptions.key("headrace.job.id").string_type().no_default_value()
 """A name that a job keeps from process to process: it then goes on from its last checkpoint by itself."""
 
+TRUST = ConfigOptions.key("headrace.state.trust").boolean_type().default_value(False)
+"""Whether a savepoint is restored although it does not carry this user's signature."""
+
 _CLAIM_MODES = ("NO_CLAIM", "CLAIM", "LEGACY")
 
 
@@ -33,6 +36,7 @@ class DurabilityOptions:
     restore_path: str | None = None
     ignore_unclaimed: bool = False
     claim: bool = False
+    trust: bool = False
 
     @property
     def periodic(self) -> bool:
@@ -80,6 +84,7 @@ def read_durability(configuration: Configuration) -> DurabilityOptions:
         restore_path=configuration.get(keys.RESTORE_PATH),
         ignore_unclaimed=_value(configuration, keys.RESTORE_IGNORE_UNCLAIMED),
         claim=claim_mode == "CLAIM",
+        trust=_value(configuration, TRUST),
     )
 
 

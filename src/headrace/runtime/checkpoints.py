@@ -123,9 +123,14 @@ class Checkpoints:
     # -- the steps ------------------------------------------------------------------------------------------------
 
     def recover(self) -> Manifest | None:
-        """Takes the job over; gives the checkpoint that it goes on from, None if it begins."""
+        """Takes the job over; gives the checkpoint that it goes on from, None if it begins.
+
+        A driver that had the job, failed, and finds that another one has claimed it meanwhile does not take it back.
+        """
         if self._store is None:
             self._store = self._open_store()
+        elif self._workflow.generation:
+            self._run(self._workflow.fence())
         self._workflow = Workflow(self._job_id, uuid.uuid4().hex, self._options.settings.retained)
         self._coordinator.suspend()
         self._planned = None
@@ -134,6 +139,7 @@ class Checkpoints:
         if decision.verdict is Verdict.REPLAY:
             self._commit()
         self._run(self._workflow.discard())
+        self._collect()
         self._coordinator.resume(_monotonic())
         base = self._workflow.base
         if base is not None:
@@ -288,6 +294,12 @@ class Checkpoints:
                 self._committer.abort(manifests.as_committable(sink, handle))
             except Exception as error:
                 self.statistics.note(f"staged output {handle.id} could not be dropped: {error}")
+
+    def tidy(self) -> None:
+        """Removes all but the checkpoints that are retained."""
+        if self.started and self._workflow.unfinished is None:
+            self._collect_after = 0.0
+            self._collect()
 
     def remove(self) -> None:
         """Removes all checkpoints of the job."""

@@ -29,7 +29,8 @@ class DriverResults:
         self._hold = hold
         self._held: list[tuple[str, list[Any]]] = []
         self._queues: dict[str, Queue[Any]] = {}
-        self._uncollected = 0
+        self.uncollected = 0
+        """Records that were released and that nobody has taken yet."""
         self._ended = False
         self._lock = threading.Lock()
 
@@ -54,7 +55,7 @@ class DriverResults:
         held, self._held = self._held, []
         for collect_id, values in held:
             with self._lock:
-                self._uncollected += len(values)
+                self.uncollected += len(values)
             self._queue(collect_id).put(values)
 
     def drop(self) -> None:
@@ -63,7 +64,7 @@ class DriverResults:
 
     def wait_for_reader(self, cancelled: threading.Event) -> None:
         """Whoever takes the results may be slower than the job: it waits, its memory does not grow."""
-        while self._uncollected > _MOST_UNCOLLECTED and not cancelled.wait(_POLL):
+        while self.uncollected > _MOST_UNCOLLECTED and not cancelled.wait(_POLL):
             pass
 
     def end(self) -> None:
@@ -88,7 +89,7 @@ class DriverResults:
                     raise failure.with_traceback(None)
                 return
             with self._lock:
-                self._uncollected -= len(batch)
+                self.uncollected -= len(batch)
             yield from batch
 
     def _queue(self, collect_id: str) -> Queue[Any]:

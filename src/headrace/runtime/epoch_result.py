@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from headrace.common.errors import JobExecutionError, UserCodeError
+from headrace.common.faultpoints import reach
 from headrace.runtime.task.frames import ACK, DRIVER_OUTPUT, FAILURE, unpack
 from headrace.runtime.task.messages import DriverOutput, TaskAck, TaskFailure
 
@@ -42,6 +43,7 @@ def read_frames(frames: list[bytes]) -> EpochResult:
         header, message = unpack(frame)
         if header.kind == ACK:
             result.acks.append(message)
+            reach("acks.partial")
         elif header.kind == FAILURE:
             result.failures.append(message)
         elif header.kind == DRIVER_OUTPUT:

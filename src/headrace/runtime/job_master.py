@@ -42,7 +42,7 @@ from headrace.runtime.progress import ProgressView, describe_vertices, known_tim
 from headrace.runtime.rate import RateController
 from headrace.runtime.requests import Request, Requests
 from headrace.runtime.restarts import RestartPolicy
-from headrace.runtime.savepoints import find_origin, write_savepoint
+from headrace.runtime.savepoints import discard, find_origin, write_savepoint
 from headrace.runtime.task.internal_error import as_headrace_error
 from headrace.runtime.task.messages import CheckpointOrder, EpochOrder, TaskAck
 from headrace.runtime.task.state_folder import StateFolder
@@ -87,6 +87,7 @@ class JobMaster:
         self._error: HeadraceError | None = None
         self._cancelled = threading.Event()
         self._stopped = False
+        self._claims = options.durability.claim and options.durability.periodic
         self._finished = threading.Event()
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name=f"headrace-{program.job_id[:8]}", daemon=True)
@@ -270,7 +271,9 @@ class JobMaster:
         with contextlib.suppress(Exception):
             if not isinstance(self._error, FencedError):
                 self._checkpoints.abandon(self._ledger)
-                if not keep.get(ended, durability.job_id is not None):
+                if keep.get(ended, durability.job_id is not None):
+                    self._checkpoints.tidy()
+                else:
                     self._checkpoints.remove()
         with contextlib.suppress(Exception):
             self._checkpoints.close()
@@ -306,6 +309,7 @@ class JobMaster:
         manifest = self._checkpoints.complete(self._ledger, acks)
         if manifest is not None:
             self._results.release()
+            self._let_go_of_claimed()
         if request is None:
             return
         if manifest is None:
@@ -318,9 +322,17 @@ class JobMaster:
             request.fail(error)
             return
         if not self._checkpoints.periodic:  # there will be no other checkpoint to start again from
-            self._program = replace(self._program, origin=find_origin(folder))
+            self._program = replace(self._program, origin=find_origin(folder, trust=True))
         self._stopped = request.stop
         request.succeed(folder)
+
+    def _let_go_of_claimed(self) -> None:
+        """The job has a checkpoint of its own: a savepoint that it was to take over is not needed any more."""
+        durability = self._options.durability
+        if self._claims and durability.restore_path is not None:
+            self._claims = False
+            with contextlib.suppress(HeadraceError, OSError):
+                discard(durability.restore_path)
 
     def _rescale(self, request: Request, parallelism: int) -> None:
         """Cuts the job anew: the tasks of the next epoch inherit the state of those of the last."""

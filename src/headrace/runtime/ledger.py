@@ -28,7 +28,7 @@ from headrace.runtime.task.messages import (
 )
 from headrace.sinks.base import Handle
 from headrace.sources.base import Source
-from headrace.sources.feedback import FeedbackSource
+from headrace.sources.feedback import FeedbackSource, Returned
 from headrace.state.files import StateFile
 
 TaskOwner = tuple[str, int]
@@ -231,20 +231,21 @@ class Ledger:
     def _send_back(self, reports: list[VertexReport]) -> None:
         """Files what goes round in iterations as the next order of their sources.
 
-        Between epochs nothing is on its way. So when all other sources have ended, nothing goes back and no timer waits,
-        nothing can ever come again, and the iterations end.
+        Between epochs nothing is on its way. So when all other sources have ended and nothing goes back, only a timer can
+        bring something (the iterations are quiet); when no timer waits, nothing can ever come again, and they end.
         """
         pending: dict[tuple[str, int], list[Any]] = {}
         for report in reports:
             for feedback_id, runs in report.feedback.items():
                 pending[feedback_id, report.subtask] = runs
         others = [r for (v, _), r in self.reports.items() if v in self._sources and v not in self._feedback]
-        over = all(r.ended for r in others) and not any(pending.values()) and self.next_timer() is None
+        quiet = all(r.ended for r in others) and not any(pending.values())
+        over = quiet and self.next_timer() is None
         for vertex, feedback_id in self._feedback.items():
             for subtask in range(self._graph.vertices[vertex].parallelism):
                 runs = pending.get((feedback_id, subtask), [])
                 for split_id, known in self._positions[vertex, subtask].items():
-                    self._positions[vertex, subtask][split_id] = SplitPosition(known.split, runs, over)
+                    self._positions[vertex, subtask][split_id] = SplitPosition(known.split, Returned(runs, quiet), over)
 
     def watermark(self) -> int:
         """The lowest watermark of the job's sinks-most vertices that are not idle."""

@@ -57,7 +57,6 @@ class Origin:
     """Whether it is a checkpoint of this very job, in its own folder: its tasks may go on with the same files."""
     ignore_unclaimed: bool = False
     """Whether state that no operator of the program asks for is dropped without a word."""
-    trusted: bool = True
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
@@ -157,7 +156,7 @@ def start(ledger: Ledger, graph: JobGraph, plan: EpochPlan, origin: Origin) -> N
         )
         if old:
             for subtask in range(group["parallelism"]):
-                inheritance[vertex, subtask] = Inheritance(old, origin.trusted)
+                inheritance[vertex, subtask] = Inheritance(old)
     ledger.start_from({}, inheritance, positions)
 
 

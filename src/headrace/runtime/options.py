@@ -42,6 +42,8 @@ class RuntimeOptions:
     testing_clock: int | None = None
     """The processing time to start with, in milliseconds, if it shall move only by events of the test kit."""
     durability: DurabilityOptions = field(default_factory=lambda: read_durability(Configuration()))
+    python: str | None = None
+    """The interpreter that functions run in, if the program asks for one of its own."""
     spark: dict[str, str] = field(default_factory=dict)
     job_parameters: dict[str, str] = field(default_factory=dict)
 
@@ -65,20 +67,13 @@ def read_options(configuration: Configuration) -> RuntimeOptions:
         progress=values.get(PROGRESS, "auto"),
         testing_clock=_milliseconds(values, TESTING_CLOCK),
         durability=read_durability(configuration),
-        spark=_spark_settings(configuration, values),
+        python=configuration.get(_PYTHON_EXECUTABLE),
+        spark={k: str(v) for k, v in values.items() if k.startswith("spark.")},
         job_parameters=configuration.get(_JOB_PARAMETERS) or {},
     )
     if options.executor not in ("spark", "local"):
         raise ConfigurationError(f"{EXECUTOR} names no executor", seen=options.executor, expected="spark or local")
     return options
-
-
-def _spark_settings(configuration: Configuration, values: dict[str, Any]) -> dict[str, str]:
-    settings = {k: str(v) for k, v in values.items() if k.startswith("spark.")}
-    python = configuration.get(_PYTHON_EXECUTABLE)
-    if python is not None:
-        settings.setdefault("spark.pyspark.python", python)
-    return settings
 
 
 def _number(values: dict[str, Any], key: str, default: float) -> float:

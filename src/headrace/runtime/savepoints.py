@@ -6,26 +6,28 @@ Also finds what a path to restore from means: a savepoint, or a checkpoint that 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
 import uuid
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from headrace.checkpoint import names
 from headrace.checkpoint.errors import DamagedRecordError
-from headrace.checkpoint.model import FileEntry, Manifest
+from headrace.checkpoint.model import Manifest
 from headrace.checkpoint.record_format import decode_manifest, encode
 from headrace.common.errors import ConfigurationError, StateError
 from headrace.runtime.manifests import Origin
+from headrace.runtime.signatures import SIGNATURE, check_signature, signed
 from headrace.state import storage
 from headrace.state.files import StateFile, make_durable, problem_of
 
-__all__ = ["METADATA", "check_files", "find_origin", "write_savepoint"]
+__all__ = ["METADATA", "check_files", "discard", "find_origin", "write_savepoint"]
 
 METADATA = "_metadata"
+_CHUNK = 1 << 20
 _CHECKPOINT = re.compile(r"chk-([0-9]+)")
 
 
@@ -36,24 +38,29 @@ def write_savepoint(manifest: Manifest, files: str, parent: str) -> str:
     """
     folder = storage.join(parent, f"savepoint-{manifest.job_id[:6]}-{uuid.uuid4().hex[:12]}")
     record = encode(replace(manifest, committables=(), parent=None))
+    copied = [file.name for file in manifest.files]
+    digests = {name: _digest(files, name) for name in copied} | {METADATA: hashlib.sha256(record).hexdigest()}
+    signature = signed(digests)
     target, source = storage.local_path(folder), storage.local_path(files)
     if target is not None and source is not None:
-        _write_local(manifest.files, record, Path(source), Path(target))
+        _write_local(copied, record, signature, Path(source), Path(target))
         return target
     system, place = storage.file_system(folder)
     system.makedirs(place, exist_ok=True)
-    for file in manifest.files:
-        system.pipe_file(f"{place}/{file.name}", _content(files, file.name))
+    for name in copied:
+        system.pipe_file(f"{place}/{name}", _content(files, name))
+    system.pipe_file(f"{place}/{SIGNATURE}", signature)
     system.pipe_file(f"{place}/{METADATA}", record)
     return folder
 
 
-def _write_local(files: Sequence[FileEntry], record: bytes, source: Path, target: Path) -> None:
+def _write_local(copied: list[str], record: bytes, signature: bytes, source: Path, target: Path) -> None:
     try:
         target.mkdir(parents=True)
-        for file in files:
-            shutil.copyfile(source / file.name, target / file.name)
-        make_durable(target, [file.name for file in files])
+        for name in copied:
+            shutil.copyfile(source / name, target / name)
+        (target / SIGNATURE).write_bytes(signature)
+        make_durable(target, [*copied, SIGNATURE])
         unfinished = target / f"{METADATA}.part"
         unfinished.write_bytes(record)
         make_durable(target, [unfinished.name])
@@ -67,15 +74,20 @@ def _write_local(files: Sequence[FileEntry], record: bytes, source: Path, target
         ) from error
 
 
-def find_origin(path: str, *, ignore_unclaimed: bool = False, trusted: bool = True) -> Origin:
+def find_origin(path: str, *, ignore_unclaimed: bool = False, trust: bool = False) -> Origin:
     """What a job that restores from `path` starts from.
 
     A path is the folder of a savepoint (or its `_metadata`), the folder that a job has left in the checkpoint
-    directory, or `chk-N` in it.
+    directory, or `chk-N` in it. `trust`: a savepoint need not carry this user's signature.
     """
     url = path.rstrip("/").removesuffix(f"/{METADATA}")
     if _exists(url, METADATA):
         manifest, files = _manifest(url, METADATA), url
+        check_files(Origin(manifest, files))
+        if not trust:
+            signed_files = [METADATA, *(file.name for file in manifest.files)]
+            signature = _content(url, SIGNATURE) if _exists(url, SIGNATURE) else None
+            check_signature(signature, {name: _digest(url, name) for name in signed_files}, url)
     else:
         root, _, last = url.rpartition("/")
         named = _CHECKPOINT.fullmatch(last)
@@ -88,9 +100,23 @@ def find_origin(path: str, *, ignore_unclaimed: bool = False, trusted: bool = Tr
                 expected=f"a folder with the file {METADATA}, or the folder of a job's checkpoints",
             )
         manifest, files = _manifest(root, slot), storage.join(root, "state")
-    origin = Origin(manifest, files, own=False, ignore_unclaimed=ignore_unclaimed, trusted=trusted)
+    origin = Origin(manifest, files, own=False, ignore_unclaimed=ignore_unclaimed)
     check_files(origin)
     return origin
+
+
+def discard(path: str) -> None:
+    """Deletes a savepoint (or the checkpoints that a job has left); what is neither is left alone."""
+    url = path.rstrip("/").removesuffix(f"/{METADATA}")
+    url = url.rpartition("/")[0] if _CHECKPOINT.fullmatch(url.rpartition("/")[2]) else url
+    if not _exists(url, METADATA) and _newest_slot(url) is None:
+        raise ConfigurationError("There is no savepoint to delete", seen=path)
+    local = storage.local_path(url)
+    if local is not None:
+        shutil.rmtree(local)
+    else:
+        system, place = storage.file_system(url)
+        system.rm(place, recursive=True)
 
 
 def check_files(origin: Origin) -> None:
@@ -142,6 +168,17 @@ def _exists(root: str, name: str) -> bool:
         return Path(local, name).is_file()
     system, place = storage.file_system(root)
     return bool(system.exists(f"{place}/{name}"))
+
+
+def _digest(root: str, name: str) -> str:
+    local = storage.local_path(root)
+    if local is None:
+        return hashlib.sha256(_content(root, name)).hexdigest()
+    digest = hashlib.sha256()
+    with Path(local, name).open("rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def _content(root: str, name: str) -> bytes:

@@ -87,7 +87,7 @@ def _job_id(given: str | None) -> str:
 def _origin(durability: DurabilityOptions) -> Origin | None:
     if durability.restore_path is None:
         return None
-    return find_origin(durability.restore_path, ignore_unclaimed=durability.ignore_unclaimed)
+    return find_origin(durability.restore_path, ignore_unclaimed=durability.ignore_unclaimed, trust=durability.trust)
 
 
 def _key_groups(origin: Origin) -> dict[str, int]:
@@ -100,4 +100,4 @@ def _executor(options: RuntimeOptions, spark: Any) -> Executor:
         return LocalExecutor()
     from headrace.runtime.spark.executor import SparkExecutor
 
-    return SparkExecutor(options.spark, spark)
+    return SparkExecutor(options.spark, spark, options.python)

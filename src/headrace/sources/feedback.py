@@ -7,10 +7,19 @@ operator (`headrace.operators.feedback`) emits what the order brings.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from headrace.common.typeinfo import TypeInformation
 from headrace.sources.base import ReaderContext, Source, Split
+
+
+@dataclass(frozen=True)
+class Returned:
+    """What an order brings to a loop: runs of records, and whether only a timer in the loop can bring more (`quiet`)."""
+
+    runs: list[Any]
+    quiet: bool = False
 
 
 class FeedbackSource(Source):
@@ -23,9 +32,15 @@ class FeedbackSource(Source):
     bounded = False
     may_finish = True
 
-    def __init__(self, feedback_id: str, produced_type: TypeInformation | None = None) -> None:
-        """Records already have `produced_type` when they come back."""
+    def __init__(
+        self, feedback_id: str, produced_type: TypeInformation | None = None, max_wait_millis: int = 0
+    ) -> None:
+        """Records already have `produced_type` when they come back.
+
+        `max_wait_millis` is how long to wait for timers in the loop when nothing else can come; 0 is as long as it takes.
+        """
         self.feedback_id = feedback_id
+        self.max_wait_millis = max_wait_millis
         self.produced_type = produced_type
 
     def splits(self, parallelism: int) -> list[list[Split]]:

@@ -15,12 +15,20 @@ from headrace.sources.base import EMPTY, Batch, ReaderContext, Source, Split, Sp
 
 @dataclass(frozen=True)
 class Event:
-    """Base of everything that can happen in an event list."""
+    """Base of everything that can happen in an event list.
+
+    >>> isinstance(Record("a"), Event)
+    True
+    """
 
 
 @dataclass(frozen=True)
 class Record(Event):
-    """A record, with a timestamp or without."""
+    """A record, with a timestamp or without.
+
+    >>> Record("a", 1000), Record("b").timestamp
+    (Record(value='a', timestamp=1000), None)
+    """
 
     value: Any
     timestamp: int | None = None
@@ -28,33 +36,53 @@ class Record(Event):
 
 @dataclass(frozen=True)
 class WatermarkTo(Event):
-    """Event time reaches `timestamp`."""
+    """Event time reaches `timestamp`.
+
+    >>> WatermarkTo(1000)
+    WatermarkTo(timestamp=1000)
+    """
 
     timestamp: int
 
 
 @dataclass(frozen=True)
 class Idle(Event):
-    """The source becomes idle (or, with False, active)."""
+    """The source becomes idle (or, with False, active).
+
+    >>> Idle(), Idle(False)
+    (Idle(idle=True), Idle(idle=False))
+    """
 
     idle: bool = True
 
 
 @dataclass(frozen=True)
 class AdvanceClock(Event):
-    """Processing time reaches `milliseconds`; needs the configuration `headrace.testing.clock`."""
+    """Processing time reaches `milliseconds`; needs the configuration `headrace.testing.clock`.
+
+    >>> AdvanceClock(60_000)
+    AdvanceClock(milliseconds=60000)
+    """
 
     milliseconds: int
 
 
 @dataclass(frozen=True)
 class EndEpoch(Event):
-    """The epoch ends here."""
+    """The epoch ends here.
+
+    >>> event_source([Record("a"), EndEpoch(), Record("b")]).bounded
+    True
+    """
 
 
 @dataclass(frozen=True)
 class Fail(Event):
-    """The source fails, on the job's first attempts only."""
+    """The source fails, on the job's first attempts only.
+
+    >>> Fail("no connection", attempts=2)
+    Fail(message='no connection', attempts=2)
+    """
 
     message: str = "failure from the event list"
     attempts: int = 1

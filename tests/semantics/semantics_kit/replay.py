@@ -100,7 +100,7 @@ def _feed(harness: OperatorHarness, step: Feed | CutEpoch | End) -> None:
 # ---------------------------------------------------------------- as jobs
 
 
-def environment(transcript: Transcript, executor: str) -> StreamExecutionEnvironment:
+def environment(transcript: Transcript, executor: str, **more: Any) -> StreamExecutionEnvironment:
     """An environment with the settings of a transcript; those of several may be run in one job if they are equal."""
     configuration = Configuration()
     settings = {
@@ -109,6 +109,7 @@ def environment(transcript: Transcript, executor: str) -> StreamExecutionEnviron
         "headrace.testing.clock": transcript.clock,
         "headrace.epoch.idle-poll-ms": 1,
         "headrace.progress": "never",
+        **more,
     }
     for key, value in settings.items():
         configuration.set_string(key, str(value))
@@ -122,9 +123,11 @@ def settings_of(transcript: Transcript) -> tuple[Any, ...]:
     return transcript.batch, transcript.watermark_every, transcript.clock
 
 
-def replay_as_job(transcripts: list[Transcript], executor: str, *, cut_everywhere: bool = False) -> None:
+def replay_as_job(
+    transcripts: list[Transcript], executor: str, *, cut_everywhere: bool = False, **settings: Any
+) -> None:
     """Runs all of them side by side in one job, then compares each output."""
-    env = environment(transcripts[0], executor)
+    env = environment(transcripts[0], executor, **settings)
     outputs: dict[str, tuple[Transcript, str | None]] = {}
     for transcript in transcripts:
         for tag, stream in build(env, transcript, cut_everywhere=cut_everywhere).items():

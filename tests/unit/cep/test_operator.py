@@ -148,7 +148,7 @@ def test_late_events_are_counted():
     harness.process_element(("x", "order"), 5)
     harness.process_element(("x", "order"), None)
     harness.process_element(("x", "order"), 6)
-    assert harness.operator.late_records_dropped == 2
+    assert harness.operator.late_dropped == 2
 
 
 def test_state_is_gone_when_nothing_is_left():

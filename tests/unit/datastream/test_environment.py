@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import types
+from xml.etree import ElementTree
 
 import pytest
 
@@ -387,8 +388,9 @@ def test_pictures(env):
     assert "v1 -->|REBALANCE| v2" in mermaid
     graphviz = env.draw("graphviz")
     assert 'v2 [label="say \\"hi\\" <b>\\nx 2"];' in graphviz and graphviz.endswith("}")
-    with pytest.raises(InvalidProgramError, match="mermaid or graphviz"):
-        env.draw("svg")
+    assert ElementTree.fromstring(env.draw("svg")).tag == "{http://www.w3.org/2000/svg}svg"
+    with pytest.raises(InvalidProgramError, match="mermaid or graphviz or svg"):
+        env.draw("png")
 
 
 def test_importing_the_api_loads_no_spark_and_no_runtime():

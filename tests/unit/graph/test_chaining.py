@@ -87,3 +87,14 @@ def test_one_stream_feeds_many_chained_operators(program):
     program.operator(program.side_output(source, "late"))
     graph = program.stream_graph()
     assert all(is_chainable(graph, e) for e in graph.edges)
+
+
+@pytest.mark.parametrize(
+    ("down", "same"), [({"max_parallelism": 40}, False), ({}, False), ({"max_parallelism": 20}, True)]
+)
+def test_8_another_maximum_parallelism(program, down, same):
+    assert chained(program, {"max_parallelism": 20}, down, chain_across_max_parallelism=False) is same
+
+
+def test_8_another_maximum_parallelism_does_not_matter_by_default(program):
+    assert chained(program, {"max_parallelism": 20}, {"max_parallelism": 40})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
@@ -83,7 +84,7 @@ def test_no_more_calls_at_once_than_the_capacity(capacity):
 
 
 def test_a_call_that_takes_too_long_fails_by_default():
-    with pytest.raises(UserCodeError, match="took too long for the element 50"):
+    with pytest.raises(UserCodeError, match="timed out for input: 50"):
         run(harness(Sleeper(), timeout=20), [0, 50])
 
 
@@ -109,7 +110,7 @@ def test_retries_end():
 
 def test_the_timeout_includes_retries():
     retry = AsyncRetryStrategy.fixed_delay(1000, 5, empty_result_predicate, None)
-    with pytest.raises(UserCodeError, match="took too long"):
+    with pytest.raises(UserCodeError, match="timed out for input: 900"):
         run(harness(Attempts(False), timeout=40, retry=retry), [900])
 
 
@@ -137,8 +138,32 @@ def test_a_result_that_is_no_list():
         async def async_invoke(self, value):
             return value
 
-    with pytest.raises(TypeMismatchError, match="must return a list"):
+    with pytest.raises(TypeMismatchError, match="should be of list type.*'async_invoke' and 'timeout' of class 'One'"):
         run(harness(One()), [1])
+
+
+def test_no_result_at_all_is_not_tried_again():
+    class Nothing(AsyncFunction):
+        calls = 0
+
+        async def async_invoke(self, value):
+            self.calls += 1
+
+    retry = AsyncRetryStrategy.fixed_delay(3, 1, lambda results: True, has_exception_predicate)
+    h = harness(Nothing(), timeout=5000, retry=retry)
+    with pytest.raises(TypeMismatchError, match="The result of AsyncFunction cannot be none"):
+        run(h, [1])
+    assert h.operator.func.calls == 1
+
+
+def test_a_call_that_keeps_the_loop_to_itself_times_out_too():
+    class Blocks(Patient):
+        async def async_invoke(self, value):
+            time.sleep(value / 100)
+            return [value]
+
+    assert run(harness(Blocks(), timeout=40), [0]) == [(0, None)]
+    assert run(harness(Blocks(), timeout=40), [8]) == [("no answer for 8", None)]
 
 
 def test_as_a_job():

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from headrace.common.errors import NoJvmError, TypeMismatchError
+from headrace.common.no_java import NoJava
 
 __all__ = ["TypeInformation", "checked_type", "checked_types"]
 
 
-class TypeInformation:
+class TypeInformation(NoJava):
     """What a stream, a state or a field holds. Immutable, comparable, hashable, picklable.
 
     >>> TypeInformation().need_conversion()

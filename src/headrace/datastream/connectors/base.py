@@ -10,6 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from headrace.common.errors import TypeMismatchError
+from headrace.common.no_java import NoJava
 from headrace.graph.specs import StagedSink
 from headrace.sinks.base import Sink as SinkDefinition
 from headrace.sources.base import Source as SourceDefinition
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["DeliveryGuarantee", "Sink", "Source", "StreamTransformer", "SupportsPreprocessing"]
 
 
-class Source:
+class Source(NoJava):
     """Base of the sources that `StreamExecutionEnvironment.from_source` takes.
 
     >>> from headrace.datastream.connectors.number_seq import NumberSequenceSource
@@ -44,7 +45,7 @@ class Source:
         return self._definition
 
 
-class Sink:
+class Sink(NoJava):
     """Base of the sinks that `DataStream.sink_to` takes.
 
     >>> from headrace.datastream.connectors.file_system import FileSink

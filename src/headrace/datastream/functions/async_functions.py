@@ -1,6 +1,6 @@
 """Functions for asynchronous calls and their retries.
 
-Decides the shapes only; `AsyncDataStream` takes these in a later version.
+Decides the shapes only: `AsyncDataStream` takes these, `headrace.operators.async_wait` calls them.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class AsyncFunction(Function, Generic[IN, OUT]):
     >>> Lookup().timeout(5)
     Traceback (most recent call last):
     ...
-    TimeoutError: the asynchronous call took too long for the element 5
+    TimeoutError: Async function call has timed out for input: 5
     """
 
     @abstractmethod
@@ -120,7 +120,7 @@ class AsyncFunction(Function, Generic[IN, OUT]):
 
     def timeout(self, value: IN) -> list[OUT]:
         """Give the results for an element whose call took too long; by default that is an error."""
-        raise TimeoutError(f"the asynchronous call took too long for the element {value}")
+        raise TimeoutError(f"Async function call has timed out for input: {value}")
 
 
 class AsyncFunctionDescriptor:

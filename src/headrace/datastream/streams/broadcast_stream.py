@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace.common.errors import TypeMismatchError
+from headrace.common.no_java import NoJava
 from headrace.common.typeinfo import TypeInformation
 from headrace.datastream.declared_types import declared_type
 from headrace.datastream.functions import BroadcastProcessFunction, KeyedBroadcastProcessFunction
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["BroadcastConnectedStream", "BroadcastStream"]
 
 
-class BroadcastStream:
+class BroadcastStream(NoJava):
     """A stream whose elements go to every subtask, with the descriptors of the state they fill.
 
     >>> from headrace.datastream import StreamExecutionEnvironment
@@ -38,7 +39,7 @@ class BroadcastStream:
         self.broadcast_state_descriptors = broadcast_state_descriptors
 
 
-class BroadcastConnectedStream:
+class BroadcastConnectedStream(NoJava):
     """A stream connected to a broadcast stream.
 
     >>> from headrace.datastream import BroadcastProcessFunction, StreamExecutionEnvironment

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.common.no_java import NoJava
 from headrace.common.typeinfo import TypeInformation
 from headrace.datastream.declared_types import declared_type
 from headrace.datastream.functions import (
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["ConnectedStreams"]
 
 
-class ConnectedStreams:
+class ConnectedStreams(NoJava):
     """Two connected streams.
 
     >>> from headrace.datastream import CoMapFunction, StreamExecutionEnvironment

@@ -45,6 +45,7 @@ from headrace.graph.specs import (
 from headrace.graph.transformations import TransformationKind
 
 if TYPE_CHECKING:
+    from headrace.datastream.streams.cached_data_stream import CachedDataStream
     from headrace.datastream.streams.iterative_stream import IterativeStream
     from headrace.datastream.streams.keyed_stream import KeyedStream
     from headrace.datastream.streams.window_joins import CoGroupedStreams, JoinedStreams
@@ -251,8 +252,9 @@ class DataStream(PartitionedStream):
     def iterate(self, max_wait_time_millis: int = 0) -> IterativeStream:
         """Begin a loop here: what `close_with` is called with comes again in this stream, one epoch later.
 
-        The loop ends when nothing can come any more: its input has ended and nothing went back. So there is nothing to
-        wait for, and ``max_wait_time_millis`` is only checked.
+        The loop ends when nothing can come any more: its input has ended, nothing went back, and no processing-time timer
+        waits that could send something. ``max_wait_time_millis`` is how long it waits for such timers at most, 0 is as
+        long as it takes.
 
         >>> from headrace.datastream import StreamExecutionEnvironment
         >>> env = StreamExecutionEnvironment.get_execution_environment()
@@ -360,12 +362,14 @@ class DataStream(PartitionedStream):
         results = CloseableIterator(self._env.submit(job_execution_name), collect_id)
         return results if limit is None else results.take(limit)
 
-    def cache(self) -> Any:
-        """Refuse: intermediate results are not kept in this version."""
-        raise InvalidProgramError(
-            "cache() is not available in this version",
-            remedy="run the program once with a sink, and read what it wrote",
-        )
+    def cache(self) -> CachedDataStream:
+        """Keep the elements of this stream after the first job that computes them, for later jobs of the environment.
+
+        Works in batch mode. In streaming mode every job computes the elements again.
+        """
+        from headrace.datastream.streams.cached_data_stream import cached
+
+        return cached(self)
 
     # ------------------------------------------------------------------ windows and joins
 

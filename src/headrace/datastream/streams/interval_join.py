@@ -22,7 +22,15 @@ __all__ = ["IntervalJoin", "IntervalJoined"]
 
 
 class IntervalJoin:
-    """Two keyed streams whose bounds are not known yet."""
+    """Two keyed streams whose bounds are not known yet.
+
+    >>> from headrace.common import Time
+    >>> from headrace.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment()
+    >>> keyed = env.from_collection([1]).key_by(lambda number: number)
+    >>> type(keyed.interval_join(keyed).between(Time.seconds(-1), Time.seconds(1))).__name__
+    'IntervalJoined'
+    """
 
     def __init__(self, left: KeyedStream, right: Any) -> None:
         """Programs call `KeyedStream.interval_join`."""

@@ -84,11 +84,12 @@ def iteration(stream: DataStream, max_wait_time_millis: int) -> IterativeStream:
     head = registry.add(
         TransformationKind.OPERATOR,
         (),
-        spec=SourceSpec(FeedbackSource(feedback_id, output_type), WatermarkStrategy.no_watermarks()),
+        spec=SourceSpec(
+            FeedbackSource(feedback_id, output_type, max_wait_time_millis), WatermarkStrategy.no_watermarks()
+        ),
         name=f"IterationSource-{stream.transformation_id}",
         output_type=output_type,
         parallelism=1 if t.non_parallel else t.parallelism,
-        extra={"max_wait_time_millis": max_wait_time_millis},
     )
     both = registry.add(
         TransformationKind.UNION, (stream.transformation_id, head), output_type=output_type, name="Iteration"

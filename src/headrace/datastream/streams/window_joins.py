@@ -36,13 +36,33 @@ class _Pair:
 
 
 class JoinedStreams(_Pair):
-    """Two streams that are joined pair by pair."""
+    """Two streams that are joined pair by pair.
+
+    >>> from headrace.common import Time
+    >>> from headrace.datastream import StreamExecutionEnvironment
+    >>> from headrace.datastream.window import TumblingEventTimeWindows
+    >>> env = StreamExecutionEnvironment.get_execution_environment()
+    >>> both = JoinedStreams(env.from_collection([1]), env.from_collection([2]))
+    >>> windowed = both.where(abs).equal_to(abs).window(TumblingEventTimeWindows.of(Time.seconds(1)))
+    >>> windowed.apply(lambda left, right: left + right).get_name()
+    'Join'
+    """
 
     _name = "Join"
 
 
 class CoGroupedStreams(_Pair):
-    """Two streams that are joined group by group."""
+    """Two streams that are joined group by group.
+
+    >>> from headrace.common import Time
+    >>> from headrace.datastream import StreamExecutionEnvironment
+    >>> from headrace.datastream.window import TumblingEventTimeWindows
+    >>> env = StreamExecutionEnvironment.get_execution_environment()
+    >>> both = CoGroupedStreams(env.from_collection([1]), env.from_collection([2]))
+    >>> windowed = both.where(abs).equal_to(abs).window(TumblingEventTimeWindows.of(Time.seconds(1)))
+    >>> windowed.apply(lambda left, right: [len(list(left)) + len(list(right))]).get_name()
+    'CoGroup'
+    """
 
     _name = "CoGroup"
 

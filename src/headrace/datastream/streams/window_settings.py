@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.common.no_java import NoJava
 from headrace.common.output_tag import OutputTag
 from headrace.common.time import millis_of
 from headrace.datastream.window import (
@@ -69,7 +70,7 @@ def needs_keys(call: str, otherwise: str | None, seen: object) -> InvalidProgram
     return InvalidProgramError(f"{call} needs a keyed stream", seen=seen, remedy=remedy)
 
 
-class WindowSettings:
+class WindowSettings(NoJava):
     """The settings; each call changes this object and gives it back, as in PyFlink."""
 
     def __init__(self, assigner: WindowAssigner[Any, Any]) -> None:

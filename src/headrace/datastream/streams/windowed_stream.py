@@ -6,6 +6,7 @@ Decides which window operation a call adds to the graph, with which name and typ
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from headrace.common.errors import TypeMismatchError
@@ -25,6 +26,7 @@ from headrace.datastream.streams.data_stream import DataStream
 from headrace.datastream.streams.keyed_stream import KeyedStream
 from headrace.datastream.streams.window_settings import WindowSettings, checked_assigner
 from headrace.graph.specs import WindowOperation
+from headrace.operators.windows.early import can_pre_aggregate
 
 __all__ = ["AllWindowedStream", "WindowedStream"]
 
@@ -120,6 +122,7 @@ class _Windowed(WindowSettings):
             late_tag=self._late_tag(),
             over_all=self._over_all,
         )
+        spec = replace(spec, combines_early=can_pre_aggregate(spec))
         names = ", ".join(type(f).__name__ for f in (combiner, function) if f is not None)
         described = f"{self._shown}({self._window_assigner!r}, {type(trigger).__name__}, {names})"
         stream = self._keyed_stream.one_input_operator(spec, type(self._window_assigner).__name__, output_type)

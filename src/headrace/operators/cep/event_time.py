@@ -159,7 +159,4 @@ class EventTimeCepOperator(CepOperator):
         return list(dict.fromkeys(key for _, key in sorted([*alone, *first], key=lambda entry: entry[0])))
 
     def _late(self, values: Values, timestamps: Timestamps) -> None:
-        if self.spec.late_tag is None:
-            self.late_records_dropped += len(values)
-        else:
-            self.output.emit_side(self.spec.late_tag, values, timestamps)
+        self.late_to(self.spec.late_tag, values, timestamps)

@@ -19,6 +19,7 @@ from headrace.operators.cep.contexts import MatchContext
 from headrace.operators.cep.key_state import KeyState
 from headrace.operators.cep.matcher import Match, Matcher
 from headrace.operators.emission import emit_tagged
+from headrace.operators.late import OperatorWithLateRecords
 from headrace.operators.output import Values
 from headrace.operators.runtime_context import TaskRuntimeContext
 
@@ -26,7 +27,7 @@ Event = tuple[int, Any]
 """(time, value)"""
 
 
-class CepOperator(FunctionOperator):
+class CepOperator(FunctionOperator, OperatorWithLateRecords):
     """The base: subclasses decide when events are fed, and register timers.
 
     Flink registers a timer for every start of a partial match, and at each of them a key's time moves on. That is done
@@ -36,7 +37,6 @@ class CepOperator(FunctionOperator):
     def __init__(self, spec: Cep) -> None:
         super().__init__(spec.func)
         self.spec = spec
-        self.late_records_dropped = 0
         self._nfa = compile_pattern(spec.pattern)
         self._owners = owners_of(spec.pattern)
         self._sort_key = _sort_key(spec.comparator)

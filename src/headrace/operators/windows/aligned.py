@@ -8,13 +8,15 @@ Working memory and state: within an epoch only the dicts are changed. At its end
 table, entry (key, start) -> (place in the window's order, contents). A window that opens and fires within one epoch never reaches
 the table.
 
-Sliding windows: elements of one pane (the greatest time span that no window's end cuts) go to the same windows. While the
-contents of overlapping windows are one and the same immutable object, an element is added to it once for all of them.
+Sliding windows: elements of one pane (the greatest time span that no window's end cuts) go to the same windows. Where a run has
+several records of most keys, those of a key and pane are combined first (`runs`). While the contents of overlapping windows are
+one and the same immutable object, an element is added to it once for all of them.
 """
 
 from __future__ import annotations
 
-from itertools import compress, islice
+from collections.abc import Iterator
+from itertools import compress, islice, repeat
 from math import gcd
 from typing import Any
 
@@ -22,14 +24,14 @@ from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.graph.specs import WindowOperation
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.windows.assigner import missing_timestamp
+from headrace.operators.windows.early import can_combine
 from headrace.operators.windows.firing import WindowFunctionOperator
-from headrace.operators.windows.folding import fold_into, share_into
+from headrace.operators.windows.folding import Windows, fold_into, grouped, merge_into, share_into
+from headrace.operators.windows.runs import Run, Runs
 from headrace.operators.windows.window_types import TimeWindow
 from headrace.state.opaque_key import OpaqueKey
 
 __all__ = ["AlignedWindowOperator"]
-
-_FEW = 4  # up to so many panes in a batch are told apart by one pass for each of them
 
 
 class AlignedWindowOperator(WindowFunctionOperator):
@@ -46,6 +48,7 @@ class AlignedWindowOperator(WindowFunctionOperator):
         self._touched: dict[int, set[Any]] = {}
         self._filed: dict[int, int] = {}  # start -> how many of the window's keys the table knows
         self._next_end = MAX_WATERMARK
+        self._combines = can_combine(spec.kind, spec.combiner)
 
     def open(self) -> None:
         """Takes up what the table has."""
@@ -63,48 +66,81 @@ class AlignedWindowOperator(WindowFunctionOperator):
     # -- elements -------------------------------------------------------------------------------------------------
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Adds a run of records, pane by pane."""
+        """Adds a run of records."""
         assert keys is not None
         if timestamps is None or None in timestamps:
             nameless = next(v for v, t in zip(values, timestamps or [None] * len(values)) if t is None)
             raise self.failure_for(missing_timestamp(nameless), nameless)
-        pane, offset = self._pane, self._offset
         stamps: list[int] = timestamps  # type: ignore[assignment]
+        pane, offset = self._pane, self._offset
         low, high = min(stamps), max(stamps)
         first = low - (low - offset) % pane
         if high < first + pane:
-            self._add_pane(first, values, stamps, keys)
+            self._add(first, values, stamps, keys, None)
             return
-        starts = [t - (t - offset) % pane for t in stamps]
-        found = dict.fromkeys(starts)
-        if len(found) <= _FEW:
-            for start in found:
-                mask = [s == start for s in starts]
-                self._add_pane(
-                    start, list(compress(values, mask)), list(compress(stamps, mask)), list(compress(keys, mask))
-                )
-            return
-        groups: dict[int, tuple[Values, list[int], list[Any]]] = {start: ([], [], []) for start in found}
-        for start, value, stamp, key in zip(starts, values, stamps, keys):
-            group = groups[start]
-            group[0].append(value)
-            group[1].append(stamp)
-            group[2].append(key)
-        for start, group in groups.items():
-            self._add_pane(start, *group)
+        panes = [t - (t - offset) % pane for t in stamps]
+        if self._size <= self._slide:  # the panes share no window: one after the other
+            for start, some, their_stamps, their_keys in grouped(panes, values, stamps, keys):
+                self._add(start, some, their_stamps, their_keys, None)
+        else:
+            self._add(first, values, stamps, keys, panes)
 
-    def _add_pane(self, pane: int, values: Values, stamps: list[int], keys: list[Any]) -> None:
-        """Adds records of one pane to the windows that are still open."""
+    def _add(self, pane: int, values: Values, stamps: list[int], keys: list[Any], panes: list[int] | None) -> None:
+        """Adds records: all of one pane, or each of the one that `panes` has for it."""
+        records = iter(values)
+        distinct = set(keys)
+        try:
+            if panes is None:
+                windows = self._windows_of(pane, distinct)
+                if not windows:
+                    self._skip(values, stamps)
+                elif len(windows) == 1:
+                    fold_into(windows[0], self.spec.kind, self.contents, keys, records)
+                elif self._worth_combining(distinct, keys):
+                    self._add_runs(keys, [pane] * len(keys), records)
+                else:
+                    share_into(repeat(windows), self.contents, keys, records)
+                return
+            found = {start: self._windows_of(start, distinct) for start in dict.fromkeys(panes)}
+            over = [start for start, windows in found.items() if not windows]
+            if over:
+                late = [start in over for start in panes]
+                self._skip(list(compress(values, late)), list(compress(stamps, late)))
+            if self._worth_combining(distinct, keys):
+                self._add_runs(keys, panes, records)
+            else:
+                share_into(map(found.__getitem__, panes), self.contents, keys, records)
+        except Exception as error:
+            raise self.failure(error, values, records) from error
+
+    def _worth_combining(self, distinct: set[Any], keys: list[Any]) -> bool:
+        """Whether there are so few keys that combining their records first pays, and that cannot change results."""
+        return self._combines and 2 * len(distinct) <= len(keys)
+
+    def _add_runs(self, keys: list[Any], panes: list[int], records: Iterator[Any]) -> None:
+        """Combines the records of each pane first: then a record costs the same in however many windows it is."""
+        runs = Runs(self.contents)
+        runs.add(keys, panes, records)
+        self.merge_runs(*runs.take())
+
+    def merge_runs(self, keys: list[Any], runs: list[Run]) -> int:
+        """Adds what was combined to the windows that are still open; gives the number of records that were late."""
+        by_pane: dict[int, set[Any]] = {}
+        for key, run in zip(keys, runs):
+            by_pane.setdefault(run[0], set()).add(key)
+        found = {start: self._windows_of(start, distinct) for start, distinct in by_pane.items()}
+        merge_into((found[run[0]] for run in runs), self.contents, keys, (run[2] for run in runs))
+        return sum(run[1] for run in runs if not found[run[0]]) if () in found.values() else 0
+
+    def _windows_of(self, pane: int, keys: set[Any]) -> Windows:
+        """The windows of a pane that are still open, the earliest first; `keys` are about to be added to them."""
         size, slide = self._size, self._slide
         last = pane - (pane - self._offset) % slide
         open_after = self.watermark - size + 1  # a window is open if its start is greater
-        starts = [start for start in range(last, pane - size, -slide) if start > open_after]
-        if not starts:
-            late = [t <= self.watermark for t in stamps]  # all of them, unless windows have gaps and this is one
-            self.late(list(compress(values, late)), list(compress(stamps, late)))
-            return
-        windows = []
-        for start in starts:
+        windows: list[dict[Any, Any]] = []
+        for start in range(last, pane - size, -slide):
+            if start <= open_after:
+                break
             window = self._live.get(start)
             if window is None:
                 window = self._live[start] = {}
@@ -116,15 +152,13 @@ class AlignedWindowOperator(WindowFunctionOperator):
                 self._touched[start] = set(keys)
             else:
                 touched.update(keys)
-        records = iter(values)
-        try:
-            if len(windows) == 1:
-                fold_into(windows[0], self.spec.kind, self.contents, keys, records)
-            else:
-                windows.reverse()
-                share_into(windows, self.contents, keys, records)
-        except Exception as error:
-            raise self.failure(error, values, records) from error
+        windows.reverse()
+        return windows or ()
+
+    def _skip(self, values: Values, stamps: list[int]) -> None:
+        """Records of panes without an open window: late, unless windows have gaps and this is one."""
+        late = [t <= self.watermark for t in stamps]
+        self.late(list(compress(values, late)), list(compress(stamps, late)))
 
     # -- time -----------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from headrace.graph.specs import WindowOperation
 from headrace.operators.base import Operator
 from headrace.operators.windows.aligned import AlignedWindowOperator
+from headrace.operators.windows.combining import CombiningWindowOperator
 from headrace.operators.windows.evicting import EvictingWindowOperator
 from headrace.operators.windows.operator import WindowOperator
 from headrace.operators.windows.session_windows import SessionWindowOperator
@@ -25,6 +26,8 @@ def window_operator(spec: WindowOperation) -> Operator:
     >>> type(window_operator(WindowOperation(tumbling, EventTimeTrigger(), "list", allowed_lateness=5))).__name__
     'WindowOperator'
     """
+    if spec.takes_runs:
+        return CombiningWindowOperator(spec)
     if spec.evictor is not None:
         return EvictingWindowOperator(spec)
     if type(spec.trigger) is EventTimeTrigger and spec.allowed_lateness == 0:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from headrace.graph.specs import WindowOperation
-from headrace.operators.base import Operator
 from headrace.operators.emission import emit_tagged
+from headrace.operators.late import OperatorWithLateRecords
 from headrace.operators.output import Values
 from headrace.operators.runtime_context import TaskRuntimeContext
 from headrace.operators.windows.assigner import MergingWindowAssigner
@@ -22,15 +22,13 @@ from headrace.state.opaque_key import unwrap_key
 __all__ = ["WindowFunctionOperator"]
 
 
-class WindowFunctionOperator(Operator):
+class WindowFunctionOperator(OperatorWithLateRecords):
     """A window function, its context, and the results that wait to be emitted."""
 
     def __init__(self, spec: WindowOperation) -> None:
         super().__init__()
         self.spec = spec
         self.merging = isinstance(spec.assigner, MergingWindowAssigner)
-        self.late_dropped = 0
-        """How many records were late and had no side output to go to."""
         self._functions = [f for f in (spec.combiner, spec.function) if f is not None]
 
     def user_functions(self) -> Sequence[Any]:
@@ -39,6 +37,7 @@ class WindowFunctionOperator(Operator):
 
     def open(self) -> None:
         """Makes the context, then opens the functions."""
+        super().open()
         self.contents = contents_for(self.spec)
         self.firing = FiringContext(self, self.merging)
         self.results: Values = []
@@ -105,7 +104,4 @@ class WindowFunctionOperator(Operator):
 
     def late(self, values: Values, timestamps: list[int | None]) -> None:
         """Records that no window takes any more: to the side output, or dropped and counted."""
-        if self.spec.late_tag is None:
-            self.late_dropped += len(values)
-        else:
-            self.output.emit_side(self.spec.late_tag, values, timestamps)
+        self.late_to(self.spec.late_tag, values, timestamps)

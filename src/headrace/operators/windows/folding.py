@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
+from itertools import compress
 from typing import Any
 
 from headrace.operators.windows.contents import AggregatedContents, Contents, ReducedContents
 
-__all__ = ["fold_into", "isolated", "share_into"]
+__all__ = ["Windows", "fold_into", "grouped", "is_immutable", "isolated", "merge_into", "share_into"]
 
+Windows = Sequence[dict[Any, Any]]
+"""The windows of one record, the earliest first: each maps a key to its contents."""
+
+_FEW = 4  # up to so many panes are told apart by one pass for each of them
 _NOTHING = object()
 _ATOMS = frozenset((int, float, str, bytes, bool, complex, type(None)))
 
@@ -42,26 +47,68 @@ def fold_into(window: dict[Any, Any], kind: str, contents: Contents, keys: list[
             window[key] = value if kept is _NOTHING else reduce(kept, value)
 
 
-def share_into(windows: list[dict[Any, Any]], contents: Contents, keys: list[Any], records: Iterator[Any]) -> None:
-    """Adds records to several windows at once; windows whose contents are one immutable object are served by one call.
+def share_into(windows: Iterable[Windows], contents: Contents, keys: list[Any], records: Iterator[Any]) -> None:
+    """Adds every record to its windows; windows whose contents are one immutable object are served by one call.
 
     >>> windows = [{"a": 1}, {}, {}]
-    >>> share_into(windows, ReducedContents(lambda a, b: a + b), ["a"], iter([5]))
+    >>> share_into([windows], ReducedContents(lambda a, b: a + b), ["a"], iter([5]))
     >>> windows
     [{'a': 6}, {'a': 5}, {'a': 5}]
     """
     first, add = contents.first, contents.add
     if isinstance(contents, ReducedContents):
         first = isolated
-    for key, value in zip(keys, records):
+    for key, into, value in zip(keys, windows, records):
         before: Any = contents  # an object that is in no window
         after: Any = None
-        for window in windows:
+        for window in into:
             kept = window.get(key, _NOTHING)
             if kept is not before:
                 after = first(value) if kept is _NOTHING else add(value, kept)
-                before = kept if _is_immutable(after) else contents
+                before = kept if is_immutable(after) else contents
             window[key] = after
+
+
+def merge_into(windows: Iterable[Windows], contents: Contents, keys: list[Any], parts: Iterator[Any]) -> None:
+    """Merges contents that were made elsewhere into those of several windows each, as `share_into` adds records.
+
+    >>> windows = [{"a": 1}, {}]
+    >>> merge_into([windows], ReducedContents(lambda a, b: a + b), ["a"], iter([5]))
+    >>> windows
+    [{'a': 6}, {'a': 5}]
+    """
+    merge = contents.merge
+    for key, into, part in zip(keys, windows, parts):
+        before: Any = contents
+        after: Any = None
+        shared = len(into) > 1
+        for window in into:
+            kept = window.get(key, _NOTHING)
+            if kept is not before:
+                given = isolated(part) if shared else part
+                after = given if kept is _NOTHING else merge(kept, given)
+                before = kept if is_immutable(after) else contents
+            window[key] = after
+
+
+def grouped(panes: list[int], *columns: list[Any]) -> Iterator[tuple[Any, ...]]:
+    """The parts of parallel lists that belong to each pane, panes in the order of their first records.
+
+    >>> list(grouped([0, 10, 0], ["a", "b", "c"], [1, 11, 2]))
+    [(0, ['a', 'c'], [1, 2]), (10, ['b'], [11])]
+    """
+    found = dict.fromkeys(panes)
+    if len(found) <= _FEW:
+        for pane in found:
+            mask = [p == pane for p in panes]
+            yield (pane, *(list(compress(column, mask)) for column in columns))
+        return
+    groups: dict[int, tuple[list[Any], ...]] = {pane: tuple([] for _ in columns) for pane in found}
+    for pane, *row in zip(panes, *columns):
+        for part, value in zip(groups[pane], row):
+            part.append(value)
+    for pane, parts in groups.items():
+        yield (pane, *parts)
 
 
 def isolated(value: Any) -> Any:
@@ -71,10 +118,15 @@ def isolated(value: Any) -> Any:
     >>> isolated(element) is element, isolated((1, "a"))
     (False, (1, 'a'))
     """
-    return value if _is_immutable(value) else deepcopy(value)
+    return value if is_immutable(value) else deepcopy(value)
 
 
-def _is_immutable(value: Any) -> bool:
+def is_immutable(value: Any) -> bool:
+    """Whether a value is a plain one, or a tuple of plain ones, that no function can change in place.
+
+    >>> is_immutable((1, "a")), is_immutable((1, ["a"]))
+    (True, False)
+    """
     kind = type(value)
     if kind in _ATOMS:
         return True

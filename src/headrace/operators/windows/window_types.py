@@ -17,6 +17,7 @@ __all__ = [
     "GlobalWindow",
     "TimeWindow",
     "Window",
+    "first_end",
     "in_flinks_order",
     "long_to_int_with_bit_mixing",
     "mod_inverse",
@@ -174,6 +175,16 @@ class GlobalWindow(Window):
 
     def __repr__(self) -> str:
         return "GlobalWindow"
+
+
+def first_end(time: int, size: int, slide: int, offset: int) -> int:
+    """The end of the first of the windows that hold ``time``, where windows of one size begin every ``slide``.
+
+    >>> first_end(17, 10, 10, 0), first_end(17, 10, 5, 0), first_end(17, 10, 4, 0)
+    (20, 20, 18)
+    """
+    last = time - (time - offset) % slide
+    return last - (last + size - 1 - time) // slide * slide + size
 
 
 def in_flinks_order(windows: list[TimeWindow]) -> list[TimeWindow]:

@@ -29,7 +29,9 @@ _REGISTRATION_SECONDS = 30.0
 class SparkExecutor:
     """Runs the epochs of one job on a SparkContext."""
 
-    def __init__(self, configuration: dict[str, str], given: Any) -> None:
+    def __init__(self, configuration: dict[str, str], given: Any, python: str | None = None) -> None:
+        """`python` is the interpreter that functions run in, if the program asks for one of its own."""
+        self._python = python
         self._context = spark_context(given, configuration)
         self._local = is_local(str(self._context.master))
         self._line: StageLine | None = None
@@ -61,7 +63,8 @@ class SparkExecutor:
 
     def _new_line(self) -> StageLine:
         anchored = not self._local and not self._spec.batch
-        return StageLine(self._context, self._group, self._spec.plan.levels[0].partitions, anchored=anchored)
+        first = self._spec.plan.levels[0].partitions
+        return StageLine(self._context, self._group, first, anchored=anchored)
 
     def _levels(self, order: EpochOrder) -> list[tuple[RunLevel, int | None]]:
         levels = self._spec.plan.levels
@@ -79,6 +82,8 @@ class SparkExecutor:
                 slots=self._slots,
                 spec=spec,
                 folder=str(self._folder) if self._local else None,
+                python=self._python,
+                python_in_archive=self._spec.files.has_in_archive(self._python),
             )
             functions.append((RunLevel(run), following))
         return functions

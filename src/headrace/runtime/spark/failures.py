@@ -68,14 +68,16 @@ def _setup_error(text: str) -> HeadraceError | None:
             "The executors run another version of Python than this program",
             seen=_reason(text),
             expected=f"Python {sys.version_info[0]}.{sys.version_info[1]}",
-            remedy="set spark.pyspark.python (or PYSPARK_PYTHON) to the same version of Python on all machines.",
+            remedy="set spark.pyspark.python (or PYSPARK_PYTHON, or set_python_executable() where the program has it) "
+            "to the same version of Python on all machines.",
         )
     program = re.search(r'Cannot run program "([^"]*)"', text)
     if program:
         return ConfigurationError(
             f"The executors cannot start {program.group(1)!r}",
             seen=_reason(text),
-            remedy="set spark.pyspark.python (or PYSPARK_PYTHON) to a Python that exists on all machines.",
+            remedy="set spark.pyspark.python (or PYSPARK_PYTHON, or set_python_executable() where the program has it) "
+            "to a Python that exists on all machines.",
         )
     if "must be a directory of user" in text:
         return ConfigurationError("The folder of the job's slot processes is not private", seen=_reason(text))

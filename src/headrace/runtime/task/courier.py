@@ -18,7 +18,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headrace.runtime.task.frames import DATA, FAILURE, Header, header_of
-from headrace.runtime.task.slot_folder import executor_folder, job_folder, living_slot, socket_path, start_lock
+from headrace.runtime.task.slot_folder import (
+    executor_folder,
+    files_folder,
+    job_folder,
+    living_slot,
+    socket_path,
+    start_lock,
+)
 from headrace.runtime.task.slot_process import START_SECONDS, start_slot
 from headrace.runtime.task.slot_protocol import NEEDS_SPEC, Request
 from headrace.runtime.task.wire import END_OF_FRAMES, Wire
@@ -45,6 +52,10 @@ class LevelRun(NamedTuple):
     """Gives the pickled JobSpec; called only for a new slot."""
     folder: str | None = None
     """The folder of the job's slots, where the driver knows it (it runs on the same machine)."""
+    python: str | None = None
+    """The interpreter of the slots that the program asked for; None is the one that the courier runs in."""
+    python_in_archive: bool = False
+    """Whether it is inside of an archive of the job."""
 
     def run(self, partition: int, attempt: int, incoming: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
         """Runs the task of a partition: gives (partition of the next level, frame)."""
@@ -91,10 +102,20 @@ class LevelRun(NamedTuple):
             sys.stderr.write(f"headrace: {text} (was it killed, for its memory?); the task is run again\n")
             raise SlotLostError(text) from None
 
+    def _python_in(self, folder: Path) -> str | None:
+        """The interpreter for a new slot of the executor with this folder; unpacks it if nobody has yet."""
+        if self.python is None or not self.python_in_archive:
+            return self.python
+        from headrace.runtime.task.job_files import unpack_files
+
+        spec = pickle.loads(self.spec())  # noqa: S301 - the job's own code
+        unpacked = unpack_files(spec.files, files_folder(folder))
+        return str(Path(unpacked.working_directory or "") / self.python)
+
     def _accepted(self, folder: Path, index: int, request: Request) -> Wire:
         """A connection to a slot that has taken the request and has the job's spec."""
         for attempts_left in reversed(range(_CONNECT_ATTEMPTS)):
-            wire = connect(folder, index)
+            wire = connect(folder, index, self._python_in)
             try:
                 wire.send(pickle.dumps(request))
                 wire.flush()
@@ -110,8 +131,15 @@ class LevelRun(NamedTuple):
         raise AssertionError("unreachable")
 
 
-def connect(job: Path, index: int) -> Wire:
-    """A connection to slot `index` of this executor, which is started if it is not there. `job` is the job's folder."""
+def _same_python(folder: Path) -> None:
+    """New slots run in the interpreter of the courier."""
+
+
+def connect(job: Path, index: int, python: Callable[[Path], str | None] = _same_python) -> Wire:
+    """A connection to slot `index` of this executor, which is started if it is not there. `job` is the job's folder.
+
+    `python` gives the interpreter for a new slot in the executor's folder, None for the one that runs here.
+    """
     daemon = os.getppid()
     folder = executor_folder(job, daemon)
     path = socket_path(folder, index)
@@ -125,7 +153,7 @@ def connect(job: Path, index: int) -> Wire:
             pid = living_slot(folder, index)
             if pid is None:
                 path.unlink(missing_ok=True)
-                start_slot(folder, index, daemon)
+                start_slot(folder, index, daemon, python(folder))
             elif time.monotonic() > deadline:
                 raise SlotLostError(f"slot {index} (process {pid}) does not listen; kill it if it hangs")
             else:  # started by a courier that died over it

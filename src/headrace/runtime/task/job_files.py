@@ -86,6 +86,10 @@ class JobFiles:
     """A directory with the packages that the requirements name."""
     cached: dict[str, JobFile] = field(default_factory=dict)
 
+    def has_in_archive(self, path: str | None) -> bool:
+        """Whether a relative path leads into an archive, such as `venv.zip/bin/python`."""
+        return path is not None and any(path.startswith(f"{target}/") for _, target in self.archives)
+
     def __bool__(self) -> bool:
         """Whether there are any."""
         return bool(self.python_files or self.archives or self.requirements or self.cached)

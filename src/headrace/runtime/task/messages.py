@@ -39,8 +39,6 @@ class Inheritance:
 
     subtasks: tuple[OldSubtask, ...]
     """All that hold state of the task's operators, those of one operator in the order of their numbers."""
-    trusted: bool = True
-    """Whether the job itself has written the files; if not, classes outside of its modules are refused."""
 
 
 @dataclass(frozen=True)

@@ -188,6 +188,15 @@ def _objects_behind(*calls: Any) -> tuple[Any, ...]:
     return tuple(o for o in objects.values() if hasattr(o, "open") and hasattr(o, "close"))
 
 
+def _taken_keys(owner: Operator, selector: Any, values: Values) -> list[Any]:
+    """The keys of records."""
+    records: Iterator[Any] = iter(values)
+    try:
+        return [selector(v) for v in records]
+    except Exception as error:
+        raise owner.failure(error, values, records) from error
+
+
 class KeyGroupWriter(_SplittingWriter):
     """By key group; the key travels with the record, so that it is computed once."""
 
@@ -197,19 +206,27 @@ class KeyGroupWriter(_SplittingWriter):
         self.choosers = _objects_behind(selector)
         self._target_of = TargetCache(max_parallelism, len(targets)).__getitem__
 
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        """Routes a run of records; those whose keys the operator has taken already come with them."""
+        if keys is None:
+            super().process_batch(values, timestamps, None)
+            return
+        try:
+            self._deal(values, timestamps, keys, list(map(self._target_of, keys)))
+        except HeadraceError as error:
+            raise self.owner.failure_for(error, None) from error
+
     def route(self, values: Values, timestamps: Timestamps) -> None:
         """Computes keys, then deals the records out."""
-        select = self._selector
-        records: Iterator[Any] = iter(values)
-        try:
-            keys = [select(v) for v in records]
-        except Exception as error:
-            raise self.owner.failure(error, values, records) from error
+        keys = _taken_keys(self.owner, self._selector, values)
         try:
             chosen = list(map(self._target_of, keys))
         except TypeError:
             keys = hashable_keys(keys)
             chosen = list(map(self._target_of, keys))
+        self._deal(values, timestamps, keys, chosen)
+
+    def _deal(self, values: Values, timestamps: Timestamps, keys: list[Any], chosen: list[int]) -> None:
         if len(self.targets) == 1:
             self.targets[0].add(values, timestamps, keys)
         else:

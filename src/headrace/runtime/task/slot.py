@@ -27,7 +27,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from headrace.runtime.task.slot_folder import LifeMark, files_folder, life_mark_path, remove_folder, socket_path
-from headrace.runtime.task.slot_process import CLOSE_SECONDS
+from headrace.runtime.task.slot_process import CLOSE_SECONDS, READY
 from headrace.runtime.task.slot_protocol import HAS_SPEC, NEEDS_SPEC, Request
 from headrace.runtime.task.state_folder import remove_if_abandoned
 from headrace.runtime.task.wire import END_OF_FRAMES, Wire
@@ -196,7 +196,7 @@ def main(folder: Path, index: int, daemon: int, ready: int) -> None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
             server.bind(str(socket_path(folder, index)))
             server.listen(64)
-            os.write(ready, b".")
+            os.write(ready, READY)
             os.close(ready)
             import headrace.runtime.task.host  # noqa: F401 - loads the operators while the courier sends
 

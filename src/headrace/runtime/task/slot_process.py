@@ -18,30 +18,49 @@ from headrace.runtime.task.slot_folder import living_slots, remove_folder
 START_SECONDS = 60.0
 CLOSE_SECONDS = 10.0
 _POLL_SECONDS = 0.01
+_VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
+READY = b"."
+"""What a slot says when it listens."""
 
 
 class SlotStartError(Exception):
     """A slot process did not come up."""
 
 
-def start_slot(folder: Path, index: int, daemon: int) -> None:
-    """Starts slot `index` and waits until it listens. The caller holds the start lock."""
-    environment = dict(
-        os.environ,
-        PYTHONHASHSEED="0",
-        PYTHONPATH=os.pathsep.join(p for p in sys.path if p),
-        PYTHONSAFEPATH="1",
-    )
+_SLOT = "headrace.runtime.task.slot"
+_WITH_OTHER_PYTHON = """
+import os, runpy, sys
+path, wanted = sys.argv.pop(1), sys.argv.pop(1)
+here = "%d.%d" % sys.version_info[:2]
+if here != wanted:
+    os.write(int(sys.argv[-1]), here.encode())
+    sys.exit(1)
+entries = path.split(":")
+sys.path[:0] = entries
+import cloudpickle, headrace
+del sys.path[:len(entries)]
+sys.path += entries
+runpy.run_module("{slot}", run_name="__main__", alter_sys=True)
+"""
+
+
+def start_slot(folder: Path, index: int, daemon: int, python: str | None = None) -> None:
+    """Starts slot `index` and waits until it listens. The caller holds the start lock.
+
+    `python` is the interpreter that the program asked for. What it has installed comes first; headrace itself, what
+    unpickles the job's functions, and what is not installed there are taken from where this process has them.
+    """
+    path = os.pathsep.join(p for p in sys.path if p)
+    environment = dict(os.environ, PYTHONHASHSEED="0", PYTHONSAFEPATH="1")
     ready, ready_slot = os.pipe()
-    command = [
-        sys.executable,
-        "-m",
-        "headrace.runtime.task.slot",
-        str(folder),
-        str(index),
-        str(daemon),
-        str(ready_slot),
-    ]
+    arguments = [str(folder), str(index), str(daemon), str(ready_slot)]
+    if python is None:
+        environment["PYTHONPATH"] = path
+        command = [sys.executable, "-m", _SLOT, *arguments]
+    else:
+        environment["python"] = python
+        environment.pop("PYTHONPATH", None)
+        command = [python, "-c", _WITH_OTHER_PYTHON.format(slot=_SLOT), path, _VERSION, *arguments]
     try:
         process = subprocess.Popen(
             command,
@@ -51,15 +70,25 @@ def start_slot(folder: Path, index: int, daemon: int) -> None:
             pass_fds=(ready_slot,),
             env=environment,
         )
+    except OSError as error:
+        os.close(ready)
+        text = f'Cannot run program "{command[0]}": {error}'  # in a line of its own: tracebacks show the next one
+        raise SlotStartError(text) from error
     finally:
         os.close(ready_slot)
     # Closed without a word if the process dies; a hanging one is for Spark's own timeouts to notice.
     with open(ready, "rb") as said:
-        if said.read(1):
+        answer = said.read(8)
+        if answer == READY:
             return
+        if answer:
+            version = answer.decode()
+            raise SlotStartError(
+                f"PYTHON_VERSION_MISMATCH: {command[0]} is Python {version}, the driver's is {_VERSION}"
+            )
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(START_SECONDS)
-    raise SlotStartError(f"a slot process did not start (exit code {process.poll()}): {' '.join(command[:3])}")
+    raise SlotStartError(f"a slot process did not start (exit code {process.poll()}): {command[0]}")
 
 
 def end_slots(job: Path) -> list[int]:

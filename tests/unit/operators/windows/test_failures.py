@@ -6,7 +6,7 @@ import pytest
 
 from headrace.common import Types
 from headrace.common.errors import InvalidProgramError, StateError, UserCodeError
-from headrace.datastream.functions import ProcessJoinFunction, ProcessWindowFunction
+from headrace.datastream.functions import CoGroupFunction, ProcessJoinFunction, ProcessWindowFunction
 from headrace.datastream.state import ValueStateDescriptor
 from headrace.datastream.window import (
     DynamicEventTimeSessionWindows,
@@ -15,7 +15,7 @@ from headrace.datastream.window import (
     SlidingEventTimeWindows,
     TumblingEventTimeWindows,
 )
-from headrace.graph.specs import IntervalJoin, WindowOperation
+from headrace.graph.specs import IntervalJoin, WindowCoGroup, WindowOperation
 from headrace.testing import OperatorHarness
 
 KINDS = [TumblingEventTimeWindows(10, 0), SlidingEventTimeWindows(10, 5, 0), EventTimeSessionWindows(10)]
@@ -35,6 +35,11 @@ class State(ProcessWindowFunction):
 class Pair(ProcessJoinFunction):
     def process_element(self, left, right, ctx):
         yield left, right
+
+
+class Groups(CoGroupFunction):
+    def co_group(self, first, second):
+        yield first, second
 
 
 def harness(assigner, function=None, kind="list", combiner=None, **more) -> OperatorHarness:
@@ -117,3 +122,39 @@ def test_interval_join_counts_late_records():
     h.process_element(("a", 1), 9)
     h.process_element2(("a", 1), 9)
     assert h.operator.late_dropped == 2
+
+
+def counted(h: OperatorHarness) -> int:
+    return h.operator.context.metrics.snapshot()["numLateRecordsDropped"]
+
+
+@pytest.mark.parametrize("assigner", KINDS, ids=repr)
+def test_the_counter_of_dropped_records_is_a_metric_of_the_operator(assigner):
+    h = harness(assigner, State())
+    assert counted(h) == 0
+    h.process_watermark(100)
+    h.process_element(("a", 1), 3)
+    assert counted(h) == 1
+    side = OperatorHarness(
+        WindowOperation(assigner, EventTimeTrigger(), "list", None, State(), "process", late_tag="late"),
+        lambda v: v[0],
+        None,
+        ("late",),
+    )
+    side.process_watermark(100)
+    side.process_element(("a", 1), 3)
+    assert counted(side) == 0 and side.side_output("late") == [(("a", 1), 3)]
+
+
+def test_joins_count_too():
+    h = OperatorHarness(IntervalJoin(Pair(), -1, 1, "left", None), lambda v: v[0], lambda v: v[0], ("left",), inputs=2)
+    h.process_watermark(10)
+    h.process_element(("a", 1), 9)
+    h.process_element2(("a", 1), 9)
+    assert counted(h) == 1 and h.side_output("left") == [(("a", 1), 9)]
+    spec = WindowCoGroup(KINDS[0], EventTimeTrigger(), "list", None, Groups(), "co_group")
+    h = OperatorHarness(spec, lambda v: v[0], lambda v: v[0], inputs=2)
+    h.process_watermark(100)
+    h.process_element(("a", 1), 9)
+    h.process_element2(("a", 1), 9)
+    assert counted(h) == 2

@@ -1,0 +1,46 @@
+"""`headrace graph PROGRAM`: the plan of a program, as a picture or as Flink's JSON, without running it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from headrace.cli.programs import planned
+from headrace.graph.drawing import PICTURES
+from headrace.graph.job_graph import build_job_graph
+from headrace.graph.json_plan import plan_as_json
+
+__all__ = ["graph"]
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option(
+    "-f",
+    "--format",
+    "kind",
+    type=click.Choice([*PICTURES, "json"]),
+    help="How to show the plan; by the ending of --output if that is given, else mermaid.",
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
+@click.argument("program", type=click.Path(exists=True, dir_okay=False))
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def graph(kind: str | None, output: Path | None, program: str, arguments: tuple[str, ...]) -> None:
+    """Show the plan of PROGRAM without running its job.
+
+    The program is run up to its first execute(). ARGUMENTS are passed on to it.
+    """
+    stream_graph = planned(program, arguments)
+    kind = kind or _kind_of(output)
+    text = plan_as_json(stream_graph) if kind == "json" else PICTURES[kind](build_job_graph(stream_graph))
+    if output is None:
+        click.echo(text)
+    else:
+        output.write_text(text + "\n", encoding="utf-8")
+
+
+_ENDINGS = {".svg": "svg", ".dot": "graphviz", ".gv": "graphviz", ".json": "json"}
+
+
+def _kind_of(output: Path | None) -> str:
+    return "mermaid" if output is None else _ENDINGS.get(output.suffix, "mermaid")

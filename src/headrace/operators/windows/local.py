@@ -1,0 +1,129 @@
+"""Before the exchange of tumbling and sliding windows: combines the records of a key and pane, so that few are sent.
+
+A key with most of the data then costs the operator behind the exchange no more than any other key. Results do not change:
+
+1. What is held is sent before a watermark that ends a window of it, before the stream becomes idle and at the end of an epoch.
+   The operator behind the exchange always goes on with the input whose watermark is lowest, so it is never ahead of this one's
+   watermark while records of it wait: nothing is late that would not have been late.
+2. Runs keep the order of records as far as windows can show it (`runs`), and they carry their number of records, for the count of
+   dropped ones.
+
+Where most keys have only one record or two, combining costs more than it saves: then records are sent as they are, and it is
+tried again later. So it is with sliding windows whose contents can be changed in place: each window needs its own copy.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import Any
+
+from headrace.common.codecs import codec_for
+from headrace.common.watermark_strategy import MAX_WATERMARK
+from headrace.graph.specs import LocalWindowAggregate
+from headrace.operators.base import Operator
+from headrace.operators.output import Timestamps, Values
+from headrace.operators.windows.assigner import missing_timestamp
+from headrace.operators.windows.contents import contents_for
+from headrace.operators.windows.folding import is_immutable
+from headrace.operators.windows.runs import Runs
+from headrace.operators.windows.window_types import first_end
+from headrace.state.opaque_key import hashable_keys
+
+__all__ = ["LocalWindowOperator"]
+
+_TRIAL = 4_096
+"""After so many records it is decided whether combining pays."""
+_PAUSE = 262_144
+"""So many records are sent as they are before it is tried again."""
+_MOST_RUNS = 65_536
+"""Runs that are held at most."""
+
+
+class LocalWindowOperator(Operator):
+    """Runs of one subtask before they are sent."""
+
+    def __init__(self, spec: LocalWindowAggregate) -> None:
+        super().__init__()
+        self._spec = spec
+        assigner = spec.windows.assigner
+        self._size: int = assigner.size
+        self._slide: int = getattr(assigner, "slide", self._size)
+        self._offset: int = assigner.offset
+        self._pane = gcd(self._size, self._slide)
+        self._coerce = codec_for(spec.input_type).coerce
+        self._pause = 0
+        self._next_end = MAX_WATERMARK
+
+    def open(self) -> None:
+        """Makes room for runs. The key selector is opened and closed with the edge, whose selector it is too."""
+        self._runs = Runs(contents_for(self._spec.windows))
+
+    # -- elements -------------------------------------------------------------------------------------------------
+
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        """Combines a run of records, or hands it on."""
+        try:
+            values = self._coerce(values)
+        except Exception as error:
+            raise self.failure_for(error, None) from error
+        if timestamps is None or None in timestamps:
+            nameless = next(v for v, t in zip(values, timestamps or [None] * len(values)) if t is None)
+            raise self.failure_for(missing_timestamp(nameless), nameless)
+        select = self._spec.selector
+        records = iter(values)
+        try:
+            keys = hashable_keys([select(v) for v in records])
+            if self._pause > 0:
+                self._pause -= len(values)
+                self.output.emit(values, timestamps, keys)
+                return
+            pane, offset = self._pane, self._offset
+            panes = [t - (t - offset) % pane for t in timestamps]  # type: ignore[operator]
+            records = iter(values)
+            self._runs.add(keys, panes, records)
+        except Exception as error:
+            raise self.failure(error, values, records) from error
+        self._next_end = min(self._next_end, first_end(min(panes), self._size, self._slide, offset))
+        if self._runs.records >= _TRIAL and not self._pays():
+            self._pause = _PAUSE
+            self._send()
+        elif len(self._runs.runs) >= _MOST_RUNS:
+            self._send()
+
+    def _pays(self) -> bool:
+        runs = self._runs.runs
+        if 2 * len(runs) > self._runs.records:
+            return False
+        return self._slide >= self._size or is_immutable(runs[-1][2])
+
+    def _send(self) -> None:
+        keys, runs = self._runs.take()
+        self._next_end = MAX_WATERMARK
+        self.output.emit(runs, None, keys)
+
+    # -- time -----------------------------------------------------------------------------------------------------
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Sends what a window that ends may need, then hands the watermark on."""
+        self.watermark = timestamp
+        if timestamp >= self._next_end - 1:
+            self._send()
+        self.output.emit_watermark(timestamp)
+
+    def process_idle(self, idle: bool) -> None:
+        """Sends everything: others may go on without this input."""
+        self._send()
+        self.output.emit_idle(idle)
+
+    def process_clock(self, now: int) -> None:
+        """Sends everything: tests watch what happens between two moves of the clock."""
+        self._send()
+        super().process_clock(now)
+
+    def end_epoch(self) -> None:
+        """Sends everything: nothing is held when a checkpoint is taken."""
+        self._send()
+
+    def finish(self) -> None:
+        """Sends everything."""
+        self._send()

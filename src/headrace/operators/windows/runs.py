@@ -1,0 +1,62 @@
+"""Runs: records of one key and pane that follow each other (records of other keys may stand between), combined to one.
+
+Decides which records may become one before they reach their windows. A pane is the greatest time span that no window's end
+cuts: its records go to the same windows, and are late together. A run ends when a record of the same key comes for another
+pane. So the runs of a key, one after the other, are its records in the order in which they came, and the runs of all keys are in
+the order of their first records: whoever adds runs to windows gives results, order and all, as if it had added the records,
+for every function that is associative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from headrace.operators.windows.contents import AggregatedContents, Contents
+from headrace.operators.windows.folding import isolated
+
+__all__ = ["Run", "Runs"]
+
+Run = list[Any]
+"""[pane, number of records, contents]"""
+
+
+class Runs:
+    """What has been combined so far.
+
+    >>> from headrace.operators.windows.contents import ReducedContents
+    >>> runs = Runs(ReducedContents(lambda a, b: a + b))
+    >>> runs.add(["a", "b", "a", "a"], [0, 0, 0, 10], iter([1, 2, 3, 4]))
+    >>> runs.keys, runs.runs
+    (['a', 'b', 'a'], [[0, 2, 4], [0, 1, 2], [10, 1, 4]])
+    """
+
+    def __init__(self, contents: Contents) -> None:
+        """Take the operations on contents."""
+        self._contents = contents
+        self._open: dict[Any, Run] = {}
+        self.keys: list[Any] = []
+        self.runs: list[Run] = []
+        self.records = 0
+
+    def add(self, keys: list[Any], panes: list[int], records: Iterator[Any]) -> None:
+        """Combine records with what is there."""
+        contents, last = self._contents, self._open.get
+        add = contents.add
+        first = contents.first if isinstance(contents, AggregatedContents) else isolated
+        for key, pane, value in zip(keys, panes, records):
+            run = last(key)
+            if run is not None and run[0] == pane:
+                run[1] += 1
+                run[2] = add(value, run[2])
+            else:
+                self._open[key] = run = [pane, 1, first(value)]
+                self.keys.append(key)
+                self.runs.append(run)
+        self.records += len(keys)
+
+    def take(self) -> tuple[list[Any], list[Run]]:
+        """Give keys and runs, and begin anew."""
+        keys, runs = self.keys, self.runs
+        self._open, self.keys, self.runs, self.records = {}, [], [], 0
+        return keys, runs

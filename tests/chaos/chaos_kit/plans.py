@@ -1,0 +1,127 @@
+"""What happens in a trial, drawn from a seed: so that each can be run again."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Any
+
+from headrace.common.faultpoints import POINTS
+
+PER_EPOCH = {
+    "state": 12,
+    "precommit": 6,
+    "acks.partial": 18,
+    "commit.between": 5,
+    "commit.ambiguous": 6,
+    "gc.between": 12,
+}
+"""How often a point is reached in an epoch of the workload, roughly; once, if it is not here."""
+DRIVER_POINTS = tuple(p for p in POINTS if not p.startswith(("state", "precommit")))
+RECOVERY_POINTS = tuple(p for p in POINTS if p.startswith(("gen", "commit", "marker", "publish", "gc")))
+USER_PLACES = ("map", "process", "window", "timer", "condition")
+DISK_CALLS = ("fsync", "link", "open", "replace")
+KINDS = {
+    "point": "F2 killed at a named point",
+    "time": "F1 killed at a random time",
+    "recovery": "F9 killed again and again while it recovers",
+    "zombie": "F6/F7 put to sleep, replaced, woken up",
+    "user": "F26 user code fails",
+    "raise": "F26 headrace itself fails at a named point",
+    "refuse": "F20 the sink refuses for a while",
+    "answer": "F21 the sink commits, its answer is lost",
+    "disk": "F15/F16 the disk is full, or fails",
+}
+_MIX = (
+    ("point",) * 10
+    + ("time",) * 5
+    + ("recovery",) * 3
+    + ("zombie",) * 3
+    + ("user", "raise", "refuse", "answer", "disk")
+)
+
+
+@dataclass(frozen=True)
+class Strike:
+    """How one life ends: at a point (or sleeps, or raises there), or after some seconds."""
+
+    fault: str | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class TrialPlan:
+    kind: str
+    seed: int
+    params: dict[str, Any]
+    strikes: tuple[Strike, ...]
+    mode: str = ""
+    """Of zombies: what happens until the first one wakes up."""
+
+
+def draw(campaign: int, number: int, kind: str | None = None, life_s: float = 0.35) -> TrialPlan:
+    """The plan of a trial. Points come in turn, so that all are reached about equally often."""
+    chance = random.Random(f"{campaign}/{number}")
+    kind = kind or _MIX[number % len(_MIX)]
+    params: dict[str, Any] = {
+        "seed": chance.randrange(1 << 30),
+        "records": chance.choice((60, 100, 100, 140)),
+        "chunk": chance.choice((13, 20, 20)),
+        "parallelism": chance.choice((1, 2, 2, 2, 3)),
+        "settings": {
+            "execution.checkpointing.num-retained": chance.choice((1, 1, 3)),
+            "execution.checkpointing.interval": f"{chance.choice((10, 10, 10, 60))} ms",
+        },
+    }
+    point = POINTS[(number // len(_MIX) * _MIX.count(kind) + _MIX[: number % len(_MIX)].count(kind)) % len(POINTS)]
+    strikes: tuple[Strike, ...] = ()
+    mode = ""
+    if kind == "point":
+        strikes = (at(chance, point), *(_any(chance) for _ in range(chance.randrange(3))))
+    elif kind == "time":
+        strikes = tuple(Strike(seconds=chance.random() * life_s) for _ in range(1 + chance.randrange(4)))
+    elif kind == "recovery":
+        first = at(
+            chance, chance.choice(("manifest.post", "commit.between", "commit.post", "gc.between", "acks.full", point))
+        )
+        again = [
+            Strike(f"{chance.choice(RECOVERY_POINTS)}:{chance.choice((1, 1, 2))}:kill")
+            if chance.random() < 0.7
+            else Strike(seconds=chance.random() * 0.1)
+            for _ in range(2 + chance.randrange(4))
+        ]
+        strikes = (first, *again)
+    elif kind == "zombie":
+        mode = chance.choice(("after", "meanwhile", "race"))
+        strikes = (at(chance, point, "stop"), at(chance, chance.choice(POINTS), chance.choice(("stop", "kill"))))
+    elif kind == "raise":
+        strikes = (at(chance, point, "raise"), *([_any(chance)] if chance.random() < 0.5 else []))
+    else:
+        strikes = (_any(chance),) if chance.random() < 0.6 else ()
+        if kind == "user":
+            params["harm"] = f"{chance.choice(USER_PLACES)}:{1 + chance.randrange(60)}:{1 + chance.randrange(3)}"
+        elif kind == "refuse":
+            what = chance.choice(("commit", "commit", "prepare"))
+            params["sink_harm"] = f"{what}:{1 + chance.randrange(15)}:{chance.choice((1, 2, 3, 7))}"
+        elif kind == "answer":
+            params["sink_harm"] = f"answer:{1 + chance.randrange(15)}:{chance.choice((1, 2, 5))}"
+        elif kind == "disk":
+            error = chance.choice(("ENOSPC", "EIO", "EACCES"))
+            params["disk"] = (
+                f"{chance.choice(DISK_CALLS)}:{1 + chance.randrange(80)}:{chance.choice((1, 3, 10))}:{error}"
+            )
+            params["settings"]["execution.checkpointing.tolerable-failed-checkpoints"] = chance.choice((0, 3))
+    return TrialPlan(kind, params["seed"], params, strikes, mode)
+
+
+def at(chance: random.Random, point: str, action: str = "kill", epochs: int = 3) -> Strike:
+    """A strike at a point within the next epochs."""
+    per_epoch = next((n for name, n in PER_EPOCH.items() if point.startswith(name)), 1)
+    most = 1 if point.startswith("gen") else per_epoch * epochs
+    return Strike(f"{point}:{1 + chance.randrange(most)}:{action}")
+
+
+def _any(chance: random.Random) -> Strike:
+    if chance.random() < 0.3:
+        return Strike(seconds=chance.random() * 0.3)
+    return at(chance, chance.choice(POINTS))

@@ -1,0 +1,170 @@
+"""Counts committed output against the oracle's. A program of its own: `python -m chaos_kit.verify ROOT SEED RECORDS [JOURNAL [RETAINED]]`.
+
+Reads what is committed, the records in the checkpoint folder, and a journal of what was seen in it between lives. Prints one
+line of JSON and ends with 0 if nothing is lost, nothing is there twice and no invariant is broken. Imports nothing of headrace.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+import zlib
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+from chaos_kit.oracle import expected
+
+_NAME = re.compile(r"(.+)-(\d+)-e(\d{10})-g(\d{10})-(\d+)\.(\d+)")
+_SHOWN = 5
+
+
+def read_committed(folder: Path, problems: list[str]) -> list[str]:
+    """All lines in the order of their subtasks and epochs. Checks I6 (whole handles), operator state, and I7 by names."""
+    parts: dict[tuple[str, int], list[tuple[int, int, int, Path]]] = defaultdict(list)
+    generations: dict[int, set[int]] = defaultdict(set)
+    for path in folder.iterdir():
+        match = _NAME.fullmatch(path.name)
+        if match is None:
+            problems.append(f"I6: {path.name} is no handle")
+            continue
+        checkpoint, generation = int(match[3]), int(match[4])
+        generations[checkpoint].add(generation)
+        parts[match[1], int(match[2])].append((checkpoint, generation, int(match[5]), path))
+    newest = 0
+    for checkpoint in sorted(generations):
+        if len(generations[checkpoint]) > 1:
+            problems.append(f"I7: checkpoint {checkpoint} was committed by {sorted(generations[checkpoint])}")
+        if max(generations[checkpoint]) < newest:
+            problems.append(f"I7: checkpoint {checkpoint} is of a generation before {newest}")
+        newest = max(newest, *generations[checkpoint])
+    lines: list[str] = []
+    for who, files in sorted(parts.items()):
+        total = 0
+        for *_, path in sorted(files):
+            text = path.read_text()
+            body, _, tail = text.rpartition("#end ")
+            own = body.splitlines()
+            total += len(own)
+            if not text.endswith("\n") or tail.split() != [str(len(own)), str(zlib.crc32(body.encode())), str(total)]:
+                problems.append(
+                    f"I4/I6: {path.name} of {who} is not whole, or follows another number of lines: {tail!r}"
+                )
+            lines += own
+    return lines
+
+
+def check_order(lines: list[str], problems: list[str]) -> None:
+    """I3: the numbers of each key come in order."""
+    last: dict[str, int] = {}
+    for line in lines:
+        if line.startswith("B|"):
+            _, source, key, seq, *_ = line.split("|")
+            if int(seq) != last.get(f"{source}|{key}", 0) + 1:
+                problems.append(f"I3: {line} comes after {last.get(f'{source}|{key}', 0)}")
+            last[f"{source}|{key}"] = int(seq)
+
+
+def slot_facts(path: Path) -> dict[str, Any]:
+    """What the journal keeps of a slot: who decided it, and how far its sources are."""
+    data = path.read_bytes()
+    record = json.loads(data.partition(b"\n")[0])
+    body = record["body"]
+    positions = {
+        part["split"]: part["position"].get("json") or 0
+        for splits in body.get("positions", {}).values()
+        for part in splits
+    }
+    return {
+        "epoch": record["epoch"],
+        "kind": record["kind"],
+        "generation": record["generation"],
+        "digest": hashlib.sha256(data).hexdigest(),
+        "positions": positions,
+        "watermark": body.get("watermarks", {}).get("job"),
+    }
+
+
+def check_journal(entries: list[dict[str, Any]], problems: list[str]) -> None:
+    """I7: a slot is decided once; generations, positions and watermarks never go back."""
+    decided: dict[int, dict[str, Any]] = {}
+    for entry in entries:
+        before = decided.setdefault(entry["epoch"], entry)
+        if before["digest"] != entry["digest"]:
+            problems.append(f"I7: slot {entry['epoch']} was decided twice")
+    last: dict[str, Any] | None = None
+    newest = 0
+    for _, entry in sorted(decided.items()):
+        if entry["generation"] < newest:
+            problems.append(f"I7: slot {entry['epoch']} is of an older generation than the one before")
+        newest = max(newest, entry["generation"])
+        if entry["kind"] == "seal":
+            continue
+        if last is not None:
+            back = [s for s, p in entry["positions"].items() if p < last["positions"].get(s, 0)]
+            if back:
+                problems.append(f"I7: splits {back} went back in epoch {entry['epoch']}")
+            if entry["watermark"] < last["watermark"]:
+                problems.append(f"I7: the watermark went back in epoch {entry['epoch']}")
+        last = entry
+
+
+def check_leaks(root: Path, retained: int, problems: list[str]) -> None:
+    """I9: after the end nothing is left but the last checkpoint's records and what is committed."""
+    staged = sorted(p.name for p in (root / "out" / "staged").iterdir())
+    if staged:
+        problems.append(f"I9: staged files are left: {staged[:_SHOWN]}")
+    for job in (root / "checkpoints").iterdir():
+        records = [json.loads(p.read_bytes().partition(b"\n")[0]) for p in (job / "slots").iterdir()]
+        manifests = {r["epoch"]: r["body"] for r in records if r["kind"] == "manifest"}
+        listed = {file[1] for body in manifests.values() for file in body["files"]}
+        base = max(manifests, default=0)
+        allowed = {
+            "state": listed,
+            "generations": {f"{max((r['generation'] for r in records), default=0):010d}"},
+            "markers": {f"{epoch:010d}" for epoch in manifests},
+            "slots": {f"{r['epoch']:010d}" for r in records if r["kind"] == "manifest" or r["epoch"] > base},
+            "plans": set(),
+            "temporary": set(),
+        }
+        if len(manifests) > retained:
+            problems.append(f"I9: {len(manifests)} checkpoints are kept, not {retained}")
+        for folder, names in allowed.items():
+            found = sorted({p.name for p in (job / folder).iterdir()} - names)
+            if found:
+                problems.append(f"I9: {len(found)} entries too many in {folder}: {found[:_SHOWN]}")
+    scratch = root / "tmp"
+    left = sorted(p.name for p in scratch.iterdir()) if scratch.exists() else []
+    if left:
+        problems.append(f"I9: temporary files are left: {left[:_SHOWN]}")
+
+
+def verify(root: Path, seed: int, count: int, journal: list[dict[str, Any]], retained: int) -> dict[str, Any]:
+    problems: list[str] = []
+    lines = read_committed(root / "out" / "committed", problems)
+    check_order(lines, problems)
+    check_journal(journal, problems)
+    check_leaks(root, retained, problems)
+    wanted, found = expected(seed, count), Counter(lines)
+    lost, more = wanted - found, found - wanted
+    return {
+        "lines": sum(wanted.values()),
+        "lost": sum(lost.values()),
+        "duplicated": sum(n for line, n in more.items() if line in wanted),
+        "foreign": sum(n for line, n in more.items() if line not in wanted),
+        "problems": problems,
+        "examples": [*sorted(lost)[:_SHOWN], *sorted(more)[:_SHOWN]],
+    }
+
+
+def main(root: str, seed: str, count: str, journal: str = "", retained: str = "1") -> int:
+    entries = [json.loads(line) for line in Path(journal).read_text().splitlines()] if journal else []
+    report = verify(Path(root), int(seed), int(count), entries, int(retained))
+    print(json.dumps(report))
+    return int(any(report[k] for k in ("lost", "duplicated", "foreign", "problems")))
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,267 @@
+"""The job that is killed: four pipelines over three sources, exactly-once into files.
+
+A. stateless map of all records. B. keyed: is each `seq` the one after the last, and how many were there. C. session and
+sliding windows, with what is late. D. interval join, pattern, event-time timers.
+
+    python -m chaos_kit.workload '{"root": "/tmp/x", "seed": 1, "records": 200}'
+
+Ends with 0 when the job has finished, 3 if another driver has taken it over, 4 if a restore was refused, 5 else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+from chaos_kit.file_sink import FolderSink
+from chaos_kit.once import nth_times
+from chaos_kit.records import DISORDER, SPLITS, STEP, Record, split_records, watermarks
+from headrace.cep import CEP, Pattern
+from headrace.checkpoint.errors import FencedError, RestoreRefusedError
+from headrace.common import Configuration, Duration, Time, Types, WatermarkStrategy
+from headrace.common.watermark_strategy import TimestampAssigner
+from headrace.datastream import (
+    AggregateFunction,
+    KeyedProcessFunction,
+    OutputTag,
+    ProcessJoinFunction,
+    ProcessWindowFunction,
+    StreamExecutionEnvironment,
+)
+from headrace.datastream.state import ValueStateDescriptor
+from headrace.datastream.window import EventTimeSessionWindows, SlidingEventTimeWindows
+from headrace.sources.base import Batch, ReaderContext, Source, Split, SplitReader
+
+FINISHED, FENCED, REFUSED, FAILED = 0, 3, 4, 5
+GAP, SIZE, SLIDE, NEAR, WITHIN, BEAT = 35, 200, 100, 50, 300, 500
+"""Of sessions, sliding windows, the interval join, the pattern and the timers, in milliseconds."""
+SETTINGS = {
+    "execution.checkpointing.interval": "10 ms",
+    "headrace.epoch.first-records": "1",
+    "headrace.epoch.max-records": "1",
+    "headrace.progress": "off",
+    "restart-strategy.type": "fixed-delay",
+    "restart-strategy.fixed-delay.attempts": "20",
+    "restart-strategy.fixed-delay.delay": "5 ms",
+}
+
+
+class ReplayedSource(Source):
+    """Gives the records of one source again from any position. `marks`: it knows its own watermarks."""
+
+    def __init__(self, seed: int, source: int, count: int, chunk: int, marks: bool) -> None:
+        self.facts, self.marks = (seed, source), marks
+        self.count, self.chunk = count, chunk
+
+    def splits(self, parallelism: int) -> list[list[Split]]:
+        parts: list[list[Split]] = [[] for _ in range(parallelism)]
+        for number in range(SPLITS[self.facts[1]]):
+            parts[number % parallelism].append(Split(f"{self.facts[1]}.{number}", number))
+        return parts
+
+    def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
+        facts = (*self.facts, split.payload, self.count)
+        return _Reader(split_records(*facts), watermarks(*facts) if self.marks else {}, self.chunk, position or 0)
+
+
+class _Reader(SplitReader):
+    def __init__(self, records: tuple[Record, ...], marks: dict[int, int], chunk: int, position: int) -> None:
+        self._records, self._marks, self._chunk, self._at = records, marks, chunk, position
+
+    def read(self, limit: int, now: int) -> Batch:
+        del limit  # a batch is small, and an epoch has at least one: so runs are short whatever the rate is
+        end = min(self._at + self._chunk, len(self._records), (self._at // STEP + 1) * STEP)
+        part = self._records[self._at : end]
+        self._at = end
+        self.finished = end == len(self._records)
+        return Batch([tuple(r) for r in part], [r.time for r in part], self._marks.get(end))
+
+    def position(self) -> int:
+        return self._at
+
+
+class Times(TimestampAssigner):
+    def extract_timestamp(self, value: Any, record_timestamp: int) -> int:
+        return int(value[5])
+
+
+class Harm:
+    """Lets user code fail at the n-th record, once over all lives of the trial."""
+
+    def __init__(self, root: str, harm: str) -> None:
+        self.root, self.harm = root, harm
+
+    def __call__(self, what: str) -> None:
+        if self.harm and nth_times(self.root, self.harm, what):
+            raise ValueError(f"user code failed in {what}")
+
+
+class Follow(KeyedProcessFunction):
+    """B: in keyed state the last number of the key and how many there were."""
+
+    def __init__(self, harm: Harm) -> None:
+        self.harm = harm
+
+    def open(self, runtime_context: Any) -> None:
+        self.last = runtime_context.get_state(ValueStateDescriptor("last", Types.LONG()))
+        self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
+
+    def process_element(self, value: Any, ctx: Any) -> Any:
+        self.harm("process")
+        r = Record(*value)
+        last, count = self.last.value() or 0, (self.count.value() or 0) + 1
+        self.last.update(r.seq)
+        self.count.update(count)
+        yield f"B|{r.source}|{r.key}|{r.seq}|{count}|{'ok' if r.seq - last == 1 else 'GAP'}"
+
+
+class Beat(KeyedProcessFunction):
+    """D: a timer at the end of each half second tells how many records came since the last one."""
+
+    def __init__(self, harm: Harm) -> None:
+        self.harm = harm
+
+    def open(self, runtime_context: Any) -> None:
+        self.since = runtime_context.get_state(ValueStateDescriptor("since", Types.LONG()))
+
+    def process_element(self, value: Any, ctx: Any) -> Any:
+        self.since.update((self.since.value() or 0) + 1)
+        ctx.timer_service().register_event_time_timer(value[5] // BEAT * BEAT + BEAT)
+        return ()
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Any:
+        self.harm("timer")
+        count = self.since.value() or 0
+        self.since.clear()
+        yield f"T|{ctx.get_current_key()}|{timestamp}|{count}"
+
+
+class Sum(AggregateFunction):
+    def create_accumulator(self) -> tuple[int, int]:
+        return 0, 0
+
+    def add(self, value: Any, accumulator: tuple[int, int]) -> tuple[int, int]:
+        return accumulator[0] + 1, accumulator[1] + value[4]
+
+    def get_result(self, accumulator: tuple[int, int]) -> tuple[int, int]:
+        return accumulator
+
+    def merge(self, a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
+        return a[0] + b[0], a[1] + b[1]
+
+
+class Named(ProcessWindowFunction):
+    def __init__(self, letter: str, harm: Harm) -> None:
+        self.letter, self.harm = letter, harm
+
+    def process(self, key: Any, context: Any, elements: Any) -> Any:
+        self.harm("window")
+        ((count, total),) = elements
+        window = context.window()
+        yield f"{self.letter}|{key}|{window.start}|{window.end}|{count}|{total}"
+
+
+class Pair(ProcessJoinFunction):
+    def process_element(self, left: Any, right: Any, ctx: Any) -> Any:
+        yield f"J|{left[3]}|{Record(*left).id}|{Record(*right).id}"
+
+
+def build(env: StreamExecutionEnvironment, p: dict[str, Any]) -> None:
+    """The four pipelines."""
+    root, seed, count, chunk = p["root"], p["seed"], p["records"], p.get("chunk", STEP)
+    wide = p.get("parallelism", 2)
+    harm = Harm(root, p.get("harm", ""))
+    out = FolderSink(os.path.join(root, "out"), p.get("sink_harm", ""))
+    nothing = WatermarkStrategy.no_watermarks()
+    bounded = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(DISORDER))
+    sources = [
+        env.from_source(ReplayedSource(seed, 0, count, chunk, False), nothing, "s0").set_parallelism(2).uid("s0"),
+        env.from_source(ReplayedSource(seed, 1, count, chunk, True), nothing, "s1").set_parallelism(1).uid("s1"),
+        env.from_source(ReplayedSource(seed, 2, count, chunk, False), bounded.with_timestamp_assigner(Times()), "s2")
+        .set_parallelism(1)
+        .uid("s2"),
+    ]
+    everything = sources[0].union(sources[1], sources[2])
+
+    def stamp(value: Any) -> str:
+        harm("map")
+        return f"A|{Record(*value).id}|{value[7]}|{value[8]}"
+
+    everything.rebalance().map(stamp).uid("a").sink_to(out).uid("sink-a").set_parallelism(wide)
+    everything.key_by(lambda v: (v[0], v[3])).process(Follow(harm)).uid("b").sink_to(out).uid("sink-b")
+
+    marked = sources[1].key_by(lambda v: v[3])
+    late_session, late_sliding = OutputTag("late-session"), OutputTag("late-sliding")
+    sessions = (
+        marked.window(EventTimeSessionWindows.with_gap(Time.milliseconds(GAP)))
+        .side_output_late_data(late_session)
+        .aggregate(Sum(), Named("S", harm))
+        .uid("sessions")
+    )
+    sliding = (
+        marked.window(SlidingEventTimeWindows.of(Time.milliseconds(SIZE), Time.milliseconds(SLIDE)))
+        .side_output_late_data(late_sliding)
+        .aggregate(Sum(), Named("W", harm))
+        .uid("sliding")
+    )
+    lates = [
+        stream.get_side_output(tag).map(lambda v, letter=letter: f"{letter}|{Record(*v).id}").uid(f"late-{letter}")
+        for stream, tag, letter in ((sessions, late_session, "X"), (sliding, late_sliding, "Y"))
+    ]
+    sessions.union(sliding, *lates).sink_to(out).uid("sink-c").set_parallelism(wide)
+
+    timely = sources[1].filter(lambda v: not v[6]).uid("timely-1").key_by(lambda v: v[3])
+    other = sources[2].filter(lambda v: not v[6]).uid("timely-2").key_by(lambda v: v[3])
+    pairs = timely.interval_join(other).between(-NEAR, NEAR).process(Pair()).uid("join")
+
+    def first(value: Any) -> bool:
+        harm("condition")
+        return value[4] % 3 == 0
+
+    pattern = Pattern.begin("x").where(first).followed_by("y").where(lambda v: v[4] % 3 == 1)
+    matches = (
+        CEP.pattern(timely, pattern.within(Time.milliseconds(WITHIN)))
+        .select(lambda m: f"P|{m['x'][0][3]}|{Record(*m['x'][0]).id}|{Record(*m['y'][0]).id}")
+        .uid("pattern")
+    )
+    beats = marked.process(Beat(harm)).uid("beats")
+    pairs.union(matches, beats).sink_to(out).uid("sink-d").set_parallelism(1)
+
+
+def configuration_of(p: dict[str, Any]) -> Configuration:
+    configuration = Configuration()
+    fixed = {
+        "headrace.executor": p.get("executor", "local"),
+        "headrace.job.id": p.get("job", "chaos"),
+        "execution.checkpointing.dir": os.path.join(p["root"], "checkpoints"),
+    }
+    for key, value in {**SETTINGS, **fixed, **p.get("settings", {})}.items():
+        configuration.set_string(key, str(value))
+    return configuration
+
+
+def run(p: dict[str, Any]) -> int:
+    """One life of the driver."""
+    env = StreamExecutionEnvironment.get_execution_environment(configuration_of(p))
+    env.set_parallelism(p.get("parallelism", 2))
+    build(env, p)
+    try:
+        env.execute("chaos")
+    except FencedError as error:
+        print(f"fenced: {error}", file=sys.stderr)
+        return FENCED
+    except RestoreRefusedError as error:
+        print(f"refused: {error}", file=sys.stderr)
+        return REFUSED
+    except Exception as error:
+        import traceback
+
+        traceback.print_exception(error)
+        return FAILED
+    return FINISHED
+
+
+if __name__ == "__main__":
+    sys.exit(run(json.loads(sys.argv[1])))
