@@ -40,6 +40,7 @@ from headrace.runtime.job_committer import JobCommitter, JobPublisher
 from headrace.runtime.ledger import Ledger
 from headrace.runtime.task.messages import CheckpointOrder, TaskAck
 from headrace.sinks.base import Handle
+from headrace.sinks.commit_requests import CommitFailedError
 from headrace.state import storage
 from headrace.state.files import StateFile, problem_of
 
@@ -238,7 +239,7 @@ class Checkpoints:
             try:
                 self._run(self._workflow.finish())
                 return
-            except (CheckpointError, CommitRefusedError):
+            except (CheckpointError, CommitRefusedError, CommitFailedError):
                 raise
             except Exception:
                 if not left or self._workflow.unfinished is None:

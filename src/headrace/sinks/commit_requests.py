@@ -17,7 +17,7 @@ _log = logging.getLogger("headrace")
 
 
 class CommitFailedError(HeadraceError):
-    """A committer could not commit, and asked too often to be called again.
+    """A sink could not commit, and asked too often to be called again.
 
     >>> CommitFailedError("3 of 5 are not committed").code
     'COMMIT_FAILED'
@@ -120,7 +120,7 @@ def commit_all(
         pause = min(2 * pause, _LONGEST_PAUSE)
     left = [r for r in requests if r.waiting]
     raise CommitFailedError(
-        f"{len(left)} of {len(requests)} committables asked to be tried later, {RETRIES} times in a row",
+        f"{len(left)} of {len(requests)} commits were put off {RETRIES} times in a row",
         seen=left[0].get_committable(),
         remedy="see to the outer system; the job goes on from its checkpoint and commits them first",
     )

@@ -12,7 +12,7 @@ import zlib
 from typing import Any
 
 from headrace.sinks.base import EpochEnd, Handle, Sink, SinkCommitter, SinkWriter, WriterContext
-from headrace.sinks.commit_requests import CommitFailedError
+from headrace.sinks.commit_requests import CommitRequest, commit_all
 from headrace.sinks.driver_side import DriverFunction
 from headrace.state.safe_pickle import dump, load
 
@@ -71,12 +71,12 @@ class _Committer(SinkCommitter):
             return
         data = zlib.decompress(base64.b64decode(log["log"]))
         values = load(log["codec"], data, allowed_modules=None, trust_job_code=True)
-        if function.send_values(values, number, log["timestamp"]) is not True:
-            raise CommitFailedError(
-                "send_values did not give True: the values have not arrived",
-                seen=f"{len(values)} values of subtask {handle.subtask}",
-                remedy="see to the outer system; the values are sent again from the checkpoint",
-            )
+
+        def send(requests: list[CommitRequest]) -> None:
+            if function.send_values(values, number, log["timestamp"]) is not True:
+                requests[0].retry_later()
+
+        commit_all([CommitRequest(f"log {number} of subtask {handle.subtask}, {len(values)} values")], send)
         self._book.commit_checkpoint(handle.subtask, number)
 
     def abort(self, handle: Handle) -> bool:
