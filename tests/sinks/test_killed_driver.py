@@ -40,8 +40,13 @@ def test_each_record_arrives_once(kind, outer, url, tmp_path, faults):
     ended = run(kind, tmp_path, url)
     assert ended.stdout == "finished\n", ended.stderr[-3000:]
     assert outer.arrived() == Counter(range(1, LAST + 1))
-    again = run(kind, tmp_path, url)
-    assert again.stdout == "finished\n", again.stderr[-3000:]
-    assert outer.arrived() == Counter(range(1, LAST + 1)), "a job that has finished does nothing more"
     if kind in ("sqlite", "postgres"):
         assert outer.leftovers() == [], "what dead drivers have staged is dropped"
+
+
+@pytest.mark.parametrize("kind", ["two-phase", "sqlite"], indirect=True)
+def test_a_job_that_has_finished_does_nothing_more(kind, outer, url, tmp_path):
+    for _ in range(2):
+        ended = run(kind, tmp_path, url)
+        assert ended.stdout == "finished\n", ended.stderr[-3000:]
+        assert outer.arrived() == Counter(range(1, LAST + 1))

@@ -20,6 +20,7 @@ from headrace.sinks.element_context import ElementContext
 from headrace.state.json_values import packed, unpacked
 
 _log = logging.getLogger("headrace")
+_REMEMBERED = 10
 
 
 class TwoPhaseCommitSink(Sink):
@@ -110,17 +111,19 @@ class _Writer(SinkWriter):
 class _Committer(SinkCommitter):
     def __init__(self, function: DriverFunction) -> None:
         self._function = function
-        self._tried: set[str] = set()
+        self._tried: dict[str, int] = {}
+        """Handles that were tried in this process, of the last few checkpoints: all of a manifest are tried again."""
 
     def commit(self, handle: Handle) -> None:
         function, transaction = self._take(handle)
         if handle.recovered or handle.id in self._tried:
             self._commit_again(function, transaction, handle.payload["started"])
-        else:
-            self._tried.add(handle.id)
-            self._warn(function, transaction, handle.payload["started"])
-            function.commit(transaction)
-        self._tried.discard(handle.id)
+            return
+        if handle.checkpoint > max(self._tried.values(), default=0):
+            self._tried = {h: number for h, number in self._tried.items() if number > handle.checkpoint - _REMEMBERED}
+        self._tried[handle.id] = handle.checkpoint
+        self._warn(function, transaction, handle.payload["started"])
+        function.commit(transaction)
 
     def _commit_again(self, function: Any, transaction: Any, started: int) -> None:
         self._warn(function, transaction, started)
