@@ -9,7 +9,7 @@ from headrace.common.accumulators import AccumulatorRegistry
 from headrace.metrics.local import LocalMetricGroup
 from headrace.operators.clock import Clock
 from headrace.operators.distributed_cache import DistributedCache
-from headrace.state.heap import HeapKeyedBackend
+from headrace.state.keyed_backend import KeyedBackend
 from headrace.state.operator_state import OperatorStateBackend
 from headrace.state.timers import TimerQueue
 
@@ -63,7 +63,7 @@ class OperatorContext:
     operator_id: str
     name: str
     uid: str | None
-    keyed_state: HeapKeyedBackend
+    keyed_state: KeyedBackend
     operator_state: OperatorStateBackend
     clock: Clock
     driver: DriverChannel

@@ -72,7 +72,7 @@ def file_entries(ledger: Ledger) -> list[FileEntry]:
 
 
 def layout_of(graph: JobGraph, plan: EpochPlan) -> dict[str, Any]:
-    """How the graph is cut into tasks: by first vertex its parallelism and its operators."""
+    """How the graph is cut into tasks: by first vertex its parallelism, its operators, and the edges that it reads."""
     layout = {}
     for level in plan.levels:
         for group in level.groups:
@@ -84,8 +84,14 @@ def layout_of(graph: JobGraph, plan: EpochPlan) -> dict[str, Any]:
                     for vertex in vertices
                     for node in vertex.nodes
                 },
+                "inputs": sorted([edge.index, edge.source] for edge in graph.edges if edge.target in group.vertices),
             }
     return layout
+
+
+def _cut(layout: dict[str, Any]) -> dict[str, Any]:
+    """What must be equal if tasks are to go on with the same files. A manifest's dicts come back in another order."""
+    return {v: (group["parallelism"], sorted(group["operators"]), group.get("inputs")) for v, group in layout.items()}
 
 
 def states_of(acks: list[TaskAck]) -> dict[str, dict[str, str]]:
@@ -140,9 +146,7 @@ def start(ledger: Ledger, graph: JobGraph, plan: EpochPlan, origin: Origin) -> N
     _check_key_groups(layout, wanted, set(manifest.facts.get("states", {})))
     positions = unpacked_positions(manifest)
     files = _files_by_owner(manifest)
-    if origin.own and {v: (g["parallelism"], list(g["operators"])) for v, g in layout.items()} == {
-        v: (g["parallelism"], list(g["operators"])) for v, g in wanted.items()
-    }:
+    if origin.own and _cut(layout) == _cut(wanted):
         ledger.start_from(files, {}, positions)
         return
     inheritance: dict[TaskOwner, Inheritance] = {}

@@ -13,23 +13,26 @@ import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from chaos_kit import workload
+from chaos_kit.cluster import cluster
+from chaos_kit.damage import DamageTrial, draw_damage
+from chaos_kit.lives import Nursery
 from chaos_kit.plans import KINDS, draw
+from chaos_kit.spark_trials import SPARK_KINDS, SparkTrial, draw_spark
 from chaos_kit.trials import Trial
 from headrace.common.faultpoints import POINTS
 
+MOST = 1_000_000
 
-def run_trials(folder: Path, campaign: int, numbers: Iterable[int], kind: str | None, out: Any) -> int:
-    """Runs trials one after the other, a line of JSON for each; gives the number of bad ones."""
+
+def run_trials(trials: Iterable[tuple[int, Trial]], campaign: int, kills: int, out: Any) -> int:
+    """Runs trials one after the other until there were so many kills, a line of JSON for each; gives the number of bad ones."""
     bad = 0
-    gc.collect()
-    gc.freeze()
-    for number in numbers:
-        trial = Trial(draw(campaign, number, kind), folder / str(number))
+    for number, trial in trials:
         try:
             result = trial.run()
         except Exception:
@@ -37,18 +40,44 @@ def run_trials(folder: Path, campaign: int, numbers: Iterable[int], kind: str | 
             result = {"kind": trial.plan.kind, "problems": trial.problems, "kills": 0, "points": [], "recovery": []}
         if trial.failed:
             bad += 1
-            print(
-                f"chaos: trial {number} of seed {campaign} ({trial.plan.kind} {trial.plan.mode}) is BAD, see {trial.folder}",
-                *trial.problems,
-                sep="\n    ",
-                file=sys.stderr,
-                flush=True,
-            )
+            what = f"chaos: trial {number} of seed {campaign} ({trial.plan.kind} {trial.plan.mode}) is BAD, see {trial.folder}"
+            print(what, *trial.problems, sep="\n    ", file=sys.stderr, flush=True)
         else:
             shutil.rmtree(trial.folder, ignore_errors=True)
         out.write(json.dumps({"trial": number, "seed": campaign, **result}) + "\n")
         out.flush()
+        kills -= result["kills"]
+        if kills <= 0:
+            break
     return bad
+
+
+def local_trials(folder: Path, campaign: int, numbers: Iterable[int], kind: str | None) -> Iterator[tuple[int, Trial]]:
+    """Trials on the local executor, by their numbers."""
+    if kind == "damage":
+        foreign = foreign_job(folder / f"foreign-{os.getpid()}")
+        yield from ((n, DamageTrial(draw_damage(campaign, n), folder / str(n), foreign)) for n in numbers)
+    else:
+        yield from ((n, Trial(draw(campaign, n, kind), folder / str(n))) for n in numbers)
+
+
+def spark_trials(folder: Path, campaign: int, numbers: Iterable[int], level: str) -> Iterator[tuple[int, Trial]]:
+    """Trials on Spark: in one process, or on a cluster that lives as long as the campaign."""
+    if level == "L2":
+        yield from ((n, SparkTrial(draw_spark(campaign, n, {}, executors=False), folder / str(n))) for n in numbers)
+        return
+    with cluster(folder / "cluster") as settings:
+        yield from (
+            (n, SparkTrial(draw_spark(campaign, n, settings, executors=True), folder / str(n))) for n in numbers
+        )
+
+
+def foreign_job(folder: Path) -> Path:
+    """The remains of another job."""
+    folder.mkdir(parents=True, exist_ok=True)
+    nursery = Nursery(folder, workload.run)
+    nursery.start({"root": str(folder), "seed": 4, "records": 100, "job": "foreign"}, "publish.pre:3:kill").wait()
+    return folder
 
 
 def summary(results: list[dict[str, Any]]) -> str:
@@ -57,7 +86,7 @@ def summary(results: list[dict[str, Any]]) -> str:
         "| fault | trials | kills | lost | duplicated | fenced | recovery p50 / p95 s |",
         "| --- | --: | --: | --: | --: | --: | --: |",
     ]
-    for kind, words in KINDS.items():
+    for kind, words in {**KINDS, **SPARK_KINDS}.items():
         mine = [r for r in results if r["kind"] == kind]
         if mine:
             rows.append(_row(words, mine))
@@ -67,7 +96,11 @@ def summary(results: list[dict[str, Any]]) -> str:
     rows.append(
         f"\npoints reached: {sum(reached[p] > 0 for p in POINTS)} of {len(POINTS)}, the rarest {least} {reached[least]} times"
     )
-    if missing := [p for p in POINTS if not reached[p]]:
+    if killed := sum((Counter(r["killed"]) for r in results if "killed" in r), Counter()):
+        rows.append(f"killed: {dict(killed)}")
+    if damaged := Counter(f"{r['way']}: {r['outcome']}" for r in results if r["kind"] == "damage"):
+        rows += [f"{count} x {what}" for what, count in sorted(damaged.items())]
+    elif missing := [p for p in POINTS if not reached[p]]:
         rows.append(f"NOT REACHED: {', '.join(missing)}")
     rows.append(f"bad trials: {sum(bool(r['problems']) for r in results)} of {len(results)}")
     return "\n".join(rows)
@@ -87,10 +120,12 @@ def warm_up(folder: Path) -> None:
     assert threading.active_count() == 1, "a process is forked safely only while it has one thread"
 
 
-def run_level_1(arguments: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
+def run_level_1(arguments: argparse.Namespace, folder: Path, numbers: range) -> None:
     """Forks workers that share the trials."""
     warm_up(folder)
-    numbers = range(arguments.first, arguments.first + arguments.trials)
+    gc.collect()
+    gc.freeze()
+    kills = -(-arguments.kills // arguments.jobs) if arguments.kills else sys.maxsize
     workers = []
     for worker in range(arguments.jobs):
         pid = os.fork()
@@ -98,8 +133,8 @@ def run_level_1(arguments: argparse.Namespace, folder: Path) -> list[dict[str, A
             code = 1
             try:
                 with open(folder / f"results-{worker}.jsonl", "w") as out:
-                    bad = run_trials(folder, arguments.seed, numbers[worker :: arguments.jobs], arguments.kind, out)
-                code = int(bad > 0)
+                    trials = local_trials(folder, arguments.seed, numbers[worker :: arguments.jobs], arguments.kind)
+                    code = int(run_trials(trials, arguments.seed, kills, out) > 0)
             except BaseException:
                 traceback.print_exc()
             finally:
@@ -107,15 +142,20 @@ def run_level_1(arguments: argparse.Namespace, folder: Path) -> list[dict[str, A
         workers.append(pid)
     for pid in workers:
         os.waitpid(pid, 0)
-    return [
-        json.loads(line) for path in sorted(folder.glob("results-*.jsonl")) for line in path.read_text().splitlines()
-    ]
+
+
+def run_on_spark(arguments: argparse.Namespace, folder: Path, numbers: range) -> None:
+    """One Spark at a time."""
+    with open(folder / "results-0.jsonl", "w") as out:
+        trials = spark_trials(folder, arguments.seed, numbers, arguments.level)
+        run_trials(trials, arguments.seed, arguments.kills or sys.maxsize, out)
 
 
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="scripts/chaos", description="Kills jobs and counts what they have put out.")
-    parser.add_argument("--level", default="L1", choices=("L1",))
-    parser.add_argument("--trials", type=int, default=28)
+    parser.add_argument("--level", default="L1", choices=("L1", "L2", "L3"))
+    parser.add_argument("--trials", type=int, default=MOST + 1, help="at most so many")
+    parser.add_argument("--kills", type=int, default=0, help="until there were so many")
     parser.add_argument("--first", type=int, default=0, help="number of the first trial, to run one again")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kind", choices=tuple(KINDS), help="only this kind of fault")
@@ -123,14 +163,20 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--folder", type=Path, help="where trials live; the folders of bad ones stay")
     parser.add_argument("--results", type=Path, help="a file for the results, a line of JSON for each trial")
     arguments = parser.parse_args(argv)
+    if arguments.trials > MOST and not arguments.kills:
+        parser.error("give --trials or --kills")
     folder = arguments.folder or Path(tempfile.mkdtemp(prefix="headrace-chaos-"))
     folder.mkdir(parents=True, exist_ok=True)
-    print(f"chaos: level {arguments.level}, {arguments.trials} trials, seed {arguments.seed}, in {folder}", flush=True)
+    print(f"chaos: level {arguments.level}, seed {arguments.seed}, in {folder}", flush=True)
     began = time.time()
-    results = run_level_1(arguments, folder)
+    numbers = range(arguments.first, arguments.first + arguments.trials)
+    (run_level_1 if arguments.level == "L1" else run_on_spark)(arguments, folder, numbers)
+    lines = [line for path in sorted(folder.glob("results-*.jsonl")) for line in path.read_text().splitlines()]
+    results = [json.loads(line) for line in lines]
     if arguments.results:
         arguments.results.write_text("".join(json.dumps(r) + "\n" for r in results))
     print(summary(results))
     print(f"took {time.time() - began:.0f} s")
-    whole = len(results) == arguments.trials and not any(r["problems"] for r in results)
+    done = len(results) == arguments.trials or sum(r["kills"] for r in results) >= arguments.kills > 0
+    whole = done and not any(r["problems"] for r in results)
     return 0 if whole else 1

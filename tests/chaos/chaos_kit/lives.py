@@ -44,9 +44,15 @@ class Life:
     def fault_happened(self) -> bool:
         return self.token.exists()
 
-    def wait(self, longest_s: float = LONGEST_S) -> int:
-        """Waits for the end."""
-        self._poll_until(lambda: self.code is not None, longest_s)
+    def wait(self, longest_s: float = LONGEST_S, wake: bool = False) -> int:
+        """Waits for the end; `wake`: does not let it sleep."""
+
+        def look() -> bool:
+            if wake and self._poll(os.WUNTRACED):
+                self.send(signal.SIGCONT)
+            return self.code is not None
+
+        self._poll_until(look, longest_s)
         assert self.code is not None
         return self.code
 
@@ -106,14 +112,14 @@ class Life:
 class Nursery:
     """Starts lives; `before` is called in each child first (it may harm the process's view of the world)."""
 
-    def __init__(self, folder: Path, run: Callable[[dict[str, Any]], int]) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, run: Callable[[dict[str, Any]], int], prefix: str = "") -> None:
+        self._folder, self._prefix = folder, prefix
         self._run = run
         self.lives: list[Life] = []
 
     def start(self, params: dict[str, Any], fault: str | None = None, before: Callable[[], None] | None = None) -> Life:
         number = len(self.lives)
-        token, log = self._folder / f"token-{number}", self._folder / f"log-{number}"
+        token, log = (self._folder / f"{self._prefix}{what}-{number}" for what in ("token", "log"))
         scratch = self._folder / "tmp"
         scratch.mkdir(exist_ok=True)
         sys.stdout.flush()

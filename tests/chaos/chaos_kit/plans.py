@@ -31,12 +31,15 @@ KINDS = {
     "refuse": "F20 the sink refuses for a while",
     "answer": "F21 the sink commits, its answer is lost",
     "disk": "F15/F16 the disk is full, or fails",
+    "rescale": "F33 killed, and started with another parallelism",
+    "damage": "F12-F14 a file is torn, changed, swapped, foreign or missing",
 }
 _MIX = (
     ("point",) * 10
     + ("time",) * 5
     + ("recovery",) * 3
     + ("zombie",) * 3
+    + ("rescale",) * 2
     + ("user", "raise", "refuse", "answer", "disk")
 )
 
@@ -62,7 +65,10 @@ class TrialPlan:
 def draw(campaign: int, number: int, kind: str | None = None, life_s: float = 0.35) -> TrialPlan:
     """The plan of a trial. Points come in turn, so that all are reached about equally often."""
     chance = random.Random(f"{campaign}/{number}")
-    kind = kind or _MIX[number % len(_MIX)]
+    turn = number
+    if kind is None:
+        kind = _MIX[number % len(_MIX)]
+        turn = number // len(_MIX) * _MIX.count(kind) + _MIX[: number % len(_MIX)].count(kind)
     params: dict[str, Any] = {
         "seed": chance.randrange(1 << 30),
         "records": chance.choice((60, 100, 100, 140)),
@@ -73,10 +79,12 @@ def draw(campaign: int, number: int, kind: str | None = None, life_s: float = 0.
             "execution.checkpointing.interval": f"{chance.choice((10, 10, 10, 60))} ms",
         },
     }
-    point = POINTS[(number // len(_MIX) * _MIX.count(kind) + _MIX[: number % len(_MIX)].count(kind)) % len(POINTS)]
+    point = POINTS[turn % len(POINTS)]
     strikes: tuple[Strike, ...] = ()
     mode = ""
-    if kind == "point":
+    if kind == "rescale":
+        params["parallelisms"] = [chance.choice((1, 2, 3, 5)) for _ in range(4)]
+    if kind in ("point", "rescale"):
         strikes = (at(chance, point), *(_any(chance) for _ in range(chance.randrange(3))))
     elif kind == "time":
         strikes = tuple(Strike(seconds=chance.random() * life_s) for _ in range(1 + chance.randrange(4)))

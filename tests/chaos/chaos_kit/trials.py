@@ -45,7 +45,7 @@ class Trial:
         began = time.time()
         report: dict[str, Any] = {}
         try:
-            if self.plan.kind == "zombie":
+            if self.plan.kind.endswith("zombie"):
                 self._zombie()
             else:
                 for strike in self.plan.strikes:
@@ -77,7 +77,10 @@ class Trial:
     def _start(self, strike: Strike | None = None) -> Life:
         disk = self.params.get("disk")
         before = BrokenDisk(disk, self.folder).install if disk else None
-        return self.nursery.start(self.params, strike.fault if strike is not None else None, before)
+        params = self.params
+        if several := params.get("parallelisms"):
+            params = {**params, "parallelism": several[len(self.nursery.lives) % len(several)]}
+        return self.nursery.start(params, strike.fault if strike is not None else None, before)
 
     def _live_until(self, strike: Strike) -> Life:
         life = self._start(strike)
@@ -98,7 +101,7 @@ class Trial:
             self.kills.append(life.ended or 0.0)
         elif life.code == workload.FENCED:
             self.fenced += 1
-            if self.plan.kind != "zombie":
+            if not self.plan.kind.endswith("zombie"):
                 self.problems.append(f"a driver was fenced without another one: {self._tail(life)}")
         elif life.code != workload.FINISHED:
             self.problems.append(f"a driver ended with {life.code}: {self._tail(life)}")
@@ -114,9 +117,12 @@ class Trial:
                 break
         else:
             self.problems.append("I8: the job does not come to its end")
-        last = self._start()
+        last = self._start_last()
         last.wait()
         self._note(last, None)
+
+    def _start_last(self) -> Life:
+        return self._start()
 
     # -- zombies --------------------------------------------------------------------------------------------------
 
@@ -127,27 +133,29 @@ class Trial:
         if not first.wait_until_stopped():
             self._note(first, sleep)
             return
+        claimed = self._newest_claim()
         second = self._start(other)
         if self.plan.mode == "race":
             second.sleep_or_end(0.05)
-        elif self.plan.mode == "after" or not second.wait_until_stopped():
-            if second.wait_until_stopped():
-                second.send(signal.SIGCONT)
+        elif second.wait_until_stopped() and self.plan.mode == "after":
+            second.send(signal.SIGCONT)
             second.wait()
+        replaced = self._newest_claim() > claimed and not str(sleep.fault).startswith("gen.claim.pre")
         before = self._decided()
         first.send(signal.SIGCONT)
         first.wait()
-        ended_alone = self.plan.mode != "race"
-        if ended_alone and (touched := sorted(set(self._decided()) ^ set(before))):
-            if not sleep.fault or not sleep.fault.startswith("gen.claim.pre"):
-                self.problems.append(f"I7: the driver that was replaced has written or deleted {touched[:5]}")
+        if replaced and self.plan.mode != "race" and (touched := sorted(set(self._decided()) ^ set(before))):
+            self.problems.append(f"I7: the driver that was replaced has written or deleted {touched[:5]}")
+        if replaced and first.code != workload.FENCED and not str(sleep.fault).startswith(("publish", "gc")):
+            self.problems.append(f"the driver that was replaced ended with {first.code}: {self._tail(first)}")
         self._note(first, sleep)
         if second.code is None:
-            if self.plan.mode == "race" and second.wait_until_stopped():
-                second.send(signal.SIGCONT)
             second.send(signal.SIGCONT)
-            second.wait()
+            second.wait(wake=True)
         self._note(second, other)
+
+    def _newest_claim(self) -> int:
+        return max((int(p.name) for p in (self.folder / "checkpoints").glob("*/generations/*")), default=0)
 
     def _decided(self) -> list[str]:
         """What only the master may make: decisions, and output that can be seen.
@@ -156,6 +164,8 @@ class Trial:
         """
         committed = self.folder / "out" / "committed"
         seen = [p.name for p in committed.iterdir()] if committed.exists() else []
+        if self.plan.mode == "meanwhile":  # until the other one has sealed a slot, a manifest may come before it
+            return seen
         return [*(f"slot {facts['epoch']} {facts['digest']}" for facts in self._live_slots()), *seen]
 
     # -- looking --------------------------------------------------------------------------------------------------
@@ -197,7 +207,8 @@ class Trial:
 
     def _arguments(self, journal: Path) -> list[Any]:
         retained = self.params["settings"]["execution.checkpointing.num-retained"]
-        return [self.folder, self.params["seed"], self.params["records"], journal, retained]
+        rescaled = "rescaled" if "parallelisms" in self.params else ""
+        return [self.folder, self.params["seed"], self.params["records"], journal, retained, rescaled]
 
     def _recovery_times(self) -> list[float]:
         """Seconds from each kill until something new was committed; none if nothing was left to commit."""

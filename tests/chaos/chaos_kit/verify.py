@@ -1,4 +1,4 @@
-"""Counts committed output against the oracle's. A program of its own: `python -m chaos_kit.verify ROOT SEED RECORDS [JOURNAL [RETAINED]]`.
+"""Counts committed output against the oracle's. A program of its own: `python -m chaos_kit.verify ROOT SEED RECORDS [JOURNAL [RETAINED [rescaled]]]`.
 
 Reads what is committed, the records in the checkpoint folder, and a journal of what was seen in it between lives. Prints one
 line of JSON and ends with 0 if nothing is lost, nothing is there twice and no invariant is broken. Imports nothing of headrace.
@@ -21,9 +21,9 @@ _NAME = re.compile(r"(.+)-(\d+)-e(\d{10})-g(\d{10})-(\d+)\.(\d+)")
 _SHOWN = 5
 
 
-def read_committed(folder: Path, problems: list[str]) -> list[str]:
-    """All lines in the order of their subtasks and epochs. Checks I6 (whole handles), operator state, and I7 by names."""
-    parts: dict[tuple[str, int], list[tuple[int, int, int, Path]]] = defaultdict(list)
+def read_committed(folder: Path, problems: list[str], rescaled: bool) -> list[str]:
+    """All lines of each sink in the order of their epochs. Checks I6 (whole handles), operator state, and I7 by names."""
+    parts: dict[str, list[tuple[int, int, int, int, Path]]] = defaultdict(list)
     generations: dict[int, set[int]] = defaultdict(set)
     for path in folder.iterdir():
         match = _NAME.fullmatch(path.name)
@@ -32,7 +32,7 @@ def read_committed(folder: Path, problems: list[str]) -> list[str]:
             continue
         checkpoint, generation = int(match[3]), int(match[4])
         generations[checkpoint].add(generation)
-        parts[match[1], int(match[2])].append((checkpoint, generation, int(match[5]), path))
+        parts[match[1]].append((checkpoint, generation, int(match[5]), int(match[2]), path))
     newest = 0
     for checkpoint in sorted(generations):
         if len(generations[checkpoint]) > 1:
@@ -42,16 +42,17 @@ def read_committed(folder: Path, problems: list[str]) -> list[str]:
         newest = max(newest, *generations[checkpoint])
     lines: list[str] = []
     for who, files in sorted(parts.items()):
-        total = 0
-        for *_, path in sorted(files):
+        totals: Counter[int] = Counter()
+        for *_, subtask, path in sorted(files):
             text = path.read_text()
             body, _, tail = text.rpartition("#end ")
             own = body.splitlines()
-            total += len(own)
-            if not text.endswith("\n") or tail.split() != [str(len(own)), str(zlib.crc32(body.encode())), str(total)]:
-                problems.append(
-                    f"I4/I6: {path.name} of {who} is not whole, or follows another number of lines: {tail!r}"
-                )
+            totals[subtask] += len(own)
+            count, checksum, total = tail.split() if text.endswith("\n") and len(tail.split()) == 3 else ("", "", "")
+            if (count, checksum) != (str(len(own)), str(zlib.crc32(body.encode()))):
+                problems.append(f"I6: {path.name} is not whole: {tail!r}")
+            elif not rescaled and total != str(totals[subtask]):
+                problems.append(f"I4: subtask {subtask} of {who} has counted {total}, not {totals[subtask]} lines")
             lines += own
     return lines
 
@@ -141,9 +142,11 @@ def check_leaks(root: Path, retained: int, problems: list[str]) -> None:
         problems.append(f"I9: temporary files are left: {left[:_SHOWN]}")
 
 
-def verify(root: Path, seed: int, count: int, journal: list[dict[str, Any]], retained: int) -> dict[str, Any]:
+def verify(
+    root: Path, seed: int, count: int, journal: list[dict[str, Any]], retained: int, rescaled: bool
+) -> dict[str, Any]:
     problems: list[str] = []
-    lines = read_committed(root / "out" / "committed", problems)
+    lines = read_committed(root / "out" / "committed", problems, rescaled)
     check_order(lines, problems)
     check_journal(journal, problems)
     check_leaks(root, retained, problems)
@@ -159,9 +162,9 @@ def verify(root: Path, seed: int, count: int, journal: list[dict[str, Any]], ret
     }
 
 
-def main(root: str, seed: str, count: str, journal: str = "", retained: str = "1") -> int:
+def main(root: str, seed: str, count: str, journal: str = "", retained: str = "1", rescaled: str = "") -> int:
     entries = [json.loads(line) for line in Path(journal).read_text().splitlines()] if journal else []
-    report = verify(Path(root), int(seed), int(count), entries, int(retained))
+    report = verify(Path(root), int(seed), int(count), entries, int(retained), rescaled == "rescaled")
     print(json.dumps(report))
     return int(any(report[k] for k in ("lost", "duplicated", "foreign", "problems")))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import pickle
 import time
+import uuid
 from typing import Any
 
 import cloudpickle
@@ -42,7 +43,9 @@ class SparkExecutor:
         """Ships the job: once per executor, as a broadcast that only new slots read."""
         self._spec = spec
         self._group = f"headrace-{spec.job_id}"
-        self._folder = job_folder(spec.job_id)
+        # No other driver of the job may find these slots: one that was replaced ends its own when it wakes up, not ours.
+        self._run = spec.job_id[:8] + uuid.uuid4().hex[:8]
+        self._folder = job_folder(self._run)
         sweep_dead_jobs(self._folder)
         self._shipped: Broadcast[bytes] = self._context.broadcast(pickle.dumps(spec, protocol=5))
 
@@ -74,7 +77,7 @@ class SparkExecutor:
             following = levels[level.index + 1].partitions if level.index + 1 < len(levels) else None
             part = order.of_level(level.index)
             run = LevelRun(
-                job_id=self._spec.job_id,
+                run_id=self._run,
                 level=level.index,
                 order=cloudpickle.dumps(part, protocol=5),
                 tasks=frozenset(partition for _, partition in part.tasks),
@@ -132,7 +135,7 @@ class SparkExecutor:
         for _ in range(_END_ROUNDS):
             tasks = max(2, self._context.defaultParallelism)
             empty: Any = self._context.parallelize([], tasks)
-            found = empty.mapPartitionsWithIndex(EndSlots(self._spec.job_id)).collect()
+            found = empty.mapPartitionsWithIndex(EndSlots(self._run)).collect()
             ended.update(found)
             if not found and self._used <= ended:
                 break

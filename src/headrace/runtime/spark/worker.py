@@ -49,11 +49,11 @@ class EndSlots:
     Waits a little where there is nothing to end, so that the tasks of one Spark job spread over all executors.
     """
 
-    def __init__(self, job_id: str) -> None:
-        self._job_id = job_id
+    def __init__(self, run_id: str) -> None:
+        self._run_id = run_id
 
     def __call__(self, partition: int, _: Iterable[Any]) -> Iterator[tuple[str, int]]:
-        folder = job_folder(self._job_id)
+        folder = job_folder(self._run_id)
         if not folder.exists():
             time.sleep(0.1)
         host = socket.gethostname()

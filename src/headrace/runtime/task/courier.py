@@ -40,7 +40,8 @@ class SlotLostError(Exception):
 class LevelRun(NamedTuple):
     """One level of one epoch, as its couriers need it."""
 
-    job_id: str
+    run_id: str
+    """Of the job in this driver: names the folder of its slots."""
     level: int
     order: bytes
     tasks: frozenset[int]
@@ -87,7 +88,7 @@ class LevelRun(NamedTuple):
 
     def _through_slot(self, partition: int, attempt: int, frames: list[bytes]) -> Iterator[bytes]:
         task_id = (self.level, partition)
-        folder = job_folder(self.job_id) if self.folder is None else Path(self.folder)
+        folder = job_folder(self.run_id) if self.folder is None else Path(self.folder)
         try:
             with self._accepted(folder, partition % self.slots, Request(self.order, task_id, attempt)) as wire:
                 for frame in frames:
@@ -98,7 +99,7 @@ class LevelRun(NamedTuple):
                 while frame := wire.receive():
                     yield frame
         except (EOFError, ConnectionError):
-            text = f"the slot process of task {task_id} of job {self.job_id} has died"
+            text = f"the slot process of task {task_id} of run {self.run_id} has died"
             sys.stderr.write(f"headrace: {text} (was it killed, for its memory?); the task is run again\n")
             raise SlotLostError(text) from None
 

@@ -1,6 +1,6 @@
 """Where couriers and slot processes of a job meet on one machine, and what is left there when they are gone.
 
-    <temporary directory>/headrace-<user id>-<job>/<pid of the executor's Python daemon>/slot-<n>.sock, .pid, .lock
+    <temporary directory>/headrace-<user id>-<run>/<pid of the executor's Python daemon>/slot-<n>.sock, .pid, .lock
 
 Orders and state travel as pickles, so nobody else may listen or answer here: both folders belong to this user and are closed
 to all others, which is checked before a socket in them is used. Light: couriers import it.
@@ -22,9 +22,9 @@ _LONGEST_SOCKET_PATH = 100
 _checked: set[str] = set()
 
 
-def job_folder(job_id: str) -> Path:
-    """The folder of all slots of a job on this machine; may not exist."""
-    name = f"headrace-{os.getuid()}-{job_id[:16]}"
+def job_folder(run_id: str) -> Path:
+    """The folder of all slots of a job's run on this machine; may not exist. Each driver of a job is a run of its own."""
+    name = f"headrace-{os.getuid()}-{run_id[:16]}"
     longest = len(f"/{name}/4194304/slot-9999.sock.new")
     for parent in (tempfile.gettempdir(), "/tmp"):  # noqa: S108 - the folder in it is private
         if len(os.fsencode(parent)) + longest <= _LONGEST_SOCKET_PATH:

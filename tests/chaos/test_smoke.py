@@ -1,0 +1,55 @@
+"""A part of the crash tests: jobs on real files, killed hundreds of times. The whole of it is `scripts/chaos`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headrace.common.faultpoints import POINTS
+
+HERE = Path(__file__).parent
+SEED = 20261116
+
+
+def chaos(folder: Path, *arguments: str, timeout_s: float) -> list[dict[str, Any]]:
+    """Runs the harness as the command does; gives its results, of which none is bad."""
+    results = folder / "results.jsonl"
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "chaos_kit", "--seed", str(SEED), "--folder", str(folder / "trials")),
+            *("--results", str(results), *arguments),
+        ],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *(p for p in sys.path if p)])},
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    found = [json.loads(line) for line in results.read_text().splitlines()]
+    assert all(r["lost"] == r["duplicated"] == r["foreign"] == 0 for r in found)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_three_hundred_kills_of_a_local_job(tmp_path):
+    results = chaos(tmp_path, "--level", "L1", "--kills", "300", "--jobs", "2", timeout_s=850)
+    assert sum(r["kills"] for r in results) >= 300
+    assert {p for r in results for p in r["points"]} == set(POINTS)
+    assert sum(r["fenced"] for r in results) >= 8, "drivers that were replaced while they slept"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_files_that_rot_are_noticed(tmp_path):
+    results = chaos(tmp_path, "--kind", "damage", "--trials", "48", "--jobs", "2", timeout_s=550)
+    outcomes = [r["outcome"] for r in results]
+    assert len(outcomes) == 48
+    assert outcomes.count("refused") >= 10
