@@ -41,7 +41,7 @@ class PostgresServer:
             self._user = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
         data = f"{self.directory}/data"
         self._run([initdb, "-D", data, "-U", "tester", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"])
-        self._log = open(f"{self.directory}/log", "w")  # noqa: SIM115
+        self._log = open(f"{self.directory}/log", "w")
         self._process = subprocess.Popen(
             [postgres, "-D", data, "-k", self.directory, "-c", "listen_addresses=", "-c", "fsync=off"],
             stdout=self._log,

@@ -114,7 +114,7 @@ class FilesFunction(TwoPhaseCommitSinkFunction):
     def begin_transaction(self):
         assert self.opened
         transaction = FileTransaction(f"{self.subtask}-{uuid.uuid4().hex}")
-        self.file = open(f"{self.directory}/staged/{transaction.name}", "w")  # noqa: SIM115
+        self.file = open(f"{self.directory}/staged/{transaction.name}", "w")
         return transaction
 
     def invoke(self, transaction, value, context):

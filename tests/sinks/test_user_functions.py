@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -248,7 +247,7 @@ class Times(Sink):
 
 class TimesWriter(SinkWriter):
     def __init__(self, path):
-        self.file = open(path, "a")  # noqa: SIM115
+        self.file = open(path, "a")
 
     def write(self, element, context):
         print("element", element, context.timestamp(), context.current_watermark() < element, file=self.file)
