@@ -60,6 +60,8 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
             "headrace.datastream.connectors.base",
             "headrace.datastream.connectors.file_system",
             "headrace.datastream.connectors.number_seq",
+            "headrace.datastream.connectors.jdbc",
+            "headrace.datastream.connectors.sink2",
         ),
     ),
     "types": ("Types and rows", ("headrace.common.typeinfo", "headrace.common.types")),

@@ -51,6 +51,8 @@ _ATTEMPTS_PER_EPOCH = 4
 _LOSSES_PER_EPOCH = 2
 _EXIT_SECONDS = 15.0
 _KEPT_FAILURES = 16
+_SHORTEST_EPOCH = 0.1
+"""Seconds. An epoch aims at the interval of checkpoints, but below this it would hold hardly a record."""
 _HOPELESS = (ConfigurationError, FencedError, RestoreRefusedError, manifests.IncompatibleStateError)
 _log = logging.getLogger("headrace")
 
@@ -99,7 +101,7 @@ class JobMaster:
         target = options.bounded_epoch_target if self._ledger.bounded else options.epoch_target
         interval = options.durability.settings.effective_interval
         if interval is not None:
-            target = min(target, interval / 1000)
+            target = min(target, max(interval / 1000, _SHORTEST_EPOCH))
         self._rate = RateController(target, options.first_records, options.max_records)
 
     # -- the handle -----------------------------------------------------------------------------------------------
@@ -387,6 +389,7 @@ class JobMaster:
             if result is None:
                 return None
             if result.cause is not None:
+                self._checkpoints.abort(result.acks)
                 raise result.cause
             why = self._ledger.check(order, result.acks) or ""
             if not why:
