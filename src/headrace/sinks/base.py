@@ -11,6 +11,7 @@ A sink without committer makes its output visible in `write` or `end_epoch`: it 
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -47,7 +48,7 @@ class WriterContext:
     restored_checkpoint: int | None = None
     """The checkpoint that the subtask was restored from; None at a first start."""
     current_watermark: Callable[[], int] = lambda: MIN_TIMESTAMP
-    current_processing_time: Callable[[], int] = lambda: 0
+    current_processing_time: Callable[[], int] = lambda: int(time.time() * 1000)
 
 
 @dataclass(frozen=True)
