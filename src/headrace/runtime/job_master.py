@@ -37,6 +37,7 @@ from headrace.runtime.epoch_result import EpochLostError, EpochResult, read_fram
 from headrace.runtime.executor import Executor
 from headrace.runtime.ledger import Ledger
 from headrace.runtime.options import RuntimeOptions
+from headrace.runtime.parallelism_file import ParallelismFile
 from headrace.runtime.program import Program
 from headrace.runtime.progress import ProgressView, describe_vertices, known_time, timestamp
 from headrace.runtime.rate import RateController
@@ -83,6 +84,7 @@ class JobMaster:
         self._clock = clock
         self._ledger = Ledger(program.job_id, program.graph, program.plan, self._state_directory())
         self._requests = Requests()
+        self._parallelism_file = None if options.rescale_file is None else ParallelismFile(options.rescale_file)
         self._restarts = 0
         self._epochs = 0
         self._status = JobStatus.CREATED
@@ -284,6 +286,7 @@ class JobMaster:
 
     def _loop(self) -> None:
         while not self._ledger.ended and not self._stopped and not self._cancelled.is_set():
+            self._look_for_parallelism()
             request = self._requests.next()
             if request is not None and request.parallelism is not None and not self._ledger.has_handles:
                 self._rescale(request, request.parallelism)
@@ -335,6 +338,18 @@ class JobMaster:
             self._claims = False
             with contextlib.suppress(HeadraceError, OSError):
                 discard(durability.restore_path)
+
+    def _look_for_parallelism(self) -> None:
+        """A changed configuration file asks for another parallelism; one that cannot be had is reported and left."""
+        wanted = None if self._parallelism_file is None else self._parallelism_file.changed()
+        if wanted is None:
+            return
+        try:
+            self._program.with_parallelism(wanted)
+        except HeadraceError as error:
+            _log.warning("headrace: %r keeps its parallelism: %s", self._program.graph.name, error.message)
+        else:
+            self._requests.post(Request(parallelism=wanted))
 
     def _rescale(self, request: Request, parallelism: int) -> None:
         """Cuts the job anew: the tasks of the next epoch inherit the state of those of the last."""
