@@ -163,8 +163,10 @@ PIPELINES = [tumbling, sliding, sessions, interval_join, patterns, timers, broad
 def make_env(make_env):
     """A watermark after each record, so that what is late does not depend on where epochs end."""
 
-    def make(parallelism, **settings):
-        return make_env(parallelism, headrace__watermark__interval_records=1, **settings)
+    def make(parallelism, interval="100 ms", **settings):
+        return make_env(
+            parallelism, interval, headrace__watermark__interval_records=1, headrace__epoch__max_records=30, **settings
+        )
 
     return make
 
@@ -192,7 +194,9 @@ def run_until(stream, share):
     job = results._job
     deadline = time.monotonic() + 60
     while job.last_epoch.get("totalInputRows", 0) < share * LAST and time.monotonic() < deadline:
-        time.sleep(0.002)
+        if job.status().is_terminal_state():
+            job.wait()
+        time.sleep(0.001)
     path = job.stop_with_savepoint(False, None)
     return list(results), path
 
@@ -207,9 +211,9 @@ def test_stopped_and_restored(make_env, golden, pipeline):
 
 @pytest.mark.parametrize("pipeline", PIPELINES, ids=lambda p: p.__name__)
 def test_rescaled_again_and_again(make_env, golden, pipeline):
-    rows, path = run_until(pipeline(make_env(1)), 0.2)
+    rows, path = run_until(pipeline(make_env(1)), 0.1)
     for parallelism in (2, 5):
-        more, path = run_until(pipeline(make_env(parallelism, execution__state_recovery__path=path)), 0.2)
+        more, path = run_until(pipeline(make_env(parallelism, execution__state_recovery__path=path)), 0.1)
         rows += more
     rows += pipeline(make_env(3, execution__state_recovery__path=path)).execute_and_collect()
     assert as_counter(rows) == straight(golden, make_env, pipeline)
@@ -230,7 +234,7 @@ def test_rescaled_while_it_runs(make_env, golden, pipeline):
     results = pipeline(make_env(2)).execute_and_collect()
     job = results._job
     for share, parallelism in ((0.3, 3), (0.6, 1)):
-        while job.last_epoch.get("totalInputRows", 0) < share * LAST:
+        while job.last_epoch.get("totalInputRows", 0) < share * LAST and not job.status().is_terminal_state():
             time.sleep(0.002)
         job.rescale(parallelism)
     assert as_counter(results) == straight(golden, make_env, pipeline)

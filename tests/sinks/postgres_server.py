@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import psycopg
 
-MISSING = "PostgreSQL's server is not installed: run scripts/setup (Debian, Ubuntu: apt-get install postgresql)"
+MISSING = "PostgreSQL's server is not installed: run scripts/setup --tests (Debian, Ubuntu: apt-get install postgresql)"
 
 
 def find_program(name):

@@ -40,6 +40,8 @@ class TaskInfo:
     batch: bool = False
     watermark_records: int = 1000
     job_parameters: dict[str, str] = field(default_factory=dict)
+    state_directory: str = ""
+    """A directory that all tasks and the driver see."""
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ class StagedSinkOperator(Operator):
             task.parallelism,
             task.attempt,
             TaskRuntimeContext(self.context, keyed=False),
+            task.state_directory,
             self.context.restored_checkpoint,
             lambda: self.watermark,
             self.context.clock.now,

@@ -53,7 +53,7 @@ _EXIT_SECONDS = 15.0
 _KEPT_FAILURES = 16
 _SHORTEST_EPOCH = 0.1
 """Seconds. An epoch aims at the interval of checkpoints, but below this it would hold hardly a record."""
-_HOPELESS = (FencedError, RestoreRefusedError, manifests.IncompatibleStateError)
+_HOPELESS = (ConfigurationError, FencedError, RestoreRefusedError, manifests.IncompatibleStateError)
 _log = logging.getLogger("headrace")
 
 
@@ -285,7 +285,7 @@ class JobMaster:
     def _loop(self) -> None:
         while not self._ledger.ended and not self._stopped and not self._cancelled.is_set():
             request = self._requests.next()
-            if request is not None and request.parallelism is not None:
+            if request is not None and request.parallelism is not None and not self._ledger.has_handles:
                 self._rescale(request, request.parallelism)
                 continue
             started = time.monotonic()
@@ -312,7 +312,7 @@ class JobMaster:
         if manifest is not None:
             self._results.release()
             self._let_go_of_claimed()
-        if request is None:
+        if request is None or not request.savepoint:  # a rescale waits until nothing is staged
             return
         if manifest is None:
             request.fail(JobExecutionError("The savepoint failed: its checkpoint could not be completed"))
@@ -344,7 +344,6 @@ class JobMaster:
         except Exception as error:
             request.fail(error)
             return
-        handles = before.take_handles()
         manifest = Manifest(
             program.job_id,
             self._checkpoints.generation,
@@ -361,7 +360,6 @@ class JobMaster:
         ledger.restarts = self._restarts
         origin = manifests.Origin(manifest, self._state_directory(), own=False)
         manifests.start(ledger, program.graph, program.plan, origin)
-        ledger.give_back(handles)
         ledger.predecessors = [file for files in before.files.values() for file in files]
         self._program, self._ledger = program, ledger
         self._checkpoints.rescaled(program.graph, program.plan)

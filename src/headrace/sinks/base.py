@@ -11,6 +11,7 @@ A sink without committer makes its output visible in `write` or `end_epoch`: it 
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -42,10 +43,12 @@ class WriterContext:
     attempt: int = 0
     runtime: Any = None
     """The RuntimeContext that functions inside of the sink are given by `open`."""
+    directory: str = ""
+    """A directory that the driver sees too, for staged output; names begin with the sink's id."""
     restored_checkpoint: int | None = None
     """The checkpoint that the subtask was restored from; None at a first start."""
     current_watermark: Callable[[], int] = lambda: MIN_TIMESTAMP
-    current_processing_time: Callable[[], int] = lambda: 0
+    current_processing_time: Callable[[], int] = lambda: int(time.time() * 1000)
 
 
 @dataclass(frozen=True)

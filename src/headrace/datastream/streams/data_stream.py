@@ -329,7 +329,11 @@ class DataStream(PartitionedStream):
         return self._sink(spec, "Print to Std. Err")
 
     def add_sink(self, sink_func: SinkFunction) -> DataStreamSink:
-        """Give the elements to a SinkFunction."""
+        """Give the elements to a SinkFunction, or to a connector that PyFlink programs pass here."""
+        from headrace.datastream.connectors.base import Sink
+
+        if isinstance(sink_func, Sink):
+            return self.sink_to(sink_func)
         check_function(sink_func, (SinkFunction,), ("invoke",), "The input must be a SinkFunction!")
         kind = self.transformation.output_type
         definition = sink_func.get_definition() if isinstance(sink_func, SinkFunction) else None

@@ -56,7 +56,7 @@ class Task:
         self._contexts: dict[str, OperatorContext] = {}
         self._local: dict[int, LocalWriter] = {}
         self._vertex_count = len(group.vertices)
-        self.vertices = [self._build(v, order.restarts) for v in group.vertices]
+        self.vertices = [self._build(v, order) for v in group.vertices]
         task_order = order.tasks[task_id]
         self._log = StateLog(order.state_directory, spec.job_id, group.vertices[0], self._subtask, self._contexts)
         if task_order.files:
@@ -165,7 +165,7 @@ class Task:
 
     # -- building -------------------------------------------------------------------------------------------------
 
-    def _build(self, vertex_id: str, restarts: int) -> VertexTask:
+    def _build(self, vertex_id: str, order: EpochOrder) -> VertexTask:
         spec = self._spec
         vertex, out_edges = spec.load_vertex(vertex_id)
         info = TaskInfo(
@@ -175,10 +175,11 @@ class Task:
             subtask=self._subtask,
             parallelism=spec.parallelism[vertex_id],
             max_parallelism=spec.max_parallelism[vertex_id],
-            attempt=restarts,
+            attempt=order.restarts,
             batch=spec.batch,
             watermark_records=spec.watermark_records,
             job_parameters=spec.job_parameters,
+            state_directory=order.state_directory,
         )
 
         accumulators = AccumulatorRegistry()
