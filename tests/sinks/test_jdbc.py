@@ -132,12 +132,13 @@ def test_the_table_comes_late(outer, tmp_path):
     assert outer.arrived() == Counter(range(1, 501))
 
 
-def test_a_value_that_no_database_has_is_refused_before_the_checkpoint(outer, tmp_path):
+@pytest.mark.parametrize("value", [threading.Event, {"a": 1}, Row(1), {1}])
+def test_a_value_that_no_database_has_is_refused_before_the_checkpoint(outer, tmp_path, value):
     kind = Types.ROW([Types.PICKLED_BYTE_ARRAY()])
     env = environment(tmp_path, 1, **{"restart-strategy.type": "none"})
     sink = JdbcSink.exactly_once_sink("INSERT INTO numbers (id) VALUES (?)", kind, outer.options())
-    env.from_collection([Row(threading.Event)], kind).add_sink(sink)
-    with counting() as reached, pytest.raises(InvalidProgramError, match="no database has"):
+    env.from_collection([Row(value)], kind).add_sink(sink)
+    with counting() as reached, pytest.raises(InvalidProgramError, match="a value that"):
         env.execute()
     assert not reached["manifest.post"]
 

@@ -90,7 +90,8 @@ class JdbcSink(SinkFunction):
                 remedy="leave with_batch_interval_ms() out, and set the interval of checkpoints",
             )
         size = options.get_batch_size() if options.get_batch_size() > 0 else _BATCH_SIZE
-        return JdbcSink(JdbcStagedSink(sql, type_info, jdbc_connection_options.address, size))
+        address = jdbc_connection_options.address
+        return JdbcSink(JdbcStagedSink(sql, type_info, address, size, options.get_max_retries()))
 
     def invoke(self, value: Any, context: SinkFunction.Context) -> None:
         """Not called: the engine hands over whole runs of elements."""

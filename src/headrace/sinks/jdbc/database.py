@@ -5,18 +5,21 @@ Decides nothing about sinks. `open_database` chooses by the URL; each kind has i
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from headrace.common.errors import ConfigurationError, HeadraceError, shortened
+from headrace.common.errors import ConfigurationError, HeadraceError, InvalidProgramError, shortened
 
-__all__ = ["Address", "Database", "DatabaseError", "RowRefusedError", "database_kind", "open_database"]
+__all__ = ["Address", "Database", "DatabaseError", "RowRefusedError", "database_kind", "open_database", "unknown_value"]
 
 T = TypeVar("T")
 Rows = Sequence[tuple[Any, ...]]
 
+_PLAIN = frozenset({int, float, str, bytes, bool, type(None)})
+_FIRST_PAUSE = 0.2
 _DRIVERS = {"postgresql": "org.postgresql.Driver", "sqlite": "org.sqlite.JDBC"}
 
 
@@ -88,6 +91,20 @@ class Database(ABC):
         """Runs the statement for each row, in one transaction; an error names the statement as `written`, and the row."""
         self.transaction(lambda cursor: self.run(cursor, sql, rows, written))
 
+    @staticmethod
+    def retrying(work: Callable[[], T], retries: int) -> T:
+        """Does `work` again after a failure that may pass, with growing pauses."""
+        pause = _FIRST_PAUSE
+        for _ in range(retries):
+            try:
+                return work()
+            except RowRefusedError:
+                raise
+            except DatabaseError:
+                time.sleep(pause)
+                pause *= 2
+        return work()
+
     def run(self, cursor: Any, sql: str, rows: Rows, written: str) -> None:
         """The same inside of a transaction."""
         try:
@@ -151,9 +168,13 @@ class Database(ABC):
     def _is_passing(self, error: Exception) -> bool:
         """Whether the same may work later: a lost connection, a lock."""
 
-    @abstractmethod
     def adapt(self, value: Any) -> Any:
-        """A value as the driver takes it."""
+        """A value as the driver takes it; raises where there is no such thing."""
+        return value if type(value) in _PLAIN else self._adapt(value)
+
+    @abstractmethod
+    def _adapt(self, value: Any) -> Any:
+        """The same for values that are not plain."""
 
     @abstractmethod
     def create_table(self, name: str, columns: str) -> None:
@@ -196,6 +217,16 @@ def open_database(address: Address) -> Database:
     from headrace.sinks.jdbc.postgresql import PostgresDatabase
 
     return PostgresDatabase(address)
+
+
+def unknown_value(value: Any, database: str) -> InvalidProgramError:
+    """What to raise for a value that the database cannot store: now, as in a commit it would be too late."""
+    return InvalidProgramError(
+        f"A row holds a value that {database} does not take",
+        seen=value,
+        expected="numbers, texts, bytes, dates and times, decimals, UUIDs",
+        remedy="turn it into one of these in a map() before the sink",
+    )
 
 
 def _first_line(error: Exception) -> str:

@@ -8,11 +8,9 @@ from typing import Any
 
 from headrace.common.typeinfo import TypeInformation
 from headrace.sinks.base import EpochEnd, Sink, SinkWriter, WriterContext
-from headrace.sinks.jdbc.database import Address, DatabaseError, RowRefusedError, open_database
+from headrace.sinks.jdbc.database import Address, open_database
 from headrace.sinks.jdbc.rows import row_maker
 from headrace.sinks.jdbc.statement import Statement
-
-_FIRST_PAUSE = 0.2
 
 
 @dataclass(frozen=True)
@@ -59,18 +57,8 @@ class _Writer(SinkWriter):
         self._flushed = time.monotonic()
 
     def _send(self, rows: list[tuple[Any, ...]]) -> None:
-        pause = _FIRST_PAUSE
-        for left in reversed(range(self._sink.max_retries + 1)):
-            try:
-                self._database.insert(self._sql, rows, self._sink.sql)
-                return
-            except RowRefusedError:
-                raise
-            except DatabaseError:
-                if not left:
-                    raise
-            time.sleep(pause)
-            pause *= 2
+        sink = self._sink
+        self._database.retrying(lambda: self._database.insert(self._sql, rows, sink.sql), sink.max_retries)
 
     def close(self) -> None:
         self._database.close()

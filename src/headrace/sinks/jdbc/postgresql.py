@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import uuid
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
 from headrace.common.errors import ConfigurationError
 from headrace.common.time import Instant
-from headrace.sinks.jdbc.database import Address, Database
+from headrace.sinks.jdbc.database import Address, Database, unknown_value
 from headrace.sinks.jdbc.sqlite import instant_as_datetime
 
 if TYPE_CHECKING:
@@ -15,6 +18,18 @@ if TYPE_CHECKING:
 
 _PARAMETERS = {"ApplicationName": "application_name", "connectTimeout": "connect_timeout"}
 """What JDBC's driver and libpq call by different names."""
+_VALUES = (
+    int,
+    float,
+    str,
+    bytes,
+    bytearray,
+    decimal.Decimal,
+    uuid.UUID,
+    datetime.date,
+    datetime.time,
+    datetime.timedelta,
+)
 _TABLES_LOCK = 0x6865_6164  # any number: one lock of this database for all who create tables
 
 
@@ -36,8 +51,14 @@ class PostgresDatabase(Database):
         psycopg = _psycopg()
         return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
 
-    def adapt(self, value: Any) -> Any:
-        return instant_as_datetime(value) if isinstance(value, Instant) else value
+    def _adapt(self, value: Any) -> Any:
+        if isinstance(value, Instant):
+            return instant_as_datetime(value)
+        if isinstance(value, list):
+            return [self.adapt(element) for element in value]
+        if isinstance(value, _VALUES):
+            return value
+        raise unknown_value(value, "PostgreSQL")
 
     def create_table(self, name: str, columns: str) -> None:
         def work(cursor: Any) -> None:

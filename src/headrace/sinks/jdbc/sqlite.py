@@ -9,7 +9,7 @@ import uuid
 from typing import Any
 
 from headrace.common.time import Instant
-from headrace.sinks.jdbc.database import Database
+from headrace.sinks.jdbc.database import Database, unknown_value
 
 _WAIT_SECONDS = 60.0
 
@@ -35,7 +35,7 @@ class SqliteDatabase(Database):
             word in str(error) for word in ("locked", "busy", "disk I/O", "unable to open", "full")
         )
 
-    def adapt(self, value: Any) -> Any:
+    def _adapt(self, value: Any) -> Any:
         """SQLite has numbers, texts and bytes: times are texts in ISO form, decimals texts."""
         if isinstance(value, datetime.datetime):
             return value.isoformat(" ")
@@ -45,7 +45,9 @@ class SqliteDatabase(Database):
             return str(value)
         if isinstance(value, Instant):
             return instant_as_datetime(value).isoformat(" ")
-        return value
+        if isinstance(value, (int, float, str, bytes, bytearray)):
+            return value
+        raise unknown_value(value, "SQLite")
 
     def create_table(self, name: str, columns: str) -> None:
         self.transaction(lambda cursor: cursor.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns})"))
