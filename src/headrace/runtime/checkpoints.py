@@ -303,7 +303,11 @@ class Checkpoints:
             self._collect()
 
     def remove(self) -> None:
-        """Removes all checkpoints of the job."""
+        """Removes all checkpoints of the job, if it is still this driver's."""
+        if self._workflow.generation:
+            self._run(self._workflow.fence())
+        elif self._options.job_id is not None:
+            return  # it never was: another driver may have it
         path = storage.local_path(self._root)
         if path is not None:
             shutil.rmtree(path, ignore_errors=True)

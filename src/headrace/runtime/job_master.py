@@ -90,6 +90,7 @@ class JobMaster:
         self._status = JobStatus.CREATED
         self._error: HeadraceError | None = None
         self._cancelled = threading.Event()
+        self._left_alone = False
         self._stopped = False
         self._claims = options.durability.claim and options.durability.periodic
         self._finished = threading.Event()
@@ -185,7 +186,8 @@ class JobMaster:
                 self._executor.interrupt()
 
     def _at_exit(self) -> None:
-        """The program ends and has not waited for the job: nothing of it may stay behind."""
+        """The program ends and has not waited for the job: nothing of it may stay behind but what it goes on from."""
+        self._left_alone = True
         self._ask_to_end()
         self._finished.wait(_EXIT_SECONDS)
 
@@ -275,7 +277,8 @@ class JobMaster:
         with contextlib.suppress(Exception):
             if not isinstance(self._error, FencedError):
                 self._checkpoints.abandon(self._ledger)
-                if keep.get(ended, durability.job_id is not None):
+                named = durability.job_id is not None
+                if keep.get(ended, named) or (named and self._left_alone):
                     self._checkpoints.tidy()
                 else:
                     self._checkpoints.remove()
