@@ -233,6 +233,7 @@ class Task:
 def epoch_name(order: EpochOrder, attempt: int) -> str:
     """What tells this try of this epoch from all others of the job.
 
+    >>> from headrace.runtime.task.messages import CheckpointOrder
     >>> epoch_name(EpochOrder("job", 17, 0, "/tmp", {}, checkpoint=CheckpointOrder(generation=2)), 4)
     'g0000000002-17.4'
     """
