@@ -34,3 +34,10 @@ def test_version_is_that_of_the_installed_package():
     from importlib.metadata import version
 
     assert measure_import()["version"] == version("headrace")
+
+
+def test_the_version_has_the_place_that_pyflinks_has():
+    import headrace
+    from headrace.version import __version__
+
+    assert __version__ == headrace.__version__

@@ -17,6 +17,7 @@ from headrace.datastream import (
     SlotSharingGroup,
     SourceFunction,
 )
+from headrace.java_gateway import get_gateway
 
 
 class Plain(ProcessFunction):
@@ -169,6 +170,7 @@ def test_there_is_no_java_object_behind(env, attribute, thing):
     "call",
     [
         lambda: OutputTag("side").get_java_output_tag(),
+        get_gateway,
         lambda: SlotSharingGroup.builder("group").build().get_java_slot_sharing_group(),
         lambda: Types.ROW([Types.INT()]).get_java_type_info(),
     ],

@@ -237,3 +237,36 @@ def test_get_type(env):
     assert env.from_collection([1]).map(str, Types.STRING()).filter(bool).get_type() == Types.STRING()
     keyed = env.from_collection([1], Types.INT()).key_by(str, Types.STRING())
     assert str(keyed.get_type()) == "RowTypeInfo(f0: String, f1: Integer)"
+
+
+def test_big_numbers_are_as_big_as_they_are(both, collected):
+    decimals = [Decimal("1." + "123456789" * 7), Decimal("-" + "9" * 60), Decimal("1E-50"), Decimal("2.50")]
+    whole = [2**63, -(10**80), 0]
+    through = both.from_collection(decimals, Types.BIG_DEC()).rebalance().map(lambda value: value, Types.BIG_DEC())
+    assert sorted(map(str, collected(through))) == sorted(map(str, decimals))
+    through = both.from_collection(whole, Types.BIG_INT()).rebalance().map(lambda value: value + 1, Types.BIG_INT())
+    assert sorted(collected(through)) == sorted(value + 1 for value in whole)
+
+
+def test_types_inside_of_types(both, collected):
+    nested = Types.MAP(
+        Types.STRING(),
+        Types.LIST(Types.ROW_NAMED(["at", "many"], [Types.SQL_DATE(), Types.OBJECT_ARRAY(Types.FLOAT())])),
+    )
+    value = {"a": [Row(at=datetime.date(2024, 2, 29), many=[0.1, None, 2.0])], "b": []}
+    (seen,) = collected(both.from_collection([value], nested).rebalance().map(lambda element: element, nested))
+    (row,) = seen["a"]
+    assert seen["b"] == [] and row.at == datetime.date(2024, 2, 29)
+    assert row["many"] == [0.10000000149011612, None, 2.0]
+
+
+def test_a_list_is_as_good_as_a_tuple(both, collected):
+    pair = Types.TUPLE([Types.INT(), Types.STRING()])
+    pairs = both.from_collection([[1, "a"], (2, "b")], pair).map(lambda value: [value[0] + 1, value[1]], pair)
+    assert sorted(collected(pairs)) == [(2, "a"), (3, "b")]
+
+
+def test_a_moment_keeps_its_nanoseconds(both, collected):
+    moments = [Instant.of_epoch_milli(-1), Instant(1_700_000_000, 123_456_789)]
+    through = both.from_collection(moments, Types.INSTANT()).rebalance().map(lambda moment: moment, Types.INSTANT())
+    assert sorted(collected(through), key=str) == sorted(moments, key=str)

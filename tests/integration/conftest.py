@@ -49,3 +49,16 @@ def slot_processes(folder: Path | None = None) -> dict[int, list[str]]:
 def slots() -> Callable[..., dict[int, list[str]]]:
     """Finds slot processes."""
     return slot_processes
+
+
+@pytest.fixture
+def make_local_env() -> Callable[[dict[str, str]], StreamExecutionEnvironment]:
+    """Makes environments on the local executor, without Spark: `make_local_env({key: value})`."""
+
+    def make(settings: dict[str, str]) -> StreamExecutionEnvironment:
+        configuration = Configuration().set_string("headrace.executor", "local")
+        for key, value in settings.items():
+            configuration.set_string(key, value)
+        return StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(2)
+
+    return make

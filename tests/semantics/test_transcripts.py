@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from semantics_kit.forgetful import ForgetfulExecutor
+from semantics_kit.on_disk import AlternatingExecutor, DiskExecutor
 from semantics_kit.replay import build, environment, replay_as_job, replay_on_harness, settings_of
 from semantics_kit.transcript import HARNESS, LOCAL, SPARK, Transcript, read_transcripts
 
@@ -75,6 +76,31 @@ def test_enough_transcripts_combine_before_the_exchange():
 @pytest.mark.parametrize("transcript", COMBINED, ids=lambda t: f"{t.file}: {t.name}")
 def test_without_combining_before_the_exchange(transcript: Transcript):
     replay_as_job([transcript], LOCAL, **{"headrace.windows.pre-aggregate": "false"})
+
+
+@of(LOCAL)
+def test_with_state_on_disk(transcript: Transcript, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(headrace.runtime.submission, "LocalExecutor", DiskExecutor)
+    replay_as_job([transcript], LOCAL)
+
+
+@of(LOCAL)
+def test_with_every_epoch_on_the_other_backend(transcript: Transcript, monkeypatch: pytest.MonkeyPatch):
+    if epochs_matter(transcript) or transcript.batch:
+        pytest.skip("its watermarks depend on epochs, or it is a batch and has one epoch")
+    monkeypatch.setattr(headrace.runtime.submission, "LocalExecutor", AlternatingExecutor)
+    replay_as_job([transcript], LOCAL, cut_everywhere=True)
+
+
+def test_state_on_disk_is_on_disk(monkeypatch: pytest.MonkeyPatch):
+    """The two tests above would show nothing if all state had stayed in memory."""
+    monkeypatch.setattr(headrace.runtime.submission, "LocalExecutor", DiskExecutor)
+    monkeypatch.setattr("semantics_kit.on_disk.closed_with_files", [])
+    session = next(t for t in TRANSCRIPTS if t.file.startswith("session") and LOCAL in t.runs_on)
+    replay_as_job([session], LOCAL, cut_everywhere=True)
+    from semantics_kit.on_disk import closed_with_files
+
+    assert closed_with_files and not any(directory.exists() for directory in closed_with_files)
 
 
 def spark_jobs() -> list[list[Transcript]]:

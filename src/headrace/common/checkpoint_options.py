@@ -18,6 +18,9 @@ CHANGELOG = (
     .with_fallback_keys("state.backend.changelog.enabled")
 )
 
+ROCKSDB_DIRECTORIES = _key("state.backend.rocksdb.localdir").string_type().no_default_value()
+ROCKSDB_MEMORY = _key("state.backend.rocksdb.memory.fixed-per-slot").memory_type().no_default_value()
+
 _CHECKPOINTING = "execution.checkpointing."
 CHECKPOINT_INTERVAL = _key(_CHECKPOINTING + "interval").duration_type().no_default_value()
 CHECKPOINT_MODE = _key(_CHECKPOINTING + "mode").string_type().default_value("EXACTLY_ONCE")

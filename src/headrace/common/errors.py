@@ -14,11 +14,13 @@ from types import TracebackType
 from typing import Any, ClassVar
 
 __all__ = [
+    "BadRecordError",
     "ConfigurationError",
     "HeadraceError",
     "InvalidProgramError",
     "JobCancelledError",
     "JobExecutionError",
+    "MissingExtraError",
     "NoJvmError",
     "StateError",
     "TypeMismatchError",
@@ -148,6 +150,27 @@ class TypeMismatchError(HeadraceError, TypeError):
     """
 
     code = "TYPE_MISMATCH"
+
+
+class BadRecordError(HeadraceError, ValueError):
+    """A record of an outer system cannot be read: malformed, of another type, without a value.
+
+    >>> BadRecordError("Not JSON", seen="{", remedy="ignore_parse_errors()").code
+    'BAD_RECORD'
+    """
+
+    code = "BAD_RECORD"
+
+
+class MissingExtraError(HeadraceError, ImportError):
+    """A connector or format needs packages that are not installed.
+
+    >>> print(MissingExtraError("Kafka needs confluent-kafka", remedy="pip install headrace[kafka]"))
+    Kafka needs confluent-kafka [MISSING_EXTRA]
+      remedy:   pip install headrace[kafka]
+    """
+
+    code = "MISSING_EXTRA"
 
 
 class ConfigurationError(HeadraceError, ValueError):

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from headrace.common.errors import ConfigurationError, NoJvmError, TypeMismatchError
 from headrace.common.no_java import NoJava
-from headrace.common.string_forms import string_form
+from headrace.common.string_forms import java_form
 from headrace.common.typeinfo import TypeInformation, Types
 
 __all__ = [
@@ -183,8 +183,13 @@ class Encoder:
         stream.write(f"{self._form(element)}\n".encode(self._charset, "replace"))
 
     def for_type(self, type_info: TypeInformation | None) -> Encoder:
-        """Give the encoder that writes elements of a type as ``print`` shows them."""
-        return Encoder(self._charset, string_form(type_info))
+        """Give the encoder that writes elements of a type as Java's sinks write them."""
+        return Encoder(self._charset, java_form(type_info))
+
+    def lines(self, elements: list[Any]) -> list[bytes]:
+        """Give the bytes of many elements."""
+        form, charset = self._form, self._charset
+        return [f"{form(element)}\n".encode(charset, "replace") for element in elements]
 
     @staticmethod
     def simple_string_encoder(charset_name: str = "UTF-8") -> Encoder:

@@ -5,9 +5,12 @@ Programs import them from `headrace.datastream.state_backend`.
 
 from __future__ import annotations
 
+import os
 from enum import Enum
 from urllib.parse import urlsplit
 
+from headrace.common import checkpoint_options
+from headrace.common.configuration import Configuration
 from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
 from headrace.common.no_java import NoJava
 from headrace.datastream.checkpoint_storage import CheckpointStorage
@@ -49,6 +52,9 @@ class StateBackend(NoJava):
         """Give the checkpoint storage that comes with an old backend, None for the others."""
         return None
 
+    def configure(self, configuration: Configuration) -> None:
+        """Write what was set on the backend itself into the configuration of a job."""
+
 
 class HashMapStateBackend(StateBackend):
     """Keeps working state as live objects in the memory of the workers.
@@ -81,7 +87,7 @@ class EmbeddedRocksDBStateBackend(StateBackend):
     def __init__(
         self, enable_incremental_checkpointing: bool | None = None, j_embedded_rocks_db_state_backend: object = None
     ) -> None:
-        """Take whether checkpoints hold only what changed; None leaves it to the configuration."""
+        """Take whether checkpoints hold only what changed, which here they always do."""
         _refuse_java(j_embedded_rocks_db_state_backend)
         if enable_incremental_checkpointing not in (None, True, False):
             raise TypeMismatchError(
@@ -111,6 +117,8 @@ class EmbeddedRocksDBStateBackend(StateBackend):
         """Choose a set of options."""
         if not isinstance(options, PredefinedOptions):
             raise TypeMismatchError("set_predefined_options takes PredefinedOptions", seen=options)
+        if options is not PredefinedOptions.DEFAULT:
+            warn_without_effect("set_predefined_options")
         self._predefined = options
 
     def get_predefined_options(self) -> PredefinedOptions:
@@ -138,7 +146,13 @@ class EmbeddedRocksDBStateBackend(StateBackend):
                 "zero.",
                 seen=number_of_transfering_threads,
             )
+        warn_without_effect("set_number_of_transfer_threads")
         self._threads = number_of_transfering_threads
+
+    def configure(self, configuration: Configuration) -> None:
+        """Write the local directories, if any were set."""
+        if self._paths:
+            configuration.set(checkpoint_options.ROCKSDB_DIRECTORIES, os.pathsep.join(self._paths))
 
     def __str__(self) -> str:
         """Give the settings, as Flink shows them."""

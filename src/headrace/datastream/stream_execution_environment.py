@@ -37,6 +37,7 @@ from headrace.graph.transformations import TransformationKind, TransformationReg
 from headrace.sources.base import Source as SourceDefinition
 from headrace.sources.collection import CollectionSource
 from headrace.sources.feedback import FeedbackSource
+from headrace.sources.files import Files
 from headrace.sources.function_source import FunctionSource
 from headrace.sources.number_sequence import NumberSequence
 from headrace.sources.socket_text import SocketText
@@ -126,7 +127,12 @@ class StreamExecutionEnvironment(CheckpointingOptions):
     def add_source(
         self, source_func: Any, source_name: str = "Custom Source", type_info: TypeInformation | None = None
     ) -> DataStream:
-        """Give a stream of what a SourceFunction emits."""
+        """Give a stream of what a SourceFunction emits, or a connector that PyFlink programs pass here."""
+        from headrace.datastream.connectors.base import Source
+
+        if isinstance(source_func, Source):
+            strategy = WatermarkStrategy.no_watermarks()
+            return self.from_source(source_func, strategy, source_name, type_info)
         check_function(source_func, (SourceFunction,), ("run", "cancel"), "The input must be a SourceFunction!")
         definition = FunctionSource(source_func, parallel=isinstance(source_func, ParallelSourceFunction))
         kept = declared_type(type_info, "type_info")
@@ -156,12 +162,19 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         return self._source(lines, WatermarkStrategy.no_watermarks(), "Socket Stream", lines.produced_type)
 
     def create_input(self, input_format: Any, type_info: TypeInformation | None = None) -> DataStream:
-        """Refuse: input formats come with a later version."""
-        raise InvalidProgramError(
-            "create_input() is not available in this version of headrace",
-            seen=input_format,
-            remedy="use from_source() with a FileSource",
-        )
+        """Give a stream of what an input format reads, such as `AvroInputFormat`."""
+        from headrace.datastream.formats.avro import AvroInputFormat
+
+        if not isinstance(input_format, AvroInputFormat):
+            raise TypeMismatchError(
+                "create_input takes an input format",
+                seen=input_format,
+                expected="an AvroInputFormat",
+                remedy="use from_source() with a FileSource",
+            )
+        files = Files([input_format.path], input_format.file_format)
+        kept = declared_type(type_info, "type_info") or files.produced_type
+        return self._source(files, WatermarkStrategy.no_watermarks(), "Custom Source", kept)
 
     def _source(
         self, source: SourceDefinition, strategy: WatermarkStrategy, name: str, output_type: TypeInformation | None
@@ -284,9 +297,13 @@ class StreamExecutionEnvironment(CheckpointingOptions):
 
         warn_of_options(self._configuration.key_set())
         self.registry.start_new_program()
+        configuration = self.get_configuration()
+        backend = self.get_state_backend()
+        if backend is not None:
+            backend.configure(configuration)
         job = submit(
             build_job_graph(graph),
-            self.get_configuration(),
+            configuration,
             spark=self._spark,
             restart_strategy=self.get_config().get_restart_strategy(),
         )

@@ -27,7 +27,8 @@ WITHOUT_EFFECT = {
     "set_stream_time_characteristic": "each stream decides by its watermark strategy, each window by its assigner",
     "kryo and pojo registrations": "there are no Java objects: Python objects are pickled, typed ones encoded by type",
     "set_options": "an options factory of RocksDB is a Java class; keys of the configuration do the same",
-    "set_file_enumerator": "each text file is one split, as lines of text are never cut",
+    "set_predefined_options": "state.backend.rocksdb.memory.fixed-per-slot sizes the caches and buffers",
+    "set_number_of_transfer_threads": "a subtask writes one file per epoch",
     "set_split_assigner": "Spark decides where subtasks run",
 }
 
@@ -47,6 +48,10 @@ OPTIONS_WITHOUT_EFFECT = {
     "jobmanager.": _SPARK,
     "kubernetes.": _SPARK,
     "pekko.": _SPARK,
+    "state.backend.incremental": "an epoch always files only what changed",
+    "execution.checkpointing.incremental": "an epoch always files only what changed",
+    "state.backend.rocksdb.predefined-options": WITHOUT_EFFECT["set_predefined_options"],
+    "state.backend.rocksdb.checkpoint.transfer.thread.num": WITHOUT_EFFECT["set_number_of_transfer_threads"],
     "pipeline.auto-type-registration": _NO_JAVA,
     "pipeline.auto-watermark-interval": "watermarks come after headrace.watermark.interval-records records, and at the "
     "end of each epoch",

@@ -169,7 +169,6 @@ class FunctionOperator(Operator):
 
     def open(self) -> None:
         """Gives the function its state, then calls its `open(runtime_context)` if it has one."""
-        super().open()
         self.initialize_functions()
         opener = getattr(self.func, "open", None)
         if callable(opener):

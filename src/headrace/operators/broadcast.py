@@ -10,7 +10,7 @@ from headrace.common.errors import InvalidProgramError
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.process import ElementContext, TimedFunctionOperator, TimerContext
 from headrace.operators.timing import FunctionTimerService, KeylessTimerService
-from headrace.state.heap import NO_KEY
+from headrace.state.keyed_backend import NO_KEY
 from headrace.state.opaque_key import unwrap_key
 
 

@@ -9,7 +9,7 @@ from headrace.common.accumulators import AccumulatorRegistry
 from headrace.metrics.local import LocalMetricGroup
 from headrace.operators.clock import Clock
 from headrace.operators.distributed_cache import DistributedCache
-from headrace.state.heap import HeapKeyedBackend
+from headrace.state.keyed_backend import KeyedBackend
 from headrace.state.operator_state import OperatorStateBackend
 from headrace.state.timers import TimerQueue
 
@@ -40,6 +40,8 @@ class TaskInfo:
     batch: bool = False
     watermark_records: int = 1000
     job_parameters: dict[str, str] = field(default_factory=dict)
+    state_directory: str = ""
+    """A directory that all tasks and the driver see."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class OperatorContext:
     operator_id: str
     name: str
     uid: str | None
-    keyed_state: HeapKeyedBackend
+    keyed_state: KeyedBackend
     operator_state: OperatorStateBackend
     clock: Clock
     driver: DriverChannel

@@ -15,6 +15,7 @@ from headrace.operators.cep.processing_time import ProcessingTimeCepOperator
 from headrace.operators.connected import CoFlatMapOperator, CoMapOperator, CoProcessOperator
 from headrace.operators.feedback import FeedbackSinkOperator, FeedbackSourceOperator
 from headrace.operators.interval_join import IntervalJoinOperator
+from headrace.operators.large_interval_join import LargeIntervalJoinOperator
 from headrace.operators.process import ProcessOperator
 from headrace.operators.reduce import KeyedReduceOperator
 from headrace.operators.sinks import CacheSinkOperator, CollectSinkOperator, FunctionSinkOperator, PrintSinkOperator
@@ -58,13 +59,20 @@ _MAKERS: dict[type[specs.OperatorSpec], Callable[[Any], Operator]] = {
 }
 
 
-def create_operator(spec: specs.OperatorSpec) -> Operator:
+_FOR_LARGE_STATE: dict[type[specs.OperatorSpec], Callable[[Any], Operator]] = {
+    specs.WindowOperation: lambda s: window_operator(s, large_state=True),
+    specs.IntervalJoin: LargeIntervalJoinOperator,
+}
+"""Operators for state that may be larger than memory, where the usual one keeps something beside its tables."""
+
+
+def create_operator(spec: specs.OperatorSpec, large_state: bool = False) -> Operator:
     """The running operator for `spec`; a spec from outside (the test kit has one) makes it in its own `create_operator`.
 
     >>> type(create_operator(specs.Map(str.upper))).__name__
     'MapOperator'
     """
-    maker = _MAKERS.get(type(spec))
+    maker = (_FOR_LARGE_STATE.get(type(spec)) if large_state else None) or _MAKERS.get(type(spec))
     if maker is not None:
         return maker(spec)
     own: Callable[[], Operator] | None = getattr(spec, "create_operator", None)

@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from headrace.common.errors import InvalidProgramError
-from headrace.common.watermark_strategy import MIN_TIMESTAMP
+from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
 from headrace.graph.specs import IntervalJoin
 from headrace.operators.base import FunctionOperator
 from headrace.operators.emission import emit_tagged
@@ -66,13 +66,20 @@ class IntervalJoinOperator(FunctionOperator, OperatorWithLateRecords):
     def open(self) -> None:
         """Takes up what the table has, then opens the function."""
         self._table = self.context.keyed_state.table("_interval_join")
+        self.take_up()
+        self._join_context = JoinContext()
+        super().open()
+
+    def take_up(self) -> None:
+        """Brings the table's records into working memory; timers of a former operator over large state are of no use here."""
+        timers = self.context.event_timers
+        while timers.pop_due(MAX_WATERMARK) is not None:
+            pass
         self._live = dict(self._table.data)
         for key, sides in self._live.items():
             for side, kept_for in zip(sides, self._kept_for):
                 for time in side:
                     self._expire_at(time + kept_for, (key, side, time))
-        self._join_context = JoinContext()
-        super().open()
 
     # -- elements -------------------------------------------------------------------------------------------------
 

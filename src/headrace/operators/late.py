@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headrace.operators.base import Operator
+from headrace.operators.context import OperatorContext
 from headrace.operators.output import Timestamps, Values
 
 __all__ = ["LATE_RECORDS_DROPPED", "OperatorWithLateRecords"]
@@ -14,9 +15,9 @@ LATE_RECORDS_DROPPED = "numLateRecordsDropped"
 class OperatorWithLateRecords(Operator):
     """An operator for which records can be late."""
 
-    def open(self) -> None:
+    def setup(self, context: OperatorContext) -> None:
         """Makes the counter: it is there before anything is late."""
-        super().open()
+        super().setup(context)
         self._dropped = self.context.metrics.counter(LATE_RECORDS_DROPPED)
 
     @property

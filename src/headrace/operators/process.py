@@ -12,14 +12,14 @@ from headrace.operators.base import FunctionOperator
 from headrace.operators.emission import emit_tagged
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.timing import FunctionTimerService, KeylessTimerService, OnTimerContextMixin, fire_timers
-from headrace.state.heap import HeapKeyedBackend
+from headrace.state.keyed_backend import KeyedBackend
 from headrace.state.opaque_key import unwrap_key
 
 
 class ElementContext:
     """The `ctx` of `process_element`: timestamp, timer service, and on keyed streams the current key."""
 
-    def __init__(self, timers: FunctionTimerService, backend: HeapKeyedBackend) -> None:
+    def __init__(self, timers: FunctionTimerService, backend: KeyedBackend) -> None:
         self.record_timestamp: int | None = None
         self._timers = timers
         self._backend = backend

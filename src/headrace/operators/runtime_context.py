@@ -10,7 +10,7 @@ from headrace.metrics.local import LocalMetricGroup
 from headrace.operators.context import OperatorContext
 from headrace.operators.distributed_cache import DistributedCache
 from headrace.state import descriptors, interfaces
-from headrace.state.heap import HeapKeyedBackend
+from headrace.state.keyed_backend import KeyedBackend
 
 
 class TaskRuntimeContext:
@@ -114,7 +114,7 @@ class TaskRuntimeContext:
         """The aggregating state of this name."""
         return self._backend(state_descriptor).get_state(state_descriptor)
 
-    def _backend(self, descriptor: descriptors.StateDescriptor) -> HeapKeyedBackend:
+    def _backend(self, descriptor: descriptors.StateDescriptor) -> KeyedBackend:
         if not self._keyed:
             raise InvalidProgramError(
                 "This state is only accessible by functions executed on a KeyedStream.",

@@ -39,6 +39,8 @@ from headrace.runtime.checkpoint_statistics import CheckpointStatistics
 from headrace.runtime.job_committer import JobCommitter, JobPublisher
 from headrace.runtime.ledger import Ledger
 from headrace.runtime.task.messages import CheckpointOrder, TaskAck
+from headrace.sinks.base import Handle
+from headrace.sinks.commit_requests import CommitFailedError
 from headrace.state import storage
 from headrace.state.files import StateFile, problem_of
 
@@ -134,6 +136,7 @@ class Checkpoints:
         self._coordinator.suspend()
         self._planned = None
         decision = self._run(self._workflow.take_over())
+        self._committer.generation = self._workflow.generation
         if decision.verdict is Verdict.REPLAY:
             self._commit()
         self._run(self._workflow.discard())
@@ -236,7 +239,7 @@ class Checkpoints:
             try:
                 self._run(self._workflow.finish())
                 return
-            except (CheckpointError, CommitRefusedError):
+            except (CheckpointError, CommitRefusedError, CommitFailedError):
                 raise
             except Exception:
                 if not left or self._workflow.unfinished is None:
@@ -278,16 +281,20 @@ class Checkpoints:
 
     def abort(self, acks: list[TaskAck]) -> None:
         """An epoch is run again: drops what sinks have staged in it."""
-        for ack in acks:
-            for report in ack.vertices:
-                for sink, handles in report.handles.items():
-                    for handle in handles:
-                        self._committer.abort(manifests.as_committable(sink, handle))
+        reports = [report for ack in acks for report in ack.vertices]
+        self._drop([(sink, handle) for r in reports for sink, handles in r.handles.items() for handle in handles])
 
     def abandon(self, ledger: Ledger) -> None:
         """The job ends without a last checkpoint: what was staged since the one before is dropped."""
-        for sink, handle in ledger.take_handles():
-            self._committer.abort(manifests.as_committable(sink, handle))
+        self._drop(ledger.take_handles())
+
+    def _drop(self, handles: list[tuple[str, Handle]]) -> None:
+        """Never fails: what a sink cannot drop now is in no manifest, so it is not going to be seen."""
+        for sink, handle in handles:
+            try:
+                self._committer.abort(manifests.as_committable(sink, handle))
+            except Exception as error:
+                self.statistics.note(f"staged output {handle.id} could not be dropped: {error}")
 
     def tidy(self) -> None:
         """Removes all but the checkpoints that are retained."""

@@ -23,6 +23,7 @@ from headrace.runtime.options import RuntimeOptions, read_options
 from headrace.runtime.program import Program
 from headrace.runtime.restarts import policy_for
 from headrace.runtime.savepoints import find_origin
+from headrace.runtime.state_options import read_backend_settings
 from headrace.runtime.task.job_files import gather_files
 from headrace.runtime.task.job_spec import JobSpec, make_job_spec
 from headrace.runtime.task.state_folder import StateFolder, sweep_abandoned
@@ -47,6 +48,8 @@ def submit(
     if origin is not None:
         graph = with_key_groups(graph, _key_groups(origin))
 
+    backend = read_backend_settings(configuration)
+
     def make_spec(graph: JobGraph, plan: EpochPlan) -> JobSpec:
         return make_job_spec(
             job_id,
@@ -55,6 +58,7 @@ def submit(
             watermark_records=options.watermark_records,
             job_parameters=options.job_parameters,
             files=gather_files(configuration),
+            backend=backend,
         )
 
     plan = build_epoch_plan(graph)

@@ -109,7 +109,10 @@ class Source(ABC):
         return []
 
     def publish_positions(self, positions: dict[str, Any]) -> None:
-        """A checkpoint is complete: `positions` of all splits by id are durable. Called in the driver."""
+        """Tells the outer system how far the job has durably come: positions by split id.
+
+        Called by the driver after each completed checkpoint. It informs others only, so it must not fail the job.
+        """
 
     def functions(self) -> Sequence[Any]:
         """Functions of the program inside of the source, which may have state of their own."""

@@ -4,30 +4,13 @@ from __future__ import annotations
 
 import glob
 import os
+import posixpath
 from collections.abc import Sequence
-from urllib.parse import unquote, urlsplit
 
 from headrace.common.errors import InvalidProgramError
+from headrace.common.storage import file_system, is_local, local_path
 
 _PATTERN = frozenset("*?[")
-
-
-def local_path(path: str) -> str:
-    """The path in the local file system, also of a `file:` address.
-
-    >>> local_path("file:///tmp/a%20b"), local_path("/tmp/a")
-    ('/tmp/a b', '/tmp/a')
-    """
-    address = urlsplit(path)
-    if not address.scheme or len(address.scheme) == 1:
-        return path
-    if address.scheme == "file":
-        return unquote(address.path)
-    raise InvalidProgramError(
-        f"Paths with the scheme {address.scheme!r} cannot be read in this version",
-        seen=path,
-        expected="a path in the local file system, with or without file://",
-    )
 
 
 def list_files(paths: Sequence[str], may_be_missing: bool = False) -> list[str]:
@@ -36,18 +19,43 @@ def list_files(paths: Sequence[str], may_be_missing: bool = False) -> list[str]:
     Files and directories whose names begin with a dot or an underscore are left out of directories, as in Flink.
     """
     found: dict[str, None] = {}
-    for path in map(local_path, paths):
-        if os.path.isfile(path):
-            files = [path]
-        elif os.path.isdir(path):
-            files = _files_under(path)
-        else:
-            files = sorted(f for f in glob.glob(path, recursive=True) if os.path.isfile(f))
-            if not files and not may_be_missing:
-                matched = "matches no file" if _PATTERN & set(path) else "does not exist"
-                raise InvalidProgramError(f"The path of a file source {matched}", seen=path)
-        found.update(dict.fromkeys(os.path.abspath(file) for file in files))
+    for path in paths:
+        files = _local(local_path(path)) if is_local(path) else _remote(path)
+        if not files and not may_be_missing and not _is_directory(path):
+            matched = "matches no file" if _PATTERN & set(path) else "does not exist"
+            raise InvalidProgramError(f"The path of a file source {matched}", seen=path)
+        found.update(dict.fromkeys(files))
     return list(found)
+
+
+def _local(path: str) -> list[str]:
+    if os.path.isfile(path):
+        files = [path]
+    elif os.path.isdir(path):
+        files = _files_under(path)
+    else:
+        files = sorted(f for f in glob.glob(path, recursive=True) if os.path.isfile(f))
+    return [os.path.abspath(file) for file in files]
+
+
+def _remote(path: str) -> list[str]:
+    system, inner = file_system(path)
+    if _PATTERN & set(path):
+        names = [name for name in sorted(system.glob(inner)) if system.isfile(name)]
+    elif system.isdir(inner):
+        prefix = inner.rstrip("/") + "/"
+        names = sorted(system.find(inner))
+        names = [n for n in names if not any(map(_hidden, n.removeprefix(prefix).split("/")))]
+    else:
+        names = [inner] if system.exists(inner) else []
+    return [str(system.unstrip_protocol(name)) for name in names]
+
+
+def _is_directory(path: str) -> bool:
+    if is_local(path):
+        return os.path.isdir(local_path(path))
+    system, inner = file_system(path)
+    return bool(system.isdir(inner))
 
 
 def _files_under(directory: str) -> list[str]:
@@ -59,4 +67,4 @@ def _files_under(directory: str) -> list[str]:
 
 
 def _hidden(name: str) -> bool:
-    return name.startswith((".", "_"))
+    return posixpath.basename(name).startswith((".", "_"))

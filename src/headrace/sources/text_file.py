@@ -1,8 +1,8 @@
-"""A source of the lines of text files.
+"""Files of lines: text as it is, or a record made of each line.
 
-1. Driver: paths (files, directories, patterns) become files; each file is one split, as Flink's text format is not cut.
-2. Task: a file is read in chunks of bytes that end at a line's end; a chunk is decoded and split at once.
-3. A position is (offset of a chunk, lines of it that were read), so that no line is measured while reading.
+1. A file is read in chunks of bytes that end at a line's end; a chunk is decoded and split at once.
+2. A position is (offset of a chunk, lines of it that were read), so that no line is measured while reading.
+3. A file that is not compressed may be cut anywhere: a range has the lines that begin in it.
 
 A line ends with a line feed, a carriage return, or both; the last line needs no end. Bytes that the charset does not know
 become replacement characters, as in Java.
@@ -10,30 +10,60 @@ become replacement characters, as in Java.
 
 from __future__ import annotations
 
-import bz2
 import codecs
-import gzip
-import lzma
-import time
-from collections.abc import Sequence
-from pathlib import Path
-from typing import IO, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from headrace.common.errors import InvalidProgramError
+from headrace.common.storage import file_size, is_compressed, open_decompressed, skip
 from headrace.common.typeinfo import TypeInformation, Types
-from headrace.sources.base import Batch, ReaderContext, Source, Split, SplitReader
-from headrace.sources.file_listing import list_files
+from headrace.sources.base import Batch, SplitReader
+from headrace.sources.files import FileFormat, FileRange, Files, unreadable
 
 # With decoding, chunks of 128 KB and more take twice as long: the C library maps and unmaps pages for each of them.
 _CHUNK = 1 << 16
 _WIDE = ("utf-16", "utf-32")
-_OPENERS: dict[str, Any] = {".gz": gzip.open, ".gzip": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_PART = 32 << 20
 
 
-class TextFiles(Source):
+class TextLines(FileFormat):
+    """Each line is a record; `parse` turns its text into another one, None leaves it out.
+
+    >>> TextLines("latin-1").charset
+    'iso8859-1'
+    """
+
+    def __init__(
+        self,
+        charset: str = "UTF-8",
+        parse: Callable[[str], Any] | None = None,
+        produced_type: TypeInformation | None = None,
+    ) -> None:
+        """Takes the charset and what is made of a line."""
+        try:
+            self.charset = codecs.lookup(charset).name
+        except LookupError:
+            raise InvalidProgramError("The charset of a file source is unknown", seen=charset) from None
+        self.parse = parse
+        self.produced_type = Types.STRING() if parse is None else produced_type
+
+    def cuts(self, path: str, parts: int) -> list[int]:
+        if is_compressed(path) or self.charset.startswith(_WIDE):
+            return []
+        size = file_size(path)
+        count = min(parts, size // _PART)
+        return [size * index // count for index in range(count + 1)] if count > 1 else []
+
+    def open(self, part: FileRange, position: Any) -> SplitReader:
+        reader = _LineReader(part, self.charset, position)
+        return reader if self.parse is None else _RecordReader(part.path, reader, self.parse)
+
+
+class TextFiles(Files):
     r"""The lines of all files under `paths`; with `monitor_seconds` it looks for new files for ever.
 
     >>> import tempfile
+    >>> from headrace.sources.base import ReaderContext
     >>> with tempfile.NamedTemporaryFile() as file:
     ...     size = file.write(b"to be\r\nor not")
     ...     file.flush()
@@ -43,52 +73,28 @@ class TextFiles(Source):
     ['to be', 'or not']
     """
 
-    produced_type: TypeInformation | None = Types.STRING()
-
     def __init__(self, paths: Sequence[str], charset: str = "UTF-8", monitor_seconds: float | None = None) -> None:
         """Takes paths, their charset, and how often to look for new files."""
-        if not paths:
-            raise InvalidProgramError("A file source needs at least one path")
-        try:
-            self.charset = codecs.lookup(charset).name
-        except LookupError:
-            raise InvalidProgramError("The charset of a file source is unknown", seen=charset) from None
-        self.paths = tuple(str(path) for path in paths)
-        self.monitor_seconds = monitor_seconds
-        self.bounded = monitor_seconds is None
-        self._looked_at = float("-inf")
-
-    def splits(self, parallelism: int) -> list[list[Split]]:
-        files = list_files(self.paths, may_be_missing=not self.bounded)
-        self._looked_at = time.monotonic()
-        return [[Split(file) for file in files[index::parallelism]] for index in range(parallelism)]
-
-    def discover(self, known: frozenset[str]) -> list[Split]:
-        now = time.monotonic()
-        if self.monitor_seconds is None or now - self._looked_at < self.monitor_seconds:
-            return []
-        self._looked_at = now
-        return [Split(file) for file in list_files(self.paths, may_be_missing=True) if file not in known]
-
-    def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
-        return _LineReader(split.id, self.charset, position or (0, 0))
+        super().__init__(paths, TextLines(charset), monitor_seconds)
 
 
 class _LineReader(SplitReader):
-    """Reads one file. `_lines` are those of the chunk at `_offset`; `_next` of them were given out."""
+    """Reads one range. `_lines` are those of the chunk at `_offset`; `_next` of them were given out."""
 
-    def __init__(self, path: str, charset: str, position: tuple[int, int]) -> None:
-        opener = _OPENERS.get(Path(path).suffix, open)
-        self._file: IO[bytes] = opener(path, "rb")
+    def __init__(self, part: FileRange, charset: str, position: tuple[int, int] | None) -> None:
+        self._file = open_decompressed(part.path)
+        self._end = part.end
         self._charset = charset
         # In wide charsets the byte 0x0A is not always a line feed: such a file is one chunk.
         self._chunk_size = -1 if charset.startswith(_WIDE) else _CHUNK
-        self._offset, skipped = position
+        self._offset, skipped = position or (self._first_line(part.start), 0)
         self._after = self._offset
         self._rest = b""
         self._lines: list[str] = []
         self._next = 0
-        if self._offset:
+        if is_compressed(part.path):
+            skip(self._file, self._offset)
+        elif self._offset:
             self._file.seek(self._offset)
         self._load()
         # The chunk may have been longer when the position was taken.
@@ -98,6 +104,13 @@ class _LineReader(SplitReader):
             if self._next == len(self._lines):
                 self._load()
         self._check_finished()
+
+    def _first_line(self, start: int) -> int:
+        """Where the first line begins at or after `start`."""
+        if not start:
+            return 0
+        self._file.seek(start - 1)
+        return start - 1 + len(self._file.readline())
 
     def read(self, limit: int, now: int) -> Batch:
         values: list[str] = []
@@ -122,8 +135,11 @@ class _LineReader(SplitReader):
         self.finished = self._next >= len(self._lines)
 
     def _load(self) -> None:
-        """Reads the next chunk that has at least one line; at the end of the file there are no lines."""
+        """Reads the next chunk that has at least one line; at the end of the range there are no lines."""
         self._offset, self._next = self._after, 0
+        if self._end is not None and self._offset >= self._end:
+            self._lines = []
+            return
         chunk = self._rest
         while True:
             block = self._file.read(self._chunk_size)
@@ -135,8 +151,46 @@ class _LineReader(SplitReader):
                 break
         self._rest = block[end:] if end else b""
         chunk += block[:end]
+        if self._end is not None and self._offset + len(chunk) > self._end:
+            last = chunk.find(b"\n", self._end - self._offset - 1) + 1
+            chunk = chunk[:last] if last else chunk
         self._after = self._offset + len(chunk)
         self._lines = _split(chunk.decode(self._charset, "replace"))
+
+
+class _RecordReader(SplitReader):
+    """Makes records of lines."""
+
+    def __init__(self, path: str, lines: _LineReader, parse: Callable[[str], Any]) -> None:
+        self._path, self._lines, self._parse = path, lines, parse
+        self.finished = lines.finished
+
+    def read(self, limit: int, now: int) -> Batch:
+        before = self._lines.position()
+        lines = self._lines.read(limit, now).values
+        parse = self._parse
+        try:
+            values = [parse(line) for line in lines]
+        except Exception:
+            self._explain(before, lines)
+            raise
+        self.finished = self._lines.finished
+        kept = [value for value in values if value is not None]
+        return Batch(kept, more=not kept and not self.finished)
+
+    def _explain(self, before: tuple[int, int], lines: list[str]) -> None:
+        for index, line in enumerate(lines):
+            try:
+                self._parse(line)
+            except Exception as error:
+                where = f", {before[1] + index + 1} lines after byte {before[0]}"
+                raise unreadable(self._path, error, where) from error
+
+    def position(self) -> tuple[int, int]:
+        return self._lines.position()
+
+    def close(self) -> None:
+        self._lines.close()
 
 
 def _split(text: str) -> list[str]:

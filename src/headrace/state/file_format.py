@@ -9,8 +9,8 @@ Layout; numbers are big-endian, ``crc32`` is zlib's:
 2. header: JSON object with the fields of ``StateHeader``.
 3. blocks, back to back. A *keyed* block holds one state of one operator for a run of neighbouring key groups: a pickle
    of four parallel lists ``(groups, counts, entry keys, values)``, where ``counts[i]`` entries belong to ``groups[i]``,
-   ascending. A *plain* block holds an operator's plain dict. Runs are cut at group borders at about 1 MB, so that a
-   restore with another parallelism reads little that it does not need.
+   ascending. A *plain* block holds an operator's plain dict. Runs are cut at about 1 MB, so that a restore with another
+   parallelism reads little that it does not need, and neither writing nor reading holds more than a run in memory.
 4. index: JSON array, one array per block in the order of the file:
    ``[uid, state name (null: plain), first group, last group, offset, length, crc32, codec]``, sorted by uid, state name
    and key group.
@@ -34,7 +34,7 @@ from headrace.state.delta import OperatorState, SubtaskState
 from headrace.state.safe_pickle import dump, load
 from headrace.state.tombstone import StateDelta
 
-__all__ = ["FORMAT_VERSION", "StateHeader", "decode", "encode", "verify"]
+__all__ = ["FORMAT_VERSION", "StateHeader", "checksum_in", "decode", "encode", "verify"]
 
 FORMAT_VERSION = 1
 _MAGIC = b"HRSTATE\n"
@@ -94,46 +94,76 @@ def _cannot_pickle(uid: str, state: str, keys: list[Any], values: list[Any], err
     return StateError(f"The state {state!r} cannot be saved: {type(error).__name__}: {error}", uid=uid)
 
 
-def _keyed_payloads(uid: str, state: str, by_group: StateDelta) -> Iterator[tuple[int, int, str, bytes]]:
-    """Give ``(first group, last group, codec, bytes)`` for runs of groups."""
-    target = _FIRST_RUN
-    waiting = sorted(by_group, reverse=True)
-    while waiting:
-        groups: list[int] = []
-        counts: list[int] = []
-        keys: list[Any] = []
-        values: list[Any] = []
-        while waiting and len(keys) < target:
-            group = waiting.pop()
-            entries = by_group[group]
-            groups.append(group)
-            counts.append(len(entries))
-            keys += [key for key, _ in entries]
-            values += [value for _, value in entries]
+class _Run:
+    """Entries of neighbouring key groups of one state, which become one block."""
+
+    def __init__(self) -> None:
+        self.groups: list[int] = []
+        self.counts: list[int] = []
+        self.keys: list[Any] = []
+        self.values: list[Any] = []
+
+    def add(self, group: int, entries: list[tuple[Any, Any]]) -> None:
+        self.groups.append(group)
+        self.counts.append(len(entries))
+        self.keys += [key for key, _ in entries]
+        self.values += [value for _, value in entries]
+
+    def payload(self, uid: str, state: str) -> tuple[int, int, str, bytes]:
+        """Give ``(first group, last group, codec, bytes)``."""
         try:
-            codec, data = dump((groups, counts, keys, values))
+            codec, data = dump((self.groups, self.counts, self.keys, self.values))
         except Exception as error:
-            raise _cannot_pickle(uid, state, keys, values, error) from error
-        target = max(1, len(keys) * _RUN_BYTES // max(1, len(data)))
-        yield groups[0], groups[-1], codec, data
+            raise _cannot_pickle(uid, state, self.keys, self.values, error) from error
+        return self.groups[0], self.groups[-1], codec, data
 
 
-def encode(header: StateHeader, state: SubtaskState) -> tuple[list[bytes], int]:
-    """Give the parts of the file, to be written one after the other, and its checksum."""
+def _keyed_payloads(uid: str, state: str, by_group: StateDelta) -> Iterator[tuple[int, int, str, bytes]]:
+    """The blocks of one state. Entries are read as they are needed: a whole state need never be in memory."""
+    target = _FIRST_RUN
+    run = _Run()
+    for group in sorted(by_group):
+        entries = iter(by_group[group])
+        while chunk := list(islice(entries, target - len(run.keys))):
+            run.add(group, chunk)
+            if len(run.keys) >= target:
+                payload = run.payload(uid, state)
+                yield payload
+                target = max(1, len(run.keys) * _RUN_BYTES // max(1, len(payload[3])))
+                run = _Run()
+    if run.keys:
+        yield run.payload(uid, state)
+
+
+def encode(header: StateHeader, state: SubtaskState) -> Iterator[bytes]:
+    """Give the parts of the file, to be written one after the other; `checksum_in` finds the checksum in the last one."""
     header_bytes = json.dumps(asdict(header), sort_keys=True).encode()
     # 1, 2
-    parts = [_PREAMBLE.pack(_MAGIC, FORMAT_VERSION, len(header_bytes)), header_bytes]
-    offset = sum(map(len, parts))
-    checksum = zlib.crc32(b"".join(parts))
+    front = _PREAMBLE.pack(_MAGIC, FORMAT_VERSION, len(header_bytes)) + header_bytes
+    yield front
+    offset = len(front)
     index: list[_Block] = []
-
-    def add(uid: str, name: str | None, first: int, last: int, codec: str, data: bytes) -> None:
-        nonlocal offset
-        index.append(_Block(uid, name, first, last, offset, len(data), zlib.crc32(data), codec))
-        parts.append(data)
-        offset += len(data)
-
     # 3
+    for uid, name, first, last, codec, data in _payloads(state):
+        index.append(_Block(uid, name, first, last, offset, len(data), zlib.crc32(data), codec))
+        yield data
+        offset += len(data)
+    # 4
+    index_bytes = json.dumps(index, separators=(",", ":")).encode()
+    yield index_bytes
+    # 5
+    footer_start = _FOOTER_START.pack(offset, len(index_bytes))
+    checksum = zlib.crc32(footer_start, zlib.crc32(index_bytes, zlib.crc32(front)))
+    yield _FOOTER.pack(offset, len(index_bytes), checksum, _END_MAGIC)
+
+
+def checksum_in(last_part: bytes) -> int:
+    """Give the checksum of a file from its last part."""
+    checksum: int = _FOOTER.unpack(last_part)[2]
+    return checksum
+
+
+def _payloads(state: SubtaskState) -> Iterator[tuple[str, str | None, int, int, str, bytes]]:
     for uid, operator in sorted(state.operators.items()):
         if operator.plain:
             try:
@@ -141,17 +171,10 @@ def encode(header: StateHeader, state: SubtaskState) -> tuple[list[bytes], int]:
             except Exception as error:
                 names, values = list(operator.plain), list(operator.plain.values())
                 raise _cannot_pickle(uid, "operator state", names, values, error) from error
-            add(uid, None, 0, 0, codec, data)
+            yield uid, None, 0, 0, codec, data
         for name, by_group in sorted(operator.keyed.items()):
-            for first, last, codec, data in _keyed_payloads(uid, name, by_group):
-                add(uid, name, first, last, codec, data)
-    # 4
-    index_bytes = json.dumps(index, separators=(",", ":")).encode()
-    # 5
-    footer_start = _FOOTER_START.pack(offset, len(index_bytes))
-    checksum = zlib.crc32(footer_start, zlib.crc32(index_bytes, checksum))
-    parts += [index_bytes, _FOOTER.pack(offset, len(index_bytes), checksum, _END_MAGIC)]
-    return parts, checksum
+            for payload in _keyed_payloads(uid, name, by_group):
+                yield uid, name, *payload
 
 
 def _read_frame(size: int, read_at: ReadAt) -> tuple[StateHeader, list[_Block], int]:
@@ -206,28 +229,26 @@ def decode(
     key_groups: range | None,
     allowed_modules: Collection[str] | None,
     trust_job_code: bool,
-) -> tuple[StateHeader, SubtaskState]:
-    """Give header and state, with only the blocks read that touch ``key_groups`` (``None``: all).
+) -> Iterator[tuple[str, OperatorState]]:
+    """Give the state block by block, as ``(uid, part of the operator's state)``, of ``key_groups`` only (``None``: all).
 
     Raises ``StateError`` whose message goes on after "the file ... cannot be used: ".
     """
     header, index, seen_checksum = _read_frame(size, read_at)
     _check(header, seen_checksum, checksum, expected)
-    state = SubtaskState()
     for block in index:
-        operator = state.operators.setdefault(block.uid, OperatorState())
         if block.state is not None and key_groups is not None:
             if block.last < key_groups.start or block.first >= key_groups.stop:
+                yield block.uid, OperatorState()
                 continue
         data = read_at(block.offset, block.length)
         if len(data) != block.length or zlib.crc32(data) != block.crc:
             raise StateError(f"it is damaged: wrong checksum of {block.state or 'plain state'!r} of {block.uid!r}")
         payload = load(block.codec, data, allowed_modules=allowed_modules, trust_job_code=trust_job_code)
         if block.state is None:
-            operator.plain = payload
+            yield block.uid, OperatorState(plain=dict(payload))
         else:
-            operator.keyed.setdefault(block.state, {}).update(_entries(payload, key_groups))
-    return header, state
+            yield block.uid, OperatorState(keyed={block.state: _entries(payload, key_groups)})
 
 
 def verify(size: int, read_at: ReadAt, *, checksum: int) -> StateHeader:

@@ -8,17 +8,27 @@ Never decides which files count: the driver keeps their names, sizes and checksu
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from headrace.common.errors import StateError
-from headrace.state.delta import SubtaskState, fold
-from headrace.state.file_format import StateHeader, decode, encode, verify
+from headrace.state.delta import OperatorState, SubtaskState, fold
+from headrace.state.file_format import StateHeader, checksum_in, decode, encode, verify
 
-__all__ = ["StateFile", "StateHeader", "file_name", "make_durable", "read_chain", "read_state_file", "write_state_file"]
+__all__ = [
+    "StateFile",
+    "StateHeader",
+    "file_name",
+    "make_durable",
+    "problem_of",
+    "read_chain",
+    "read_parts",
+    "read_state_file",
+    "write_state_file",
+]
 
 _WHOLE = 4 << 20  # a file up to this size is read at once
 
@@ -65,24 +75,22 @@ def write_state_file(
     ...     read_state_file(directory, file, {"job_id": "job"}) == state
     True
     """
-    parts, checksum = encode(header, state)
     name = file_name(header)
     final = Path(directory, name)
     temporary = Path(directory, f".{name}.tmp")
     try:
         with temporary.open("wb") as stream:  # 1
-            data = b"".join(parts)
-            if inside is not None:
-                stream.write(data[: len(data) // 2])
-                stream.flush()
-                inside()
-                data = data[len(data) // 2 :]
-            stream.write(data)
+            for number, part in enumerate(encode(header, state)):
+                stream.write(part)
+                if number == 0 and inside is not None:
+                    stream.flush()
+                    inside()
+            size, checksum = stream.tell(), checksum_in(part)
         temporary.replace(final)  # 2
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    return StateFile(name, sum(map(len, parts)), checksum)
+    return StateFile(name, size, checksum)
 
 
 def make_durable(directory: str | os.PathLike[str], names: Iterable[str]) -> None:
@@ -105,43 +113,85 @@ def read_state_file(
     allowed_modules: Collection[str] | None = (),
     trust_job_code: bool = False,
 ) -> SubtaskState:
-    """Read one file: the keyed state of ``key_groups`` (``None``: all) and all plain state.
+    """Read one file: the keyed state of ``key_groups`` (``None``: all) and all plain state. See :func:`read_parts`."""
+    parts = read_parts(
+        directory,
+        [state_file],
+        expected_header_fields,
+        key_groups,
+        allowed_modules=allowed_modules,
+        trust_job_code=trust_job_code,
+    )
+    state = SubtaskState()
+    for uid, part in parts:
+        operator = state.operators.setdefault(uid, OperatorState())
+        operator.plain.update(part.plain)
+        for name, by_group in part.keyed.items():
+            groups = operator.keyed.setdefault(name, {})
+            for group, entries in by_group.items():
+                groups.setdefault(group, []).extend(entries)
+    return state
+
+
+def read_parts(
+    directory: str | os.PathLike[str],
+    state_files: Sequence[StateFile],
+    expected_header_fields: Mapping[str, Any],
+    key_groups: range | None = None,
+    *,
+    allowed_modules: Collection[str] | None = (),
+    trust_job_code: bool = False,
+) -> Iterator[tuple[str, OperatorState]]:
+    """Read the files of one subtask, oldest first, part by part: ``(uid, part of the operator's state)``; later ones win.
+
+    So a state that is larger than memory can be restored. Files before the last base are not read.
 
     A file that is missing, damaged, truncated, of another job, vertex or attempt, or that holds classes that are not
     allowed, raises ``StateError`` with its name and the reason. ``allowed_modules=None`` allows all classes: only for
     files that the running job has written itself.
     """
-    if state_file.name != os.path.basename(state_file.name):
-        raise StateError("A state file is named without a path", seen=state_file.name)
-    try:
-        with Path(directory, state_file.name).open("rb") as stream:
-            size = os.fstat(stream.fileno()).st_size
-            if size != state_file.size:
-                raise StateError(f"it has {size} bytes, not {state_file.size}")
-            whole = stream.read() if size <= _WHOLE else b""
+    bases = [position for position, file in enumerate(state_files) if file.name.endswith(".base")]
+    for state_file in state_files[bases[-1] if bases else 0 :]:
+        if state_file.name != os.path.basename(state_file.name):
+            raise StateError("A state file is named without a path", seen=state_file.name)
+        try:
+            with Path(directory, state_file.name).open("rb") as stream:
+                yield from decode(
+                    _checked_size(stream, state_file),
+                    _reader(stream, state_file.size),
+                    checksum=state_file.checksum,
+                    expected=dict(expected_header_fields),
+                    key_groups=key_groups,
+                    allowed_modules=allowed_modules,
+                    trust_job_code=trust_job_code,
+                )
+        except GeneratorExit:
+            raise
+        except Exception as error:  # the file may hold anything; whatever is wrong with it must name it
+            raise StateError(
+                f"The state file {state_file.name} in {os.fspath(directory)} cannot be used: {_reason(error)}",
+                expected=getattr(error, "expected", None),
+                remedy=getattr(error, "remedy", None) or "restore from an older checkpoint or savepoint",
+            ) from error
 
-            def read_at(offset: int, length: int) -> bytes:
-                if whole:
-                    return whole[offset : offset + length]
-                stream.seek(offset)
-                return stream.read(length)
 
-            return decode(
-                size,
-                read_at,
-                checksum=state_file.checksum,
-                expected=dict(expected_header_fields),
-                key_groups=key_groups,
-                allowed_modules=allowed_modules,
-                trust_job_code=trust_job_code,
-            )[1]
-    except Exception as error:  # the file may hold anything; whatever is wrong with it must name it
-        reason = _reason(error)
-        raise StateError(
-            f"The state file {state_file.name} in {os.fspath(directory)} cannot be used: {reason}",
-            expected=getattr(error, "expected", None),
-            remedy=getattr(error, "remedy", None) or "restore from an older checkpoint or savepoint",
-        ) from error
+def _checked_size(stream: BinaryIO, state_file: StateFile) -> int:
+    size = os.fstat(stream.fileno()).st_size
+    if size != state_file.size:
+        raise StateError(f"it has {size} bytes, not {state_file.size}")
+    return size
+
+
+def _reader(stream: BinaryIO, size: int) -> Callable[[int, int], bytes]:
+    whole = stream.read() if size <= _WHOLE else b""
+
+    def read_at(offset: int, length: int) -> bytes:
+        if whole:
+            return whole[offset : offset + length]
+        stream.seek(offset)
+        return stream.read(length)
+
+    return read_at
 
 
 def problem_of(path: Path, state_file: StateFile, job_id: str | None = None) -> str | None:

@@ -9,7 +9,9 @@ from pathlib import Path
 import cep_kit
 import pytest
 from cep_kit import LATE, MAX, TIMEOUT, CepTranscript
+from semantics_kit.on_disk import AlternatingExecutor, DiskExecutor
 
+import headrace.runtime.submission
 from headrace.common import Configuration, WatermarkStrategy
 from headrace.datastream import StreamExecutionEnvironment
 from headrace.graph.specs import CollectSink
@@ -131,6 +133,15 @@ def test_on_the_local_executor(transcripts: list[CepTranscript], cut: bool):
     for transcript in transcripts:
         if not transcript.event_time:
             run_job([transcript], "local", cut)
+
+
+@pytest.mark.parametrize("executor", [DiskExecutor, AlternatingExecutor])
+@pytest.mark.parametrize("transcripts", jobs(), ids=lambda ts: f"{ts[0].name} and {len(ts) - 1} more")
+def test_with_state_on_disk(transcripts: list[CepTranscript], executor: type, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(headrace.runtime.submission, "LocalExecutor", executor)
+    run_job([t for t in transcripts if t.event_time][::3], "local", True)
+    for transcript in [t for t in transcripts if not t.event_time][::5]:
+        run_job([transcript], "local", True)
 
 
 @pytest.mark.spark

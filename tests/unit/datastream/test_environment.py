@@ -255,7 +255,7 @@ def test_other_sources(env):
     assert env.read_text_file("/tmp/file").get_type() == Types.STRING()
     assert env.from_sequence(1, 2).get_type() == Types.LONG()
     assert env.socket_text_stream("localhost", 9999).get_type() == Types.STRING()
-    with pytest.raises(InvalidProgramError, match="not available"):
+    with pytest.raises(TypeMismatchError, match="create_input takes an input format"):
         env.create_input(None)
 
 

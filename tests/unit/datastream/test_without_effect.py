@@ -10,13 +10,13 @@ import pytest
 from headrace.common import Configuration, Duration
 from headrace.datastream import (
     EmbeddedRocksDBStateBackend,
+    PredefinedOptions,
     SlotSharingGroup,
     StreamExecutionEnvironment,
     TimeCharacteristic,
     without_effect,
 )
 from headrace.datastream.connectors.file_system import (
-    FileEnumeratorProvider,
     FileSource,
     FileSplitAssignerProvider,
     StreamFormat,
@@ -41,9 +41,10 @@ CALLS = {
     "set_stream_time_characteristic": lambda env: env.set_stream_time_characteristic(TimeCharacteristic.ProcessingTime),
     "kryo and pojo registrations": lambda env: env.register_type("a.B"),
     "set_options": lambda env: EmbeddedRocksDBStateBackend().set_options("a.B"),
-    "set_file_enumerator": lambda env: files().set_file_enumerator(
-        FileEnumeratorProvider.default_splittable_file_enumerator()
+    "set_predefined_options": lambda env: EmbeddedRocksDBStateBackend().set_predefined_options(
+        PredefinedOptions.FLASH_SSD_OPTIMIZED
     ),
+    "set_number_of_transfer_threads": lambda env: EmbeddedRocksDBStateBackend().set_number_of_transfer_threads(2),
     "set_split_assigner": lambda env: files().set_split_assigner(
         FileSplitAssignerProvider.locality_aware_split_assigner()
     ),

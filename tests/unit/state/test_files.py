@@ -18,6 +18,7 @@ from headrace.state.files import (
     file_name,
     problem_of,
     read_chain,
+    read_parts,
     read_state_file,
     write_state_file,
 )
@@ -91,7 +92,8 @@ def test_only_needed_blocks_are_read(monkeypatch):
     monkeypatch.setattr(file_format, "_FIRST_RUN", 1)
     monkeypatch.setattr(file_format, "_RUN_BYTES", 1)
     state = SubtaskState({"u": OperatorState({"s": {group: [(group, "x" * 100)] for group in range(128)}})})
-    parts, checksum = file_format.encode(HEADER, state)
+    parts = list(file_format.encode(HEADER, state))
+    checksum = file_format.checksum_in(parts[-1])
     data = b"".join(parts)
     reads = []
 
@@ -100,8 +102,8 @@ def test_only_needed_blocks_are_read(monkeypatch):
         return data[offset : offset + length]
 
     options = {"checksum": checksum, "expected": {}, "allowed_modules": (), "trust_job_code": False}
-    _, found = file_format.decode(len(data), read_at, key_groups=range(10, 12), **options)
-    assert sorted(found.operators["u"].keyed["s"]) == [10, 11]
+    found = file_format.decode(len(data), read_at, key_groups=range(10, 12), **options)
+    assert [sorted(part.keyed["s"]) for _, part in found if part.keyed] == [[10], [11]]
     assert len(reads) == 4 + 2  # preamble, footer, front, index, and two blocks
 
 
@@ -113,10 +115,36 @@ def test_large_files_are_read_in_parts(tmp_path, monkeypatch):
 
 def test_large_values_make_small_runs():
     entries = {group: [((group, n), b"%d" % n * 20_000) for n in range(10)] for group in range(60)}
-    parts, _ = file_format.encode(HEADER, SubtaskState({"u": OperatorState({"s": entries})}))
-    blocks = parts[2:-2]
+    parts = list(file_format.encode(HEADER, SubtaskState({"u": OperatorState({"s": entries})})))
+    blocks = parts[1:-2]
     assert len(blocks) > 5
     assert max(map(len, blocks[1:])) < 2_000_000  # the first run shows how large the entries are
+
+
+def test_a_key_group_may_be_larger_than_a_run_and_is_read_as_it_is_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(file_format, "_FIRST_RUN", 4)
+    monkeypatch.setattr(file_format, "_RUN_BYTES", 100)
+    taken = []
+
+    class Streamed(dict):
+        """Gives entries one by one and notes how far it was read."""
+
+        def __getitem__(self, group):
+            for entry in super().__getitem__(group):
+                taken.append(entry)
+                yield entry
+
+    entries = {3: [(n, "x" * 10) for n in range(500)], 4: [(n, n) for n in range(500, 510)]}
+    parts = file_format.encode(HEADER, SubtaskState({"u": OperatorState({"s": Streamed(entries)})}))
+    next(parts)
+    ahead, before = 0, 0
+    for _ in parts:
+        ahead, before = max(ahead, len(taken) - before), len(taken)
+    assert ahead < 20 and len(taken) == 510
+    file = write_state_file(tmp_path, HEADER, SubtaskState({"u": OperatorState({"s": Streamed(entries)})}))
+    assert read_state_file(tmp_path, file, EXPECTED).operators["u"].keyed == {"s": entries}
+    sizes = [len(e) for _, part in read_parts(tmp_path, [file], EXPECTED) for e in part.keyed["s"].values()]
+    assert sum(sizes) == 510 and max(sizes) < 20
 
 
 def test_names_are_unique_per_attempt_and_safe():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.common.errors import TypeMismatchError
 from headrace.common.no_java import NoJava
+from headrace.common.typeinfo import TypeInformation
 from headrace.graph.specs import StagedSink
 from headrace.sinks.base import Sink as SinkDefinition
 from headrace.sources.base import Source as SourceDefinition
@@ -61,6 +62,11 @@ class Sink(NoJava):
         """Give the definition that the runtime writes with."""
         return self._sink
 
+    def definition_for(self, type_info: TypeInformation | None) -> Any:
+        """Give the definition for elements of a type."""
+        del type_info
+        return self.get_definition()
+
 
 class DeliveryGuarantee(Enum):
     """How often a record can arrive in the outer system when the job fails and goes on.
@@ -105,7 +111,7 @@ def prepared_for(sink: object, stream: DataStream) -> tuple[DataStream, StagedSi
     """Give the stream that the sink takes, and the sink as the graph has it; `DataStream.sink_to` calls it."""
     if isinstance(sink, SupportsPreprocessing) and (transformer := sink.get_transformer()) is not None:
         stream = transformer.apply(stream)
-    definition = sink.get_definition() if isinstance(sink, Sink) else sink
+    definition = sink.definition_for(stream.transformation.output_type) if isinstance(sink, Sink) else sink
     if not isinstance(definition, SinkDefinition):
         raise TypeMismatchError(
             "sink_to takes a sink of headrace.datastream.connectors",

@@ -1,15 +1,19 @@
-"""FileSink and what describes it: names that programs import. The sink itself comes with the connectors.
-
-Decides nothing yet: descriptions can be made and read, `for_row_format` and `for_bulk_format` refuse.
-"""
+"""FileSink and what describes it. Decides how programs describe it; `headrace.sinks.files` writes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from headrace.common.errors import InvalidProgramError
+from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.common.serialization import BulkWriterFactory, Encoder
+from headrace.common.storage import is_local, local_path
+from headrace.common.typeinfo import TypeInformation
 from headrace.datastream.connectors.base import Sink
+from headrace.sinks.files.buckets import Buckets, OneBucket, OwnBuckets, TimeBuckets
+from headrace.sinks.files.rolling import Rolling
+from headrace.sinks.files.sink import FileParts
 
 __all__ = [
     "BucketAssigner",
@@ -83,6 +87,9 @@ class RollingPolicy:
         part_size: int = 128 * 1024 * 1024, rollover_interval: int = 60_000, inactivity_interval: int = 60_000
     ) -> DefaultRollingPolicy:
         """Give the policy by size in bytes, and by age and idleness in milliseconds."""
+        for value in (part_size, rollover_interval, inactivity_interval):
+            if not isinstance(value, int) or value <= 0:
+                raise InvalidProgramError("Sizes and times of a rolling policy are above zero", seen=value)
         return DefaultRollingPolicy(part_size, rollover_interval, inactivity_interval)
 
     @staticmethod
@@ -93,7 +100,11 @@ class RollingPolicy:
 
 @dataclass(frozen=True)
 class DefaultRollingPolicy(RollingPolicy):
-    """By size, age and idleness."""
+    """By size, age and idleness.
+
+    >>> RollingPolicy.default_rolling_policy(part_size=1000).part_size
+    1000
+    """
 
     part_size: int
     rollover_interval: int
@@ -102,12 +113,24 @@ class DefaultRollingPolicy(RollingPolicy):
 
 @dataclass(frozen=True)
 class OnCheckpointRollingPolicy(RollingPolicy):
-    """With each checkpoint."""
+    """With each checkpoint.
+
+    >>> isinstance(RollingPolicy.on_checkpoint_rolling_policy(), OnCheckpointRollingPolicy)
+    True
+    """
+
+
+def _rolling(policy: object) -> Rolling:
+    if isinstance(policy, DefaultRollingPolicy):
+        return Rolling(policy.part_size, policy.rollover_interval, policy.inactivity_interval)
+    if isinstance(policy, OnCheckpointRollingPolicy):
+        return Rolling(on_checkpoint=True)
+    raise TypeMismatchError("with_rolling_policy takes a RollingPolicy", seen=policy)
 
 
 @dataclass(frozen=True)
 class BucketAssigner:
-    """In which directory an element is written.
+    """In which directory an element is written; a program may write a subclass with `get_bucket_id`.
 
     >>> BucketAssigner.date_time_bucket_assigner()
     BucketAssigner(format_str='yyyy-MM-dd--HH', timezone_id=None)
@@ -126,54 +149,158 @@ class BucketAssigner:
         """Give the assigner that makes a directory for each span of processing time."""
         return BucketAssigner(format_str, timezone_id)
 
+    def get_bucket_id(self, element: Any, processing_time: int) -> str:
+        """Give the directory of an element, below the sink's path; for subclasses."""
+        raise NotImplementedError(f"{type(self).__name__} does not say where elements go")
+
+    def buckets(self) -> Buckets:
+        """Give what the writer asks."""
+        if type(self).get_bucket_id is not BucketAssigner.get_bucket_id:
+            return OwnBuckets(self.get_bucket_id)
+        return OneBucket() if self.format_str is None else TimeBuckets(self.format_str, self.timezone_id)
+
 
 class FileCompactStrategy:
-    """When small part files are put together: comes with the connectors."""
+    """When small part files are put together: not available in this version.
 
-
-class FileCompactor:
-    """How small part files are put together: comes with the connectors."""
-
-
-class FileSink(Sink):
-    """Writes files: comes with the connectors.
-
-    >>> FileSink.for_row_format("/tmp/out", None)
+    >>> FileCompactStrategy.builder()
     Traceback (most recent call last):
     ...
-    headrace.common.errors.InvalidProgramError: FileSink is not available in this version of headrace [INVALID_PROGRAM]
-      seen:     /tmp/out
-      remedy:   use add_sink() with a SinkFunction, print() or execute_and_collect()
+    headrace.common.errors.InvalidProgramError: ...
     """
 
     @staticmethod
-    def for_row_format(base_path: str, encoder: Any) -> Any:
-        """Refuse: comes with the connectors."""
-        _missing("FileSink", base_path)
+    def builder() -> NoReturn:
+        """Refuse: files are not put together in this version."""
+        _no_compaction()
+
+
+class FileCompactor:
+    """How small part files are put together: not available in this version.
+
+    >>> FileCompactor.concat_file_compactor()
+    Traceback (most recent call last):
+    ...
+    headrace.common.errors.InvalidProgramError: ...
+    """
 
     @staticmethod
-    def for_bulk_format(base_path: str, writer_factory: Any) -> Any:
-        """Refuse: comes with the connectors."""
-        _missing("FileSink", base_path)
-
-
-class StreamingFileSink:
-    """The old name of FileSink: comes with the connectors."""
+    def concat_file_compactor(file_delimiter: bytes | None = None) -> NoReturn:
+        """Refuse: files are not put together in this version."""
+        _no_compaction()
 
     @staticmethod
-    def for_row_format(base_path: str, encoder: Any) -> Any:
-        """Refuse: comes with the connectors."""
-        _missing("StreamingFileSink", base_path)
-
-    @staticmethod
-    def for_bulk_format(base_path: str, writer_factory: Any) -> Any:
-        """Refuse: comes with the connectors."""
-        _missing("StreamingFileSink", base_path)
+    def identical_file_compactor() -> NoReturn:
+        """Refuse: files are not put together in this version."""
+        _no_compaction()
 
 
-def _missing(what: str, path: str) -> NoReturn:
+def _no_compaction() -> NoReturn:
     raise InvalidProgramError(
-        f"{what} is not available in this version of headrace",
-        seen=path,
-        remedy="use add_sink() with a SinkFunction, print() or execute_and_collect()",
+        "Compaction of part files is not available in this version of headrace",
+        remedy="choose a rolling policy with larger parts, or a longer checkpoint interval",
     )
+
+
+class FileSink(Sink):
+    """Writes part files below a path: hidden while they are in progress, whole and visible after a checkpoint.
+
+    >>> sink = FileSink.for_row_format("/tmp/out", Encoder.simple_string_encoder()).build()
+    >>> isinstance(sink, Sink)
+    True
+    """
+
+    @staticmethod
+    def for_row_format(base_path: str, encoder: Encoder) -> FileSink.RowFormatBuilder:
+        """Start a sink whose elements are written one after the other."""
+        if not isinstance(encoder, Encoder):
+            raise TypeMismatchError("for_row_format takes an Encoder", seen=encoder)
+        return FileSink.RowFormatBuilder(_parts(base_path, encoder, _rolling(RollingPolicy.default_rolling_policy())))
+
+    @staticmethod
+    def for_bulk_format(base_path: str, writer_factory: BulkWriterFactory) -> FileSink.BulkFormatBuilder:
+        """Start a sink that writes a format with blocks, such as Parquet: a file ends with each checkpoint."""
+        if not isinstance(writer_factory, BulkWriterFactory):
+            raise TypeMismatchError("for_bulk_format takes a BulkWriterFactory", seen=writer_factory)
+        return FileSink.BulkFormatBuilder(_parts(base_path, writer_factory, Rolling(on_checkpoint=True)))
+
+    def definition_for(self, type_info: TypeInformation | None) -> Any:
+        """Give the definition; a simple string encoder writes elements as their type is written."""
+        parts = self.get_definition()
+        if type(parts.format) is Encoder and type_info is not None:
+            return replace(parts, format=parts.format.for_type(type_info))
+        return parts
+
+    class BaseBuilder:
+        """Collects what both kinds of sinks have."""
+
+        def __init__(self, parts: FileParts) -> None:
+            """Programs call `FileSink.for_row_format` or `FileSink.for_bulk_format`."""
+            self._parts = parts
+
+        def with_bucket_check_interval(self, interval: int) -> Any:
+            """Set how often ages of files are looked at, in milliseconds."""
+            return self._with(check_interval=interval)
+
+        def with_bucket_assigner(self, bucket_assigner: BucketAssigner | Callable[[Any, int], str]) -> Any:
+            """Set in which directories elements are written."""
+            if not isinstance(bucket_assigner, BucketAssigner):
+                raise TypeMismatchError("with_bucket_assigner takes a BucketAssigner", seen=bucket_assigner)
+            return self._with(buckets=bucket_assigner.buckets())
+
+        def with_output_file_config(self, output_file_config: OutputFileConfig) -> Any:
+            """Set how files are named."""
+            if not isinstance(output_file_config, OutputFileConfig):
+                raise TypeMismatchError("with_output_file_config takes an OutputFileConfig", seen=output_file_config)
+            return self._with(prefix=output_file_config.part_prefix, suffix=output_file_config.part_suffix)
+
+        def with_rolling_policy(self, rolling_policy: RollingPolicy) -> Any:
+            """Set when a file ends."""
+            return self._with(rolling=_rolling(rolling_policy))
+
+        def enable_compact(self, strategy: Any, compactor: Any) -> NoReturn:
+            """Refuse: files are not put together in this version."""
+            _no_compaction()
+
+        def disable_compact(self) -> Any:
+            """Put no files together: so it is."""
+            return self
+
+        def build(self) -> FileSink:
+            """Make the sink."""
+            return FileSink(self._parts)
+
+        def _with(self, **settings: Any) -> Any:
+            self._parts = replace(self._parts, **settings)
+            return self
+
+    class RowFormatBuilder(BaseBuilder):
+        """Collects the parts of a sink of rows."""
+
+    class BulkFormatBuilder(BaseBuilder):
+        """Collects the parts of a sink of blocks."""
+
+        def with_rolling_policy(self, rolling_policy: RollingPolicy) -> Any:
+            """Accept the policy that ends files with checkpoints: blocks cannot be continued."""
+            if not isinstance(rolling_policy, OnCheckpointRollingPolicy):
+                raise TypeMismatchError("Files of a bulk format end with each checkpoint", seen=rolling_policy)
+            return self
+
+
+class StreamingFileSink(FileSink):
+    """The old name of FileSink, for `DataStream.add_sink`.
+
+    >>> isinstance(StreamingFileSink.for_row_format("/tmp/out", Encoder.simple_string_encoder()).build(), FileSink)
+    True
+    """
+
+    DefaultRowFormatBuilder = FileSink.RowFormatBuilder
+    DefaultBulkFormatBuilder = FileSink.BulkFormatBuilder
+
+
+def _parts(base_path: str, writes: Encoder | BulkWriterFactory, rolling: Rolling) -> FileParts:
+    if not is_local(base_path):
+        raise InvalidProgramError(
+            "A FileSink writes to the local file system, or one that is mounted on all machines", seen=base_path
+        )
+    return FileParts(local_path(base_path), writes, rolling, TimeBuckets())

@@ -1,15 +1,16 @@
-"""FileSource: records from files, and the names of file sinks. This version reads lines of text; the rest comes later.
+"""FileSource: records from files, and the names of file sinks.
 
-Decides how programs describe a file source; `headrace.sources.text_file` reads it.
+Decides how programs describe a file source; `headrace.sources.files` reads it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.common.errors import TypeMismatchError
 from headrace.common.time import Duration, millis_of
 from headrace.datastream.connectors.base import Source
+from headrace.datastream.connectors.file_formats import BulkFormat, StreamFormat
 from headrace.datastream.connectors.file_sink import (
     BucketAssigner,
     DefaultRollingPolicy,
@@ -22,7 +23,7 @@ from headrace.datastream.connectors.file_sink import (
     StreamingFileSink,
 )
 from headrace.datastream.without_effect import warn_without_effect
-from headrace.sources.text_file import TextFiles
+from headrace.sources.files import FileFormat, Files
 
 __all__ = [
     "BucketAssigner",
@@ -44,30 +45,6 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class StreamFormat:
-    """How the bytes of a file become records, one after the other.
-
-    >>> StreamFormat.text_line_format().charset_name
-    'UTF-8'
-    """
-
-    charset_name: str
-
-    @staticmethod
-    def text_line_format(charset_name: str = "UTF-8") -> StreamFormat:
-        """Give the format in which each line is a record.
-
-        >>> StreamFormat.text_line_format("ISO-8859-1")
-        StreamFormat(charset_name='ISO-8859-1')
-        """
-        return StreamFormat(charset_name)
-
-
-class BulkFormat:
-    """How the bytes of a file become batches of records (Parquet, ORC): comes with a later version."""
-
-
-@dataclass(frozen=True)
 class FileEnumeratorProvider:
     """How files are found and cut into splits.
 
@@ -79,7 +56,7 @@ class FileEnumeratorProvider:
 
     @staticmethod
     def default_splittable_file_enumerator() -> FileEnumeratorProvider:
-        """Give the enumerator that may cut a file into parts; lines of text are never cut, as in Flink."""
+        """Give the enumerator that cuts large files where their format can be cut; this is the default."""
         return FileEnumeratorProvider(True)
 
     @staticmethod
@@ -120,18 +97,20 @@ class FileSource(Source):
             raise TypeMismatchError(
                 "for_record_stream_format takes a stream format first",
                 seen=stream_format,
-                expected="StreamFormat.text_line_format(); other formats come with a later version",
+                expected="e.g. StreamFormat.text_line_format() or CsvReaderFormat.for_schema(schema)",
             )
-        return FileSourceBuilder(stream_format, paths)
+        return FileSourceBuilder(stream_format.file_format, paths)
 
     @staticmethod
     def for_bulk_file_format(bulk_format: BulkFormat, *paths: str) -> FileSourceBuilder:
-        """Refuse: Parquet and other bulk formats come with a later version."""
-        raise InvalidProgramError(
-            "for_bulk_file_format() is not available in this version of headrace",
-            seen=f"{type(bulk_format).__name__} for {', '.join(paths)}",
-            remedy="read lines of text with for_record_stream_format()",
-        )
+        """Start a source for files of columns, such as Parquet."""
+        if not isinstance(bulk_format, BulkFormat):
+            raise TypeMismatchError(
+                "for_bulk_file_format takes a bulk format first",
+                seen=bulk_format,
+                expected="e.g. ParquetColumnarRowInputFormat(row_type)",
+            )
+        return FileSourceBuilder(bulk_format.file_format, paths)
 
 
 class FileSourceBuilder:
@@ -142,9 +121,10 @@ class FileSourceBuilder:
     False
     """
 
-    def __init__(self, stream_format: StreamFormat, paths: tuple[str, ...]) -> None:
-        """Programs call `FileSource.for_record_stream_format`."""
-        self._format = stream_format
+    def __init__(self, file_format: FileFormat, paths: tuple[str, ...]) -> None:
+        """Programs call `FileSource.for_record_stream_format` or `FileSource.for_bulk_file_format`."""
+        self._format = file_format
+        self._cut = True
         self._paths = paths
         self._monitor_seconds: float | None = None
 
@@ -159,11 +139,10 @@ class FileSourceBuilder:
         return self
 
     def set_file_enumerator(self, file_enumerator: FileEnumeratorProvider) -> FileSourceBuilder:
-        """Set how files are found; each text file is one split with either enumerator."""
+        """Set whether large files are cut into parts that several subtasks read."""
         if not isinstance(file_enumerator, FileEnumeratorProvider):
             raise TypeMismatchError("set_file_enumerator takes a FileEnumeratorProvider", seen=file_enumerator)
-        if file_enumerator.splittable:
-            warn_without_effect("set_file_enumerator")
+        self._cut = file_enumerator.splittable
         return self
 
     def set_split_assigner(self, split_assigner: FileSplitAssignerProvider) -> FileSourceBuilder:
@@ -175,4 +154,4 @@ class FileSourceBuilder:
 
     def build(self) -> FileSource:
         """Make the source."""
-        return FileSource(TextFiles(self._paths, self._format.charset_name, self._monitor_seconds))
+        return FileSource(Files(self._paths, self._format, self._monitor_seconds, self._cut))

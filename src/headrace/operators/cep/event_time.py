@@ -151,6 +151,7 @@ class EventTimeCepOperator(CepOperator):
             if state is not None:
                 if state.timer is not None and state.timer <= time:
                     state.timer = None
+                    self.branches.dirty.add(key)
                 alone.append((time, key))
             timer = timers.pop_due(limit)
         if not alone:

@@ -22,6 +22,7 @@ from headrace.operators.emission import emit_tagged
 from headrace.operators.late import OperatorWithLateRecords
 from headrace.operators.output import Values
 from headrace.operators.runtime_context import TaskRuntimeContext
+from headrace.state.heap_table import HeapTable
 
 Event = tuple[int, Any]
 """(time, value)"""
@@ -49,6 +50,7 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
 
     def open(self) -> None:
         """Finds the state, makes the matcher, opens conditions and function."""
+        OperatorWithLateRecords.open(self)  # not that of FunctionOperator: the function comes after the conditions
         context = self.context
         self.match_context = MatchContext(context.clock)
         self._on_match: Callable[[Match, MatchContext], Any] = self.func.process_match
@@ -57,8 +59,8 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
             self._nfa, self.spec.pattern.skip, timeouts=self._on_timeout is not None, now=context.clock.now
         )
         self.timer_per_start = self.matcher.window > 0 and (self.matcher.has_gaps or not self.spec.event_time)
-        self.branches = context.keyed_state.table("cep/branches")
-        self.queue = context.keyed_state.table("cep/queue")
+        self.branches: HeapTable = context.keyed_state.table("cep/branches")
+        self.queue: HeapTable = context.keyed_state.table("cep/queue")
         self.initialize_functions()
         for owner in (*self._owners, self.func):
             opener = getattr(owner, "open", None)
@@ -78,7 +80,7 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
     def feed(self, key: Any, events: Iterable[Event], until: int | None) -> KeyState | None:
         """Runs events of one key, in order, then moves its time to `until`; gives the state if any is left."""
         data = self.branches.data
-        state = data.get(key)
+        state: KeyState | None = data.get(key)
         was_there = state is not None
         if state is None:
             state = KeyState()

@@ -17,8 +17,10 @@ from headrace.operators.windows.tumbling import TumblingEventTimeWindows
 __all__ = ["window_operator"]
 
 
-def window_operator(spec: WindowOperation) -> Operator:
+def window_operator(spec: WindowOperation, large_state: bool = False) -> Operator:
     """The running form of a window operation. Classes are compared exactly: a subclass may do anything.
+
+    Quick operators keep open windows in memory: state that may be larger than that is the general one's.
 
     >>> tumbling = TumblingEventTimeWindows(10, 0)
     >>> type(window_operator(WindowOperation(tumbling, EventTimeTrigger(), "list"))).__name__
@@ -30,7 +32,7 @@ def window_operator(spec: WindowOperation) -> Operator:
         return CombiningWindowOperator(spec)
     if spec.evictor is not None:
         return EvictingWindowOperator(spec)
-    if type(spec.trigger) is EventTimeTrigger and spec.allowed_lateness == 0:
+    if not large_state and type(spec.trigger) is EventTimeTrigger and spec.allowed_lateness == 0:
         if type(spec.assigner) in (TumblingEventTimeWindows, SlidingEventTimeWindows):
             return AlignedWindowOperator(spec)
         if type(spec.assigner) is EventTimeSessionWindows:

@@ -37,7 +37,6 @@ class WindowFunctionOperator(OperatorWithLateRecords):
 
     def open(self) -> None:
         """Makes the context, then opens the functions."""
-        super().open()
         self.contents = contents_for(self.spec)
         self.firing = FiringContext(self, self.merging)
         self.results: Values = []

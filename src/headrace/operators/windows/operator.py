@@ -17,6 +17,7 @@ from headrace.operators.output import Timestamps, Values
 from headrace.operators.windows.contexts import AssignerContext, WindowTriggerContext
 from headrace.operators.windows.firing import WindowFunctionOperator
 from headrace.operators.windows.folding import isolated
+from headrace.operators.windows.forms import CONTENTS, SETS, take_over_as_general
 from headrace.operators.windows.merging import MergingWindowSet
 from headrace.operators.windows.trigger import TriggerResult
 from headrace.state.opaque_key import unwrap_key
@@ -41,11 +42,12 @@ class WindowOperator(WindowFunctionOperator):
         """Binds the tables and makes the contexts."""
         super().open()
         backend = self.context.keyed_state
-        self._table = backend.table("_window_contents", namespaced=True)
+        take_over_as_general(self.context, getattr(self._assigner, "size", None))
+        self._table = backend.table(CONTENTS, namespaced=True)
         self._assigning = AssignerContext(self)
         self._deciding = WindowTriggerContext(self)
         if self.merging:
-            self._sets = MergingWindowSet(self._assigner, backend.table("_window_set"))
+            self._sets = MergingWindowSet(self._assigner, backend.table(SETS))
 
     # -- elements -------------------------------------------------------------------------------------------------
 

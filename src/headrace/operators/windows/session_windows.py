@@ -18,6 +18,7 @@ from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.graph.specs import WindowOperation
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.windows.firing import WindowFunctionOperator
+from headrace.operators.windows.forms import SESSIONS, take_over_as_sessions
 from headrace.operators.windows.window_types import TimeWindow, in_flinks_order
 
 __all__ = ["SessionWindowOperator"]
@@ -42,7 +43,8 @@ class SessionWindowOperator(WindowFunctionOperator):
     def open(self) -> None:
         """Takes up what the table has."""
         super().open()
-        self._table = self.context.keyed_state.table("_sessions")
+        take_over_as_sessions(self.context)
+        self._table = self.context.keyed_state.table(SESSIONS)
         self._live = dict(self._table.data)
         everything = [(session, key) for key, sessions in self._live.items() for session in sessions]
         everything.sort(key=lambda entry: entry[0][2])

@@ -12,31 +12,14 @@ from headrace.common.errors import StateError, TypeMismatchError
 from headrace.state.descriptors import (
     AggregatingStateDescriptor,
     ListStateDescriptor,
-    MapStateDescriptor,
     ReducingStateDescriptor,
     StateDescriptor,
-    ValueStateDescriptor,
 )
-from headrace.state.heap import HeapKeyedBackend
-from headrace.state.heap_states import (
-    HeapAggregatingState,
-    HeapListState,
-    HeapMapState,
-    HeapReducingState,
-    HeapValueState,
-    KeyHolder,
-)
+from headrace.state.heap_states import KeyHolder
 from headrace.state.interfaces import KeyedStateStore
+from headrace.state.keyed_backend import KeyedBackend
 
 __all__ = ["GlobalStateStore", "NoWindowState", "WindowStateStore"]
-
-_KINDS: dict[str, type[Any]] = {
-    ValueStateDescriptor.kind: HeapValueState,
-    ListStateDescriptor.kind: HeapListState,
-    MapStateDescriptor.kind: HeapMapState,
-    ReducingStateDescriptor.kind: HeapReducingState,
-    AggregatingStateDescriptor.kind: HeapAggregatingState,
-}
 
 
 class _Store(KeyedStateStore):
@@ -71,6 +54,8 @@ class WindowStateStore(_Store):
     """State by key and window, under names with a prefix, so that triggers and functions do not meet.
 
     >>> from headrace.common.typeinfo import Types
+    >>> from headrace.state.descriptors import ValueStateDescriptor
+    >>> from headrace.state.heap import HeapKeyedBackend
     >>> store = WindowStateStore(HeapKeyedBackend(128, range(128)), "_trigger/")
     >>> store.at(("a", "window"))
     >>> count = store.get_state(ValueStateDescriptor("count", Types.LONG()))
@@ -80,7 +65,7 @@ class WindowStateStore(_Store):
     True
     """
 
-    def __init__(self, backend: HeapKeyedBackend, prefix: str) -> None:
+    def __init__(self, backend: KeyedBackend, prefix: str) -> None:
         """Take the backend that has the tables."""
         self._backend = backend
         self._prefix = prefix
@@ -93,13 +78,12 @@ class WindowStateStore(_Store):
 
     def state(self, descriptor: StateDescriptor) -> Any:
         """Give the state that a descriptor describes."""
-        kind = getattr(descriptor, "kind", "")
-        if kind not in _KINDS:
+        if not isinstance(descriptor, StateDescriptor):
             raise TypeMismatchError("Not a state descriptor", seen=descriptor, expected="a StateDescriptor")
-        state = self._states.get((kind, descriptor.name))
+        of_kind = (descriptor.kind, descriptor.name)
+        state = self._states.get(of_kind)
         if state is None:
-            table = self._backend.table(self._prefix + descriptor.name, namespaced=True, kind=kind)
-            state = self._states[kind, descriptor.name] = _KINDS[kind](self._holder, table, descriptor)
+            state = self._states[of_kind] = self._backend.state_at(self._holder, descriptor, self._prefix, True)
         return state
 
     def merge(self, descriptor: StateDescriptor, key: Any, target: Any, sources: list[Any]) -> None:
@@ -132,7 +116,7 @@ def _merger(descriptor: StateDescriptor) -> Any:
 class GlobalStateStore(_Store):
     """State by key alone, shared by all windows of the key."""
 
-    def __init__(self, backend: HeapKeyedBackend) -> None:
+    def __init__(self, backend: KeyedBackend) -> None:
         """Take the backend."""
         self._backend = backend
 

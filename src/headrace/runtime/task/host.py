@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import pickle
+from pathlib import Path
 
 from headrace.common.errors import HeadraceError
 from headrace.operators.distributed_cache import DistributedCache
@@ -15,6 +16,7 @@ from headrace.runtime.task.buffers import Send
 from headrace.runtime.task.frames import ACK, FAILURE, Header, pack
 from headrace.runtime.task.internal_error import as_headrace_error
 from headrace.runtime.task.job_spec import JobSpec
+from headrace.runtime.task.keyed_backends import BackendMaker
 from headrace.runtime.task.messages import EpochOrder, TaskFailure, TaskId
 from headrace.runtime.task.task import Task
 
@@ -22,9 +24,11 @@ from headrace.runtime.task.task import Task
 class TaskHost:
     """The tasks of one job in this process."""
 
-    def __init__(self, spec: JobSpec, files: DistributedCache | None = None) -> None:
+    def __init__(self, spec: JobSpec, files: DistributedCache | None = None, folder: Path | None = None) -> None:
+        """`folder` is a folder of this machine that goes with the process; None where there is none."""
         self._spec = spec
         self._files = files
+        self._backends = BackendMaker(spec.backend, folder)
         self._tasks: dict[TaskId, Task] = {}
 
     def run(self, order: EpochOrder, task_id: TaskId, attempt: int, frames: list[bytes], send: Send) -> bool:
@@ -53,6 +57,7 @@ class TaskHost:
                 self._tasks.pop(task_id).close()
             except Exception as error:
                 errors.append(as_headrace_error(error))
+        self._backends.close()
         return errors
 
     def _task(self, order: EpochOrder, task_id: TaskId) -> Task:
@@ -60,7 +65,7 @@ class TaskHost:
         wanted = order.tasks[task_id].version
         if task is None or task.version != wanted:
             self._discard(task_id)
-            task = self._tasks[task_id] = Task(self._spec, task_id, order, self._files)
+            task = self._tasks[task_id] = Task(self._spec, task_id, order, self._files, self._backends)
         return task
 
     def _discard(self, task_id: TaskId) -> None:

@@ -6,14 +6,14 @@ Decides who gets what: keyed state and timers by key group, operator state by th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from headrace.operators.context import OperatorContext
 from headrace.runtime.task.messages import Inheritance, OldSubtask
 from headrace.state import storage
-from headrace.state.delta import OperatorState, SubtaskState
-from headrace.state.files import read_chain
+from headrace.state.delta import OperatorState
+from headrace.state.files import read_parts
 from headrace.state.operator_state import OperatorSnapshot
 from headrace.state.redistribution import redistribute
 
@@ -24,16 +24,23 @@ def inherit(inheritance: Inheritance, contexts: dict[str, OperatorContext], dire
     """Fills the states of a task's operators; `directory` is where remote files are put."""
     groups = {i: c.keyed_state.key_groups for i, c in contexts.items()}
     first, last = min(g.start for g in groups.values()), max(g.stop for g in groups.values())
-    found: dict[str, list[OperatorState]] = {}
+    found: dict[str, list[dict[str, Any]]] = {}
     for old in inheritance.subtasks:
-        for operator_id, state in _read(old, range(first, last), directory).operators.items():
-            found.setdefault(operator_id, []).append(state)
+        # Keyed state goes straight to where it belongs: all of it may be more than fits into memory.
+        plain: dict[str, dict[str, Any]] = {}
+        for operator_id, part in _read(old, range(first, last), directory):
+            plain.setdefault(operator_id, {}).update(part.plain)
+            if operator_id in contexts:
+                contexts[operator_id].keyed_state.apply_part(part.keyed, part.plain.get("kinds"))
+        for operator_id, values in plain.items():
+            found.setdefault(operator_id, []).append(values)
     for operator_id, context in contexts.items():
+        context.keyed_state.finish_restore()
         if operator_id in found:
             _fill(context, found[operator_id])
 
 
-def _read(old: OldSubtask, groups: range, directory: str) -> SubtaskState:
+def _read(old: OldSubtask, groups: range, directory: str) -> Iterator[tuple[str, OperatorState]]:
     local = storage.local_path(old.directory)
     if local is None:
         for file in old.files:
@@ -41,16 +48,14 @@ def _read(old: OldSubtask, groups: range, directory: str) -> SubtaskState:
         local = directory
     identity = {"job_id": old.job_id, "vertex_id": old.vertex, "subtask": old.subtask}
     # The driver has made sure that the job itself, or this user, has written them.
-    return read_chain(local, old.files, identity, groups, allowed_modules=None, trust_job_code=True)
+    return read_parts(local, old.files, identity, groups, allowed_modules=None, trust_job_code=True)
 
 
-def _fill(context: OperatorContext, states: list[OperatorState]) -> None:
+def _fill(context: OperatorContext, states: list[dict[str, Any]]) -> None:
     task = context.task
-    for state in states:
-        context.keyed_state.apply(state.keyed, state.plain["kinds"])
-    snapshots = [state.plain.get("operator_state") or OperatorSnapshot() for state in states]
+    snapshots = [plain.get("operator_state") or OperatorSnapshot() for plain in states]
     context.operator_state.restore(redistribute(snapshots, task.parallelism)[task.subtask])
-    facts = [state.plain["facts"] for state in states]
+    facts = [plain["facts"] for plain in states]
     context.facts.update(merged_facts(facts, task.subtask, task.parallelism))
 
 

@@ -19,6 +19,7 @@ from headrace.graph.epoch_plan import EpochPlan
 from headrace.graph.job_graph import JobEdge, JobGraph, JobVertex
 from headrace.graph.partitioners import KeyGroup
 from headrace.runtime.task.job_files import JobFiles
+from headrace.runtime.task.keyed_backends import BackendSettings
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class JobSpec:
     python_path: tuple[str, ...] = ()
     working_directory: str = ""
     files: JobFiles = field(default_factory=JobFiles)
+    backend: BackendSettings = field(default_factory=BackendSettings)
 
     def load_vertex(self, vertex: str) -> tuple[JobVertex, tuple[JobEdge, ...]]:
         """A fresh copy of a vertex and its outgoing edges, user functions included."""
@@ -77,6 +79,7 @@ def make_job_spec(
     watermark_records: int,
     job_parameters: dict[str, str],
     files: JobFiles | None = None,
+    backend: BackendSettings | None = None,
 ) -> JobSpec:
     """Pickles a job graph for its workers."""
     vertices = {v.id: _pickled(v, tuple(graph.out_edges(v.id))) for v in graph.vertices.values()}
@@ -94,6 +97,7 @@ def make_job_spec(
         python_path=tuple(os.path.abspath(p) for p in sys.path),
         working_directory=os.getcwd(),
         files=files or JobFiles(),
+        backend=backend or BackendSettings(),
     )
 
 

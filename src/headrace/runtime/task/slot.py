@@ -90,7 +90,7 @@ class Slot:
         if os.path.isdir(directory):
             os.chdir(directory)
         self._memory.start()
-        return TaskHost(spec, DistributedCache(files.cached))
+        return TaskHost(spec, DistributedCache(files.cached), self._folder.parent)
 
     def close(self) -> None:
         """Closes the functions."""

@@ -12,7 +12,7 @@ from headrace.runtime.task.inheritance import inherit
 from headrace.runtime.task.messages import Inheritance
 from headrace.state import storage
 from headrace.state.delta import OperatorState, SubtaskState
-from headrace.state.files import StateFile, StateHeader, make_durable, read_chain, write_state_file
+from headrace.state.files import StateFile, StateHeader, make_durable, read_parts, write_state_file
 
 _SMALL_BASE = 1_000_000
 _MANY_DELTAS = 100
@@ -47,13 +47,15 @@ class StateLog:
             for file in files:
                 storage.fetch(store, file.name, self._directory)
         # This job's own tasks have written them, into a folder of its own, and the driver remembers their checksums.
-        folded = read_chain(self._directory, files, self._identity, None, allowed_modules=None, trust_job_code=True)
-        for operator_id, state in folded.operators.items():
+        parts = read_parts(self._directory, files, self._identity, None, allowed_modules=None, trust_job_code=True)
+        for operator_id, part in parts:
             context = self._contexts[operator_id]
-            context.keyed_state.apply(state.keyed, state.plain["kinds"])
-            context.facts.update(state.plain["facts"])
-            if state.plain.get("operator_state") is not None:
-                context.operator_state.restore(state.plain["operator_state"])
+            context.keyed_state.apply_part(part.keyed, part.plain.get("kinds"))
+            context.facts.update(part.plain.get("facts", {}))
+            if part.plain.get("operator_state") is not None:
+                context.operator_state.restore(part.plain["operator_state"])
+        for context in self._contexts.values():
+            context.keyed_state.finish_restore()
         sizes = [f.size for f in files]
         self._base_bytes = sizes[0] if files[0].name.endswith(".base") else 0
         self._delta_bytes, self._deltas = sum(sizes) - self._base_bytes, len(files)

@@ -24,11 +24,11 @@ from headrace.runtime.task.channels import RECORDS, Channel, Item
 from headrace.runtime.task.driver_output import DriverOutputBuffer
 from headrace.runtime.task.frames import decode_timestamps, header_of, unpack
 from headrace.runtime.task.job_spec import EdgeFacts, JobSpec
+from headrace.runtime.task.keyed_backends import BackendMaker
 from headrace.runtime.task.messages import EpochOrder, TaskAck, TaskId
 from headrace.runtime.task.routing import LocalWriter, create_writer
 from headrace.runtime.task.state_log import StateLog
 from headrace.runtime.task.vertex_task import VertexTask
-from headrace.state.heap import HeapKeyedBackend
 from headrace.state.key_groups import key_group_range
 from headrace.state.operator_state import OperatorStateBackend
 
@@ -37,10 +37,16 @@ class Task:
     """The resident form of a task group's subtask."""
 
     def __init__(
-        self, spec: JobSpec, task_id: TaskId, order: EpochOrder, files: DistributedCache | None = None
+        self,
+        spec: JobSpec,
+        task_id: TaskId,
+        order: EpochOrder,
+        files: DistributedCache | None = None,
+        backends: BackendMaker | None = None,
     ) -> None:
         """Builds the vertices and restores their state from the files that the order names."""
         self._files = files or DistributedCache()
+        self._backends = backends or BackendMaker(spec.backend, None)
         self.task_id = task_id
         self.version: int | None = None
         self._spec = spec
@@ -49,7 +55,8 @@ class Task:
         group, self._subtask = spec.plan.levels[task_id[0]].locate(task_id[1])
         self._contexts: dict[str, OperatorContext] = {}
         self._local: dict[int, LocalWriter] = {}
-        self.vertices = [self._build(v, order.restarts) for v in group.vertices]
+        self._vertex_count = len(group.vertices)
+        self.vertices = [self._build(v, order) for v in group.vertices]
         task_order = order.tasks[task_id]
         self._log = StateLog(order.state_directory, spec.job_id, group.vertices[0], self._subtask, self._contexts)
         if task_order.files:
@@ -101,6 +108,8 @@ class Task:
             if checkpoint.durable and (checkpoint.now or all(report.ended for report in reports)):
                 self._log.make_durable(checkpoint.store)
         self._driver.flush()
+        if all(report.ended for report in reports):
+            self._release_state()
         self.version = attempt
         return TaskAck(
             task=self.task_id,
@@ -117,15 +126,20 @@ class Task:
         )
 
     def close(self) -> None:
-        """Closes all functions once."""
+        """Closes all functions once, then gives up the state."""
         errors = []
         for vertex in self.vertices:
             try:
                 vertex.close()
             except Exception as error:
                 errors.append(error)
+        self._release_state()
         if errors:
             raise errors[0]
+
+    def _release_state(self) -> None:
+        for context in self._contexts.values():
+            context.keyed_state.close()
 
     def _sorted(self, frames: list[bytes]) -> tuple[dict[Channel, int], dict[Channel, list[bytes]]]:
         """The frames of each channel in sequence, and the attempt that made them."""
@@ -151,7 +165,7 @@ class Task:
 
     # -- building -------------------------------------------------------------------------------------------------
 
-    def _build(self, vertex_id: str, restarts: int) -> VertexTask:
+    def _build(self, vertex_id: str, order: EpochOrder) -> VertexTask:
         spec = self._spec
         vertex, out_edges = spec.load_vertex(vertex_id)
         info = TaskInfo(
@@ -161,10 +175,11 @@ class Task:
             subtask=self._subtask,
             parallelism=spec.parallelism[vertex_id],
             max_parallelism=spec.max_parallelism[vertex_id],
-            attempt=restarts,
+            attempt=order.restarts,
             batch=spec.batch,
             watermark_records=spec.watermark_records,
             job_parameters=spec.job_parameters,
+            state_directory=order.state_directory,
         )
 
         accumulators = AccumulatorRegistry()
@@ -176,7 +191,7 @@ class Task:
                 operator_id=operator_id,
                 name=name,
                 uid=uid,
-                keyed_state=HeapKeyedBackend(info.max_parallelism, groups),
+                keyed_state=self._backends.make(info.max_parallelism, groups, sharers=self._vertex_count),
                 operator_state=OperatorStateBackend(),
                 clock=self._clock,
                 driver=self._driver,

@@ -51,8 +51,9 @@ class VertexTask:
         self._busy = 0.0
         self._accumulated = b""
         for node in vertex.nodes:
-            operator = create_operator(node.spec)
-            operator.setup(make_context(node.operator_id, node.name, node.uid))
+            context = make_context(node.operator_id, node.name, node.uid)
+            operator = create_operator(node.spec, large_state=context.keyed_state.large)
+            operator.setup(context)
             self.operators[node.id] = operator
         for edge in vertex.chained_edges:
             self.attach(edge.source, edge.tag, self.operators[edge.target])
@@ -207,7 +208,9 @@ class VertexTask:
                 operator.snapshot(number, timestamp)
 
     def tick(self) -> None:
-        """Fires processing-time timers that are due."""
+        """Between two runs of records: fires processing-time timers that are due, lets state leave memory."""
+        for operator in self.operators.values():
+            operator.context.keyed_state.make_room()
         timers = [t for o in self.operators.values() if (t := o.next_processing_timer()) is not None]
         if timers:
             now = self.head.context.clock.now()

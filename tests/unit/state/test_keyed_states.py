@@ -1,6 +1,7 @@
 """Each kind of keyed state, as PyFlink behaves."""
 
 import pytest
+from tests.unit.state.backends import plain
 
 from headrace.common.errors import StateError, TypeMismatchError
 from headrace.state.descriptors import (
@@ -10,7 +11,6 @@ from headrace.state.descriptors import (
     ReducingStateDescriptor,
     ValueStateDescriptor,
 )
-from headrace.state.heap import HeapKeyedBackend
 from headrace.state.interfaces import AggregatingState, ListState, MapState, ReducingState, ValueState
 from headrace.state.opaque_key import OpaqueKey
 from headrace.state.tombstone import TOMBSTONE
@@ -31,8 +31,8 @@ class Mean:
 
 
 @pytest.fixture
-def backend():
-    backend = HeapKeyedBackend(128, range(128))
+def backend(new_backend):
+    backend = new_backend()
     backend.key = "a"
     return backend
 
@@ -40,6 +40,10 @@ def backend():
 def entries(delta, name):
     """All entries of one state of a delta, by entry key."""
     return {key: value for group in delta.get(name, {}).values() for key, value in group}
+
+
+def in_order(delta):
+    return {n: {g: sorted(e, key=repr) for g, e in groups.items()} for n, groups in plain(delta).items()}
 
 
 def test_value_state(backend):
@@ -121,13 +125,13 @@ def test_map_state(backend):
     assert list(state.items()) == [(None, None)]
     state.remove(None)
     assert state.is_empty()
-    assert list(backend.table("m", kind="MapState").data) == ["a"]
+    assert list(backend.table("m", kind="MapState").keys()) == ["a"]
     state.put_all({})
     assert state.is_empty()
     backend.key = "a"
     state.clear()
     assert state.is_empty()
-    assert backend.table("m", kind="MapState").data == {}
+    assert list(backend.table("m", kind="MapState").keys()) == []
 
 
 def test_map_state_put_all_copies(backend):
@@ -141,6 +145,11 @@ def test_map_state_put_all_copies(backend):
 def test_map_state_changed_while_iterated(backend):
     state = backend.get_state(MapStateDescriptor("m", None, None))
     state.put_all({"x": 1, "y": 2})
+    if backend.large:
+        for key in state:  # shows the map as it was when the loop began
+            state.remove(key)
+        assert state.is_empty()
+        return
     with pytest.raises(RuntimeError):
         for key in state:
             state.remove(key)
@@ -197,7 +206,7 @@ def test_only_touched_keys_are_in_the_delta(backend):
     items.remove("x")
     delta = backend.collect_delta()
     assert entries(delta, "v") == {8: TOMBSTONE}
-    assert entries(delta, "m") == {7: {"x": 7, "y": 1}, 8: TOMBSTONE}
+    assert entries(delta, "m") == {(7, "y"): 1, (8, "x"): TOMBSTONE}
     assert entries(delta, "l") == {7: [7, 8]}
     assert backend.collect_delta() == {}
 
@@ -216,14 +225,14 @@ def test_one_name_one_kind(backend):
         backend.get_state(ListStateDescriptor("s", None))
 
 
-def test_kind_is_checked_after_restore_too(backend):
+def test_kind_is_checked_after_restore_too(backend, new_backend):
     backend.get_state(ValueStateDescriptor("s", None)).update(1)
-    restored = HeapKeyedBackend(128, range(128))
+    restored = new_backend()
     restored.apply(backend.snapshot_full(), backend.state_kinds())
     with pytest.raises(StateError, match=r"'s' is a ValueState and cannot be used as a MapState"):
         restored.get_state(MapStateDescriptor("s", None, None))
     restored.get_state(ValueStateDescriptor("s", None))
-    late = HeapKeyedBackend(128, range(128))
+    late = new_backend()
     late.get_state(ListStateDescriptor("s", None))
     with pytest.raises(StateError, match="ValueState"):
         late.apply(backend.snapshot_full(), backend.state_kinds())
@@ -234,8 +243,8 @@ def test_not_a_descriptor(backend):
         backend.get_state("count")
 
 
-def test_no_current_key():
-    backend = HeapKeyedBackend(128, range(128))
+def test_no_current_key(new_backend):
+    backend = new_backend()
     value = backend.get_state(ValueStateDescriptor("v", None))
     items = backend.get_state(MapStateDescriptor("m", None, None))
     for use in (
@@ -267,11 +276,11 @@ def test_a_table_of_an_operator(backend):
         backend.table("reduce", namespaced=True)
 
 
-def test_a_namespaced_table_is_filed_by_its_key(backend):
-    plain, windows = backend.table("plain"), backend.table("windows", namespaced=True)
+def test_a_namespaced_table_is_filed_by_its_key(backend, new_backend):
+    single, windows = backend.table("plain"), backend.table("windows", namespaced=True)
     for key in ("a", "b", 3):
-        plain.data[key] = 1
-        plain.dirty.add(key)
+        single.data[key] = 1
+        single.dirty.add(key)
         for window in (10, 20):
             windows.data[key, window] = window
             windows.dirty.add((key, window))
@@ -279,13 +288,13 @@ def test_a_namespaced_table_is_filed_by_its_key(backend):
     assert {key: group for group, found in delta["plain"].items() for key, _ in found} == {
         key: group for group, found in delta["windows"].items() for (key, _), _ in found
     }
-    restored = HeapKeyedBackend(128, range(128))
+    restored = new_backend()
     restored.apply(delta)
-    assert restored.snapshot_full() == delta  # nobody asked for the tables yet
+    assert in_order(restored.snapshot_full()) == in_order(delta)  # nobody asked for the tables yet
     assert restored.table("windows", namespaced=True).data == windows.data
 
 
-def test_unasked_state_survives_and_takes_later_deltas(backend):
+def test_unasked_state_survives_and_takes_later_deltas(backend, new_backend):
     state = backend.get_state(ValueStateDescriptor("v", None))
     for key in "abc":
         backend.key = key
@@ -296,7 +305,7 @@ def test_unasked_state_survives_and_takes_later_deltas(backend):
     state.clear()
     backend.key = "b"
     state.update("new")
-    restored = HeapKeyedBackend(128, range(128))
+    restored = new_backend()
     restored.apply(base)
     restored.apply(backend.collect_delta())
     assert entries(restored.snapshot_full(), "v") == {"b": "new", "c": "c"}
@@ -306,18 +315,18 @@ def test_unasked_state_survives_and_takes_later_deltas(backend):
     assert restored.collect_delta() == {}
 
 
-def test_timers_are_filed_with_the_backend(backend):
+def test_timers_are_filed_with_the_backend(backend, new_backend):
     timers = backend.timers("event")
     assert backend.timers("event") is timers
     timers.register(10, "a", "w")
     backend.timers("processing").register(5, "b")
-    restored = HeapKeyedBackend(128, range(128))
+    restored = new_backend()
     restored.apply(backend.collect_delta())
     assert backend.collect_delta() == {}
     assert restored.timers("event").pop_due(100) == (10, "a", "w")
     assert restored.timers("processing").pop_due(100) == (5, "b", None)
     assert restored.timers("event").pop_due(100) is None
-    late = HeapKeyedBackend(128, range(128))
+    late = new_backend()
     queue = late.timers("event")
     late.apply(backend.snapshot_full())
     assert queue.pop_due(100) == (10, "a", "w")

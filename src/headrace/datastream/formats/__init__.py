@@ -1,0 +1,1 @@
+"""Formats of messages and files; the modules are those of `pyflink.datastream.formats`."""

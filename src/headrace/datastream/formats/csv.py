@@ -1,0 +1,92 @@
+"""CSV in messages and files; the names are those of `pyflink.datastream.formats.csv`."""
+
+from __future__ import annotations
+
+from typing import Any, BinaryIO
+
+from headrace.common.data_types import stream_type
+from headrace.common.errors import TypeMismatchError
+from headrace.common.serialization import BulkWriter, BulkWriterFactory, RowDataBulkWriterFactory
+from headrace.datastream.connectors.file_formats import StreamFormat
+from headrace.datastream.formats.csv_files import CsvFiles
+from headrace.datastream.formats.csv_rows import CsvRowDeserializationSchema, CsvRowSerializationSchema
+from headrace.datastream.formats.csv_schema import CsvSchema, CsvSchemaBuilder
+from headrace.datastream.formats.csv_values import writer_of
+
+__all__ = [
+    "CsvBulkWriters",
+    "CsvReaderFormat",
+    "CsvRowDeserializationSchema",
+    "CsvRowSerializationSchema",
+    "CsvSchema",
+    "CsvSchemaBuilder",
+]
+
+
+def _checked(schema: object) -> CsvSchema:
+    if not isinstance(schema, CsvSchema):
+        raise TypeMismatchError("CSV files need a CsvSchema", seen=schema, remedy="CsvSchema.builder()...build()")
+    return schema
+
+
+class CsvReaderFormat(StreamFormat):
+    """Reads rows from CSV files.
+
+    >>> schema = CsvSchema.builder().add_number_column("id").add_string_column("name").build()
+    >>> CsvReaderFormat.for_schema(schema).file_format.produced_type
+    RowTypeInfo(id: Long, name: String)
+    """
+
+    @staticmethod
+    def for_schema(schema: CsvSchema) -> CsvReaderFormat:
+        """Give the format that reads the columns of a schema."""
+        return CsvReaderFormat(CsvFiles(_checked(schema)))
+
+
+class CsvBulkWriters:
+    """Writes rows to CSV files.
+
+    >>> schema = CsvSchema.builder().add_number_column("id").build()
+    >>> isinstance(CsvBulkWriters.for_schema(schema), BulkWriterFactory)
+    True
+    """
+
+    @staticmethod
+    def for_schema(schema: CsvSchema) -> BulkWriterFactory:
+        """Give the factory of writers for a schema."""
+        return RowDataBulkWriterFactory(_Make(_checked(schema)), schema.row_type)
+
+
+class _Make:
+    def __init__(self, schema: CsvSchema) -> None:
+        self._schema = schema
+
+    def __call__(self, stream: BinaryIO) -> BulkWriter:
+        return _CsvWriter(stream, self._schema)
+
+
+class _CsvWriter(BulkWriter):
+    def __init__(self, stream: BinaryIO, schema: CsvSchema) -> None:
+        self._stream, self._schema = stream, schema
+        self._null = schema.null_value or ""
+        types = map(stream_type, schema.row_type.field_types())
+        self._writers = [writer_of(each, sep, self._null) for each, sep in zip(types, schema.separators)]
+        if schema.use_header:
+            self._write(list(schema.row_type.field_names()))
+
+    def _write(self, texts: list[str | None]) -> None:
+        self._stream.write((self._schema.dialect.line(texts, self._null) + self._schema.line_separator).encode())
+
+    def add_element(self, element: Any) -> None:
+        try:
+            if len(element) != len(self._writers):
+                raise ValueError(f"{len(self._writers)} fields expected but was {len(element)}")
+            self._write([None if value is None else write(value) for write, value in zip(self._writers, element)])
+        except (TypeError, ValueError, AttributeError) as error:
+            raise TypeMismatchError(f"Could not write a row as CSV: {error}", seen=element) from None
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def finish(self) -> None:
+        self._stream.flush()

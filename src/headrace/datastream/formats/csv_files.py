@@ -1,0 +1,102 @@
+"""How CSV files are read. A position is the number of rows that were given out: a successor reads over them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from headrace.common.data_types import stream_type
+from headrace.common.storage import open_decompressed
+from headrace.common.types import named_rows
+from headrace.datastream.formats.csv_schema import CsvSchema
+from headrace.datastream.formats.csv_values import reader_of
+from headrace.sources.base import Batch, SplitReader
+from headrace.sources.files import FileFormat, FileRange, unreadable
+
+__all__ = ["CsvFiles", "field_readers"]
+
+
+def field_readers(schema: CsvSchema) -> list[Callable[[str], Any]]:
+    """The readers of the columns."""
+    types = map(stream_type, schema.row_type.field_types())
+    return [reader_of(each, separator or "\0", schema.null_value) for each, separator in zip(types, schema.separators)]
+
+
+class CsvFiles(FileFormat):
+    """Rows of CSV files."""
+
+    def __init__(self, schema: CsvSchema) -> None:
+        self.schema = schema
+        self.produced_type = stream_type(schema.row_type)
+
+    def open(self, part: FileRange, position: Any) -> SplitReader:
+        return _CsvReader(part.path, self.schema, position or 0)
+
+
+class _CsvReader(SplitReader):
+    def __init__(self, path: str, schema: CsvSchema, position: int) -> None:
+        self._path = path
+        self._names = schema.row_type.field_names()
+        self._readers = field_readers(schema)
+        self._text = io.TextIOWrapper(open_decompressed(path), "utf-8", "replace", newline="")
+        lines: Any = self._text
+        if schema.allow_comments:
+            lines = (line for line in self._text if not line.startswith("#"))
+        self._lines = schema.dialect.reader(lines)
+        self._order = self._header(next(self._lines, [])) if schema.use_header else None
+        if schema.strict_headers and self._order is not None and self._order != list(range(len(self._names))):
+            raise ValueError(f"the header has another order than {self._names}")
+        skipped = position + (1 if schema.skip_first_data_row else 0)
+        self._rows: Iterator[list[str]] = itertools.islice(self._lines, skipped, None)
+        self._next = position
+        self._ahead: list[list[str]] = []
+        self._look_ahead()
+
+    def _header(self, names: list[str]) -> list[int]:
+        missing = [name for name in self._names if name not in names]
+        if missing:
+            raise ValueError(f"the header {names} has no {missing}")
+        self._width = len(names)
+        return [names.index(name) for name in self._names]
+
+    def read(self, limit: int, now: int) -> Batch:
+        rows = self._ahead
+        try:
+            rows += itertools.islice(self._rows, limit - len(rows))
+        except csv.Error as error:
+            raise unreadable(self._path, error, f", line {self._lines.line_num}") from error
+        values = []
+        for index, texts in enumerate(rows):
+            try:
+                values.append(self._values(texts))
+            except ValueError as error:
+                where = f", row {self._next + index + 1} ({texts})"
+                raise unreadable(self._path, error, where) from error
+        self._next += len(rows)
+        self._look_ahead()
+        return Batch(named_rows(self._names, values))
+
+    def _values(self, texts: list[str]) -> list[Any]:
+        texts = texts or [""]
+        width = len(self._names) if self._order is None else self._width
+        if len(texts) != width:
+            raise ValueError(f"{width} fields expected but was {len(texts)}")
+        if self._order is not None:
+            texts = [texts[index] for index in self._order]
+        return [read(text) for read, text in zip(self._readers, texts)]
+
+    def _look_ahead(self) -> None:
+        try:
+            self._ahead = list(itertools.islice(self._rows, 1))
+        except csv.Error as error:
+            raise unreadable(self._path, error, f", line {self._lines.line_num}") from error
+        self.finished = not self._ahead
+
+    def position(self) -> int:
+        return self._next
+
+    def close(self) -> None:
+        self._text.close()

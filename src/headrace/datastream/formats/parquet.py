@@ -1,0 +1,125 @@
+"""Parquet files; the names are those of `pyflink.datastream.formats.parquet`."""
+
+from __future__ import annotations
+
+from typing import Any, BinaryIO
+
+from headrace.common.configuration import Configuration
+from headrace.common.data_types import RowType
+from headrace.common.errors import InvalidProgramError
+from headrace.common.serialization import BulkWriter, BulkWriterFactory, RowDataBulkWriterFactory
+from headrace.datastream.connectors.file_formats import BulkFormat, StreamFormat
+from headrace.datastream.formats.arrow_rows import arrow_schema, pyarrow, row_type
+from headrace.datastream.formats.avro import AvroSchema
+from headrace.datastream.formats.avro_columns import row_type_of
+from headrace.datastream.formats.bulk_writers import ColumnWriter, KeepOpen
+from headrace.datastream.formats.parquet_files import ParquetRecords, ParquetRows
+
+__all__ = ["AvroParquetReaders", "AvroParquetWriters", "ParquetBulkWriters", "ParquetColumnarRowInputFormat"]
+
+
+class ParquetColumnarRowInputFormat(BulkFormat):
+    """Reads rows from Parquet files, only the columns of the row type.
+
+    >>> from headrace.table import DataTypes
+    >>> rows = DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())])
+    >>> ParquetColumnarRowInputFormat(rows).file_format.produced_type
+    RowTypeInfo(id: Long)
+    """
+
+    def __init__(
+        self,
+        row_type: RowType,
+        hadoop_config: Configuration | None = None,
+        batch_size: int = 2048,
+        is_utc_timestamp: bool = False,
+        is_case_sensitive: bool = True,
+    ) -> None:
+        """Take the type of the rows and how many are read at once; timestamps are read as they are stored."""
+        _no_hadoop(hadoop_config)
+        rows = _rows(row_type, "ParquetColumnarRowInputFormat")
+        super().__init__(ParquetRows(rows, batch_size, is_case_sensitive))
+
+
+class AvroParquetReaders:
+    """Reads Parquet files as Avro records, which are dicts.
+
+    >>> schema = AvroSchema.parse_string('{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]}')
+    >>> isinstance(AvroParquetReaders.for_generic_record(schema), StreamFormat)
+    True
+    """
+
+    @staticmethod
+    def for_generic_record(schema: AvroSchema) -> StreamFormat:
+        """Give the format that reads the fields of a schema."""
+        return StreamFormat(ParquetRecords(row_type_of(schema).field_names()))
+
+
+class AvroParquetWriters:
+    """Writes Avro records, which are dicts, to Parquet files.
+
+    >>> schema = AvroSchema.parse_string('{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]}')
+    >>> isinstance(AvroParquetWriters.for_generic_record(schema), BulkWriterFactory)
+    True
+    """
+
+    @staticmethod
+    def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:
+        """Give the factory of writers for a schema."""
+        rows = row_type_of(schema)
+        return BulkWriterFactory(_Make(rows, rows.field_names()))
+
+
+class ParquetBulkWriters:
+    """Writes rows to Parquet files, compressed with Snappy as Flink's are.
+
+    >>> from headrace.table import DataTypes
+    >>> ParquetBulkWriters.for_row_type(DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())])).get_row_type()
+    RowType(RowField(id, BigIntType(true)))
+    """
+
+    @staticmethod
+    def for_row_type(
+        row_type: RowType, hadoop_config: Configuration | None = None, utc_timestamp: bool = False
+    ) -> BulkWriterFactory:
+        """Give the factory of writers for rows; timestamps are written as they are."""
+        _no_hadoop(hadoop_config)
+        rows = _rows(row_type, "ParquetBulkWriters.for_row_type")
+        return RowDataBulkWriterFactory(_Make(rows), rows)
+
+
+class _Make:
+    """Makes the writer of one file: rows, or dicts with these names."""
+
+    def __init__(self, rows: RowType, names: list[str] | None = None) -> None:
+        self._rows, self._names = rows, names
+
+    def __call__(self, stream: BinaryIO) -> BulkWriter:
+        writer = pyarrow("pyarrow.parquet").ParquetWriter(KeepOpen(stream), arrow_schema(self._rows))
+        made = ColumnWriter(self._rows, writer.write_batch, writer.close)
+        return made if self._names is None else _DictWriter(made, self._names)
+
+
+class _DictWriter(BulkWriter):
+    def __init__(self, writer: BulkWriter, names: list[str]) -> None:
+        self._writer, self._names = writer, names
+
+    def add_element(self, element: Any) -> None:
+        self._writer.add_element([element[name] for name in self._names])
+
+    def flush(self) -> None:
+        self._writer.flush()
+
+    def finish(self) -> None:
+        self._writer.finish()
+
+
+def _rows(given: object, what: str) -> RowType:
+    return row_type(given, what)
+
+
+def _no_hadoop(configuration: object) -> None:
+    if configuration is not None:
+        raise InvalidProgramError(
+            "Parquet files are read and written without Hadoop", seen=configuration, remedy="leave hadoop_config out"
+        )

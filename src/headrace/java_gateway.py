@@ -1,0 +1,24 @@
+"""Stands for `pyflink.java_gateway`, so that programs which import it load; there is no Java gateway to give."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from headrace.common.errors import NoJvmError
+
+__all__ = ["get_gateway"]
+
+
+def get_gateway() -> NoReturn:
+    """Refuse: headrace runs no JVM of Flink.
+
+    >>> get_gateway()
+    Traceback (most recent call last):
+    ...
+    headrace.common.errors.NoJvmError: There is no Java gateway in headrace [NO_JVM]
+      remedy:   leave Java objects out: functions, sources and sinks are written in Python
+    """
+    raise NoJvmError(
+        "There is no Java gateway in headrace",
+        remedy="leave Java objects out: functions, sources and sinks are written in Python",
+    )

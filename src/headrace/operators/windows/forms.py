@@ -1,0 +1,110 @@
+"""Two forms of the same windows: that of the quick operators, and that of the general one.
+
+Quick operators keep open windows in memory, so state that may be larger than memory is left to the general operator. When a
+job goes on with the other backend, what it finds is brought into the form of its operator here, once, as it opens.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.operators.context import OperatorContext
+from headrace.operators.windows.window_types import TimeWindow
+from headrace.state.heap_table import HeapTable
+
+__all__ = [
+    "ALIGNED",
+    "CONTENTS",
+    "SESSIONS",
+    "SETS",
+    "take_over_as_aligned",
+    "take_over_as_general",
+    "take_over_as_sessions",
+]
+
+CONTENTS, SETS = "_window_contents", "_window_set"
+ALIGNED, SESSIONS = "_aligned_windows", "_sessions"
+
+
+def _has(context: OperatorContext, name: str) -> bool:
+    return name in context.keyed_state.state_kinds()
+
+
+def _put(table: HeapTable, entry: Any, value: Any) -> None:
+    table.data[entry] = value
+    table.dirty.add(entry)
+
+
+def _empty(table: HeapTable) -> None:
+    for entry in list(table.data):
+        del table.data[entry]
+        table.dirty.add(entry)
+
+
+def take_over_as_general(context: OperatorContext, size: int | None) -> None:
+    """What the quick operators have left becomes contents and timers; ``size`` is that of aligned windows."""
+    backend, timers = context.keyed_state, context.event_timers
+    found: list[tuple[int, Any, TimeWindow]] = []
+    contents = backend.table(CONTENTS, namespaced=True)
+    if _has(context, ALIGNED) and size is not None:
+        aligned = backend.table(ALIGNED, namespaced=True)
+        for (key, start), (number, kept) in aligned.data.items():
+            window = TimeWindow(start, start + size)
+            _put(contents, (key, window), kept)
+            found.append((number, key, window))
+        _empty(aligned)
+    if _has(context, SESSIONS):
+        sessions, sets = backend.table(SESSIONS), backend.table(SETS)
+        for key, open_sessions in sessions.data.items():
+            windows = {}
+            for start, end, number, kept in open_sessions:
+                window = TimeWindow(start, end)
+                windows[window] = window
+                _put(contents, (key, window), kept)
+                found.append((number, key, window))
+            _put(sets, key, windows)
+        _empty(sessions)
+    found.sort(key=lambda entry: entry[0])
+    for _, key, window in found:
+        timers.register(window.max_timestamp(), key, window)
+
+
+def take_over_as_aligned(context: OperatorContext) -> None:
+    """What the general operator has left becomes aligned windows; its timers go."""
+    if not _has(context, CONTENTS):
+        return
+    contents = context.keyed_state.table(CONTENTS, namespaced=True)
+    aligned = context.keyed_state.table(ALIGNED, namespaced=True)
+    numbers: dict[int, int] = {}
+    for _, key, window in _timers_in_order(context):
+        if (key, window) in contents.data:
+            number = numbers[window.start] = numbers.get(window.start, -1) + 1
+            _put(aligned, (key, window.start), (number, contents.data[key, window]))
+    _empty(contents)
+
+
+def take_over_as_sessions(context: OperatorContext) -> None:
+    """What the general operator has left becomes sessions; its timers go."""
+    if not _has(context, SETS):
+        return
+    contents = context.keyed_state.table(CONTENTS, namespaced=True)
+    sets, sessions = context.keyed_state.table(SETS), context.keyed_state.table(SESSIONS)
+    order = {(key, window): number for number, (_, key, window) in enumerate(_timers_in_order(context))}
+    for key, windows in sets.data.items():
+        open_sessions = [
+            [window.start, window.end, order.get((key, window), 0), contents.data[key, place]]
+            for window, place in sorted(windows.items())
+        ]
+        _put(sessions, key, open_sessions)
+    _empty(sets)
+    _empty(contents)
+
+
+def _timers_in_order(context: OperatorContext) -> list[tuple[int, Any, Any]]:
+    """All event-time timers in the order in which they were registered; the queue is empty then."""
+    snapshot = context.event_timers.snapshot_full()
+    numbered = [entry for entries in snapshot.values() for entry in entries]
+    numbered.sort(key=lambda entry: entry[1])
+    for (time, key, window), _ in numbered:
+        context.event_timers.delete(time, key, window)
+    return [timer for timer, _ in numbered]

@@ -1,0 +1,152 @@
+"""Part files in progress.
+
+A row part is a file that grows: its valid length after each epoch is state, and a successor goes on with a copy of so much of
+it. A bulk part lives in the memory of its writer: its elements are logged, epoch by epoch, in the job's state directory, and a
+successor writes them again. Files of a predecessor are never touched: it may still be running.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import pickle
+import uuid
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import IO, Any
+
+from headrace.common.serialization import BulkWriterFactory, Encoder
+
+_RUN = 1024
+
+
+@dataclass
+class PartName:
+    """Where a part is while it is written, and where it shall be."""
+
+    folder: str
+    name: str
+
+    def in_progress(self) -> str:
+        """A new hidden name."""
+        return os.path.join(self.folder, f".{self.name}.inprogress.{uuid.uuid4()}")
+
+    @property
+    def final(self) -> str:
+        """The name of the finished file."""
+        return os.path.join(self.folder, self.name)
+
+
+class Part(ABC):
+    """A part file that takes elements."""
+
+    def __init__(self, name: PartName, created: int) -> None:
+        self.name, self.created, self.written = name, created, created
+        os.makedirs(name.folder, exist_ok=True)
+        self.path = name.in_progress()
+        self.file: IO[bytes] = open(self.path, "xb")
+
+    @property
+    def size(self) -> int:
+        """Bytes in the file."""
+        return self.file.tell()
+
+    @abstractmethod
+    def add(self, values: list[Any], limit: int | None) -> int:
+        """Write elements until the part is larger than `limit`; give how many were written."""
+
+    @abstractmethod
+    def state(self, handle: str) -> dict[str, Any]:
+        """Make everything so far durable, and say how a successor goes on."""
+
+    def finish(self) -> dict[str, str]:
+        """Close the file: gives the payload of its commit."""
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        self.file.close()
+        return {"from": self.path, "to": self.name.final}
+
+    def abandon(self) -> None:
+        """Close without an end."""
+        with contextlib.suppress(OSError):
+            self.file.close()
+
+
+class RowPart(Part):
+    """Elements one after the other."""
+
+    def __init__(self, name: PartName, created: int, encoder: Encoder, before: dict[str, Any] | None = None) -> None:
+        super().__init__(name, created)
+        self._encoder = encoder
+        if before is not None:
+            with open(before["path"], "rb") as predecessor:
+                left = before["length"]
+                while left and (block := predecessor.read(min(left, 1 << 20))):
+                    self.file.write(block)
+                    left -= len(block)
+            if left:
+                raise OSError(f"{before['path']} has lost {left} bytes")
+
+    def add(self, values: list[Any], limit: int | None) -> int:
+        if type(self._encoder) is Encoder:
+            lines = self._encoder.lines(values[:_RUN])
+            if limit is not None:
+                before = itertools.accumulate(map(len, lines), initial=self.size)
+                lines = lines[: sum(1 for _ in itertools.takewhile(lambda size: size <= limit, before))]
+            self.file.writelines(lines)
+            return len(lines)
+        encode, file = self._encoder.encode, self.file
+        for count, value in enumerate(values):
+            if limit is not None and file.tell() > limit:
+                return count
+            encode(value, file)  # type: ignore[arg-type]
+        return len(values)
+
+    def state(self, handle: str) -> dict[str, Any]:
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        return {"path": self.path, "length": self.size}
+
+
+class BulkPart(Part):
+    """Elements of a format with blocks and a foot."""
+
+    def __init__(
+        self, name: PartName, created: int, factory: BulkWriterFactory, log: str, before: dict[str, Any] | None = None
+    ) -> None:
+        super().__init__(name, created)
+        self._writer = factory.create(self.file)  # type: ignore[arg-type]
+        self._log = log
+        self._segments: list[str] = []
+        self._fresh: list[Any] = []
+        for segment in (before or {}).get("segments", ()):
+            with open(segment, "rb") as file:
+                self._append(pickle.load(file))  # noqa: S301 - written by this sink into the job's own state
+            self._segments.append(segment)
+        self._fresh = []
+
+    def _append(self, values: list[Any]) -> None:
+        add = self._writer.add_element
+        for value in values:
+            add(value)
+        self._fresh += values
+
+    def add(self, values: list[Any], limit: int | None) -> int:
+        self._append(values)
+        return len(values)
+
+    def state(self, handle: str) -> dict[str, Any]:
+        if self._fresh:
+            segment = os.path.join(self._log, f"{handle}.{uuid.uuid4().hex[:8]}.elements")
+            with open(segment, "xb") as file:
+                pickle.dump(self._fresh, file, protocol=5)
+                file.flush()
+                os.fsync(file.fileno())
+            self._segments.append(segment)
+            self._fresh = []
+        return {"segments": list(self._segments)}
+
+    def finish(self) -> dict[str, str]:
+        self._writer.finish()
+        return super().finish()

@@ -1,0 +1,149 @@
+"""The file sink's definition, its writer and its committer.
+
+1. An element goes to the part in progress of its bucket; a rolling policy closes parts.
+2. End of an epoch: parts that were closed are *pending* (their payloads), the others are state.
+3. End of input: all parts are closed.
+4. Commit: the pending file gets its final name, at once and whole; a second commit finds it there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from headrace.common.errors import JobExecutionError
+from headrace.common.serialization import BulkWriterFactory, Encoder
+from headrace.sinks.base import EpochEnd, Handle, Sink, SinkCommitter, SinkWriter, WriterContext
+from headrace.sinks.files.buckets import Buckets
+from headrace.sinks.files.parts import BulkPart, Part, PartName, RowPart
+from headrace.sinks.files.rolling import Rolling
+
+
+@dataclass(frozen=True)
+class FileParts(Sink):
+    """Part files below `base`."""
+
+    base: str
+    format: Encoder | BulkWriterFactory
+    rolling: Rolling
+    buckets: Buckets
+    prefix: str = "part"
+    suffix: str = ""
+    check_interval: int = 60_000
+
+    def open_writer(self, context: WriterContext, states: list[Any]) -> SinkWriter:
+        return _FileWriter(self, context, states)
+
+    def open_committer(self, job_id: str, sink_id: str) -> SinkCommitter:
+        return _FileCommitter()
+
+
+class _FileWriter(SinkWriter):
+    def __init__(self, sink: FileParts, context: WriterContext, states: list[Any]) -> None:
+        self._sink = sink
+        self._log = context.directory
+        self._clock = context.current_processing_time
+        self._unique, self._count = uuid.uuid4(), 0
+        self._parts: dict[str, Part] = {}
+        self._pending: list[dict[str, str]] = []
+        self._state: list[dict[str, Any]] = []
+        self._checked = self._clock()
+        for state in (part for one in states for part in one):
+            part = self._open(state["bucket"], state["created"], state)
+            part.written = state["written"]
+            if state["bucket"] in self._parts:
+                self._pending.append(part.finish())  # after a change of parallelism two parts may meet
+            else:
+                self._parts[state["bucket"]] = part
+
+    def write(self, values: list[Any], timestamps: list[int | None] | None) -> None:
+        now = self._clock()
+        buckets = self._sink.buckets.of(values, timestamps, now)
+        if isinstance(buckets, str):
+            self._append(buckets, values, now)
+            return
+        for bucket, run in groupby(zip(buckets, values), lambda pair: pair[0]):
+            self._append(bucket, [value for _, value in run], now)
+
+    def _append(self, bucket: str, values: list[Any], now: int) -> None:
+        limit = self._sink.rolling.part_size
+        while values:
+            part = self._parts.get(bucket)
+            if part is not None and self._sink.rolling.by_size(part.size):
+                self._close(bucket)
+                part = None
+            if part is None:
+                part = self._parts[bucket] = self._open(bucket, now)
+            values = values[part.add(values, limit) :]
+            part.written = now
+
+    def _open(self, bucket: str, created: int, before: dict[str, Any] | None = None) -> Part:
+        sink = self._sink
+        name = PartName(os.path.join(sink.base, bucket), f"{sink.prefix}-{self._unique}-{self._count}{sink.suffix}")
+        self._count += 1
+        if isinstance(sink.format, Encoder):
+            return RowPart(name, created, sink.format, before)
+        return BulkPart(name, created, sink.format, self._log, before)
+
+    def _close(self, bucket: str) -> None:
+        self._pending.append(self._parts.pop(bucket).finish())
+
+    def end_epoch(self, end: EpochEnd) -> list[Any]:
+        rolling = self._sink.rolling
+        check = end.now - self._checked >= self._sink.check_interval
+        if check:
+            self._checked = end.now
+        for bucket, part in list(self._parts.items()):
+            if (
+                end.last
+                or (end.checkpointing and rolling.by_checkpoint(part.size))
+                or (check and rolling.by_time(part.created, part.written, end.now))
+            ):
+                self._close(bucket)
+        self._state = [
+            {"bucket": bucket, "created": part.created, "written": part.written, **part.state(end.handle)}
+            for bucket, part in self._parts.items()
+        ]
+        pending, self._pending = self._pending, []
+        return list(pending)
+
+    def state(self) -> list[dict[str, Any]] | None:
+        return self._state or None
+
+    def close(self) -> None:
+        for part in self._parts.values():
+            part.abandon()
+
+
+class _FileCommitter(SinkCommitter):
+    def commit(self, handle: Handle) -> None:
+        pending, final = handle.payload["from"], handle.payload["to"]
+        try:
+            os.rename(pending, final)
+        except FileNotFoundError:
+            if not os.path.exists(final):
+                raise JobExecutionError(
+                    f"The pending file of checkpoint {handle.checkpoint} is gone",
+                    seen=pending,
+                    expected=f"that file, or {final}",
+                ) from None
+            return
+        _sync_directory(os.path.dirname(final))
+
+    def abort(self, handle: Handle) -> bool:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(handle.payload["from"])
+        return not os.path.exists(handle.payload["to"])
+
+
+def _sync_directory(path: str) -> None:
+    """Makes the new name survive a crash of the machine."""
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,93 @@
+"""The Kafka sink's definition and its two writers.
+
+- Without guarantee, and at least once: messages go out at once; at least once waits for them at the end of each epoch.
+- Exactly once: messages are staged in a file of the epoch; the committer sends them when the checkpoint is complete.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from headrace.common.errors import InvalidProgramError
+from headrace.sinks.base import EpochEnd, Sink, SinkCommitter, SinkWriter, WriterContext
+from headrace.sinks.kafka.committer import KafkaCommitter
+from headrace.sinks.kafka.messages import Serializer
+from headrace.sinks.kafka.sending import Sender
+
+_HANDLES_OF_A_CHECKPOINT = 1 << 32
+
+
+class KafkaTopics(Sink):
+    """Writes messages; `staging` with a prefix for transactional ids means exactly once."""
+
+    def __init__(
+        self,
+        settings: dict[str, Any],
+        serializer: Serializer,
+        wait_for_delivery: bool = True,
+        staging: str | None = None,
+    ) -> None:
+        self.settings, self.serializer = settings, serializer
+        self.wait_for_delivery, self.staging = wait_for_delivery, staging
+
+    def open_writer(self, context: WriterContext, states: list[Any]) -> SinkWriter:
+        if self.staging is None:
+            return _SendingWriter(self)
+        if not context.directory:
+            raise InvalidProgramError("An exactly-once Kafka sink needs a directory to stage messages in")
+        return _StagingWriter(self.serializer, context, states)
+
+    def open_committer(self, job_id: str, sink_id: str) -> SinkCommitter | None:
+        return None if self.staging is None else KafkaCommitter(self.settings, self.staging, job_id, sink_id)
+
+
+class _SendingWriter(SinkWriter):
+    def __init__(self, sink: KafkaTopics) -> None:
+        self._serializer, self._wait = sink.serializer, sink.wait_for_delivery
+        self._sender = Sender(sink.settings)
+
+    def write(self, values: list[Any], timestamps: list[int | None] | None) -> None:
+        self._sender.send(self._serializer.messages(values, timestamps))
+
+    def end_epoch(self, end: EpochEnd) -> list[Any]:
+        if self._wait or end.last:
+            self._sender.flush()
+        return []
+
+    def close(self) -> None:
+        self._sender.producer.flush(5)
+
+
+class _StagingWriter(SinkWriter):
+    """A file for each epoch that has messages. Its number rises from epoch to epoch and from checkpoint to checkpoint."""
+
+    def __init__(self, serializer: Serializer, context: WriterContext, states: list[Any]) -> None:
+        self._serializer = serializer
+        self._folder = context.directory
+        self._blocks: list[Any] = []
+        last: tuple[int, int] = max(states, default=(0, 0))
+        self._checkpoint, self._count = last
+
+    def write(self, values: list[Any], timestamps: list[int | None] | None) -> None:
+        self._blocks.append(self._serializer.messages(values, timestamps))
+
+    def end_epoch(self, end: EpochEnd) -> list[Any]:
+        if not self._blocks:
+            return []
+        if end.checkpoint != self._checkpoint:
+            self._checkpoint, self._count = end.checkpoint, 0
+        self._count += 1
+        path = os.path.join(self._folder, f"{end.handle}.messages")
+        with open(path, "xb") as file:
+            for block in self._blocks:
+                block.save(file)
+            file.flush()
+            os.fsync(file.fileno())
+        topic = self._blocks[0].topics[0]
+        self._blocks = []
+        number = self._checkpoint * _HANDLES_OF_A_CHECKPOINT + self._count
+        return [{"path": path, "number": number, "topic": topic}]
+
+    def state(self) -> tuple[int, int]:
+        return self._checkpoint, self._count

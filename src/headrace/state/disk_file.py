@@ -1,0 +1,169 @@
+"""The entries of one state in the disk store: ``state number, key group, entry key -> value``.
+
+Decides where an entry stands, so that the entries of a key group are neighbours and a snapshot can be read group by group.
+Never keeps values in memory. Used by the tables of the disk backend.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from headrace.state.disk_store import DiskStore
+from headrace.state.disk_values import pack_listed, pack_value, unpack, unpack_listed
+from headrace.state.entry_codec import decode_key, encode_key
+from headrace.state.expiry import Expiry
+from headrace.state.tombstone import TOMBSTONE, Entries
+
+__all__ = ["DiskFile", "DiskSnapshot"]
+
+_PREFIX = struct.Struct(">HH")
+_STATE = struct.Struct(">H")
+_KEY_BYTES = 30
+
+
+class DiskFile:
+    """The entries of one state; ``group_of`` gives the key group of an entry key."""
+
+    __slots__ = ("_cursor", "_group_of", "_number", "_store", "average")
+
+    def __init__(self, store: DiskStore, number: int, group_of: Callable[[Any], int]) -> None:
+        """Take the store and the number of the state in it."""
+        self._store = store
+        self._number = number
+        self._group_of = group_of
+        self._cursor: bytes | None = None
+        self.average = 100.0
+        """About how many bytes an entry has."""
+
+    def get(self, key: Any, missing: Any) -> Any:
+        """Give the value of an entry."""
+        if not self._store.is_open:
+            hash(key)  # as a dict would: a key that cannot be used must not go unnoticed
+            return missing
+        data = self._store.get(_PREFIX.pack(self._number, self._group_of(key)) + encode_key(key)[0])
+        return missing if data is None else unpack(data, key, missing)
+
+    def put(self, entries: Entries, group: int | None = None) -> None:
+        """Write entries; TOMBSTONE removes one. ``group`` is their key group, if all have the same."""
+        puts: dict[bytes, bytes] = {}
+        deletes: list[bytes] = []
+        shared: dict[bytes, list[tuple[Any, Any]]] = {}
+        for key, value in entries:
+            where = _PREFIX.pack(self._number, self._group_of(key) if group is None else group)
+            data, faithful, hashed = encode_key(key)
+            where += data
+            if hashed:
+                present = shared.get(where)
+                if present is None:
+                    stored = self._store.get(where)
+                    present = [] if stored is None else unpack_listed(stored) or []
+                shared[where] = [entry for entry in present if entry[0] != key]
+                if value is not TOMBSTONE:
+                    shared[where].append((key, value))
+            elif value is TOMBSTONE:
+                deletes.append(where)
+            else:
+                puts[where] = pack_value(value) if faithful else pack_listed([(key, value)])
+        for where, listed in shared.items():
+            if listed:
+                puts[where] = pack_listed(listed)
+            else:
+                deletes.append(where)
+        if puts or (deletes and self._store.is_open):
+            self._store.write(puts.items(), deletes)
+        if puts:
+            size = sum(map(len, puts)) + sum(map(len, puts.values()))
+            self.average += (size / len(puts) - self.average) / 4
+
+    def weigh(self, values: Iterable[Any]) -> None:
+        """Learn from some values how large entries are, before any was written."""
+        sizes = [len(pack_value(value)) + _KEY_BYTES for value in values]
+        if sizes:
+            self.average += (sum(sizes) / len(sizes) - self.average) / 2
+
+    def scan(
+        self, group: int | None = None, start: bytes | None = None
+    ) -> Iterator[tuple[bytes, list[tuple[Any, Any]]]]:
+        """Give the entries as they are now, of one key group or all, in the order of their bytes."""
+        prefix = _STATE.pack(self._number) if group is None else _PREFIX.pack(self._number, group)
+        yield from map(_entries_at, self._store.scan(prefix, start))
+
+    def scan_owner(self, owner: Any, group: int) -> Iterator[tuple[bytes, list[tuple[Any, Any]]]]:
+        """Give the entries ``((owner, map key), value)`` of one owner, with the bytes of their map keys."""
+        pair = encode_key((owner, None))[0][:-1]
+        prefix = _PREFIX.pack(self._number, group) + pair
+        for where, data in self._store.scan(prefix):
+            found = _entries_at((where, data))[1]
+            yield where[len(prefix) :], [entry for entry in found if entry[0][0] == owner]
+
+    def groups(self) -> Iterator[int]:
+        """Give the key groups that have entries."""
+        state = _STATE.pack(self._number)
+        start = state
+        while True:
+            where = next((where for where, _ in self._store.scan(state, start)), None)
+            if where is None:
+                return
+            group = _PREFIX.unpack_from(where)[1]
+            yield group
+            if group + 1 > 0xFFFF:
+                return
+            start = _PREFIX.pack(self._number, group + 1)
+
+    def by_group(self, expiry: Expiry | None) -> DiskSnapshot:
+        """Give all entries by key group, read while they are iterated over; expired ones are left out if the state says so."""
+        return DiskSnapshot(self, expiry if expiry is not None and expiry.in_full_snapshot else None)
+
+    def take_turns(self, count: int) -> Iterator[tuple[Any, Any]]:
+        """Give the next ``count`` entries or so, beginning anew after the last one."""
+        seen = 0
+        last: bytes | None = None
+        for where, entries in self.scan(start=self._cursor):
+            if seen >= count:
+                last = where
+                break
+            seen += len(entries)
+            yield from entries
+        self._cursor = last
+
+
+class DiskSnapshot(Mapping[int, Iterable[tuple[Any, Any]]]):
+    """Key group -> entries, each group read from disk when it is asked for."""
+
+    def __init__(self, file: DiskFile, expiry: Expiry | None) -> None:
+        """Take what is shown."""
+        self._file = file
+        self._expiry = expiry
+        self._groups = list(file.groups())
+
+    def __getitem__(self, group: int) -> Iterator[tuple[Any, Any]]:
+        """Give the entries of a key group, which are read one after the other."""
+        expiry = self._expiry
+        for _, entries in self._file.scan(group):
+            if expiry is None:
+                yield from entries
+            else:
+                now = expiry.now()
+                for key, value in entries:
+                    living = expiry.living(value, now)
+                    if living is not None:
+                        yield key, living
+
+    def __iter__(self) -> Iterator[int]:
+        """Iterate over the key groups."""
+        return iter(self._groups)
+
+    def __len__(self) -> int:
+        """Count the key groups."""
+        return len(self._groups)
+
+
+def _entries_at(item: tuple[bytes, bytes]) -> tuple[bytes, list[tuple[Any, Any]]]:
+    where, data = item
+    listed = unpack_listed(data)
+    if listed is not None:
+        return where, listed
+    key = decode_key(where[_PREFIX.size :])
+    return where, [(key, unpack(data, key, None))]

@@ -1,0 +1,273 @@
+"""What all keyed backends have in common: states, tables and timer queues by name, for a range of key groups.
+
+Decides which table stands behind which name and refuses a name that is used for two kinds of state. How entries are held
+is decided by the subclasses: as live objects (``heap``) or on disk (``disk``). Operators see this class only. Never
+chooses the current key: the operator does, by ``backend.key = key`` for each record.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn, overload
+
+from headrace.common.errors import StateError, TypeMismatchError
+from headrace.state.descriptors import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ReducingStateDescriptor,
+    StateDescriptor,
+    ValueStateDescriptor,
+)
+from headrace.state.heap_states import (
+    HeapAggregatingState,
+    HeapListState,
+    HeapReducingState,
+    HeapValueState,
+    KeyHolder,
+)
+from headrace.state.heap_table import HeapTable
+from headrace.state.interfaces import AggregatingState, ListState, MapState, ReducingState, ValueState
+from headrace.state.key_groups import GroupCache
+from headrace.state.opaque_key import unwrap_key
+from headrace.state.timers import TimerQueue
+from headrace.state.tombstone import KeyedDelta
+from headrace.state.ttl_map_state import TTL_IMPLEMENTATIONS
+from headrace.state.ttl_states import ttl_kind
+
+__all__ = ["NO_KEY", "TIMER_PREFIX", "KeyedBackend"]
+
+TIMER_PREFIX = "_timer_state/"
+_TABLE = "table"
+
+_IMPLEMENTATIONS: dict[str, type[Any]] = {
+    ValueStateDescriptor.kind: HeapValueState,
+    ListStateDescriptor.kind: HeapListState,
+    ReducingStateDescriptor.kind: HeapReducingState,
+    AggregatingStateDescriptor.kind: HeapAggregatingState,
+}
+
+
+def wall_clock() -> int:
+    """Give the wall-clock time in milliseconds.
+
+    >>> wall_clock() > 1_700_000_000_000
+    True
+    """
+    return time.time_ns() // 1_000_000
+
+
+class _NoKey:
+    """The current key while there is none: any use of it in a table raises."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> NoReturn:
+        raise StateError(
+            "Keyed state can only be used on a keyed stream, while a record or timer of a key is processed",
+            remedy="put key_by(...) before the operator; do not use keyed state in open(), close() or for broadcast "
+            "elements",
+        )
+
+    def __repr__(self) -> str:
+        return "NO_KEY"
+
+
+NO_KEY = _NoKey()
+
+
+class KeyedBackend(KeyHolder):
+    """Tables and timers of one operator's subtask."""
+
+    __slots__ = ("_groups", "_kinds", "_sweepers", "_tables", "_timers", "key_groups", "max_parallelism", "now")
+
+    map_state: type[Any]
+    """The implementation of map states."""
+    large = False
+    """Whether state may be larger than memory: operators then keep nothing beside their tables."""
+
+    def __init__(self, max_parallelism: int, key_groups: range, groups: GroupCache) -> None:
+        """Start empty, with no current key."""
+        self.key: Any = NO_KEY
+        self.now: Callable[[], int] = wall_clock
+        """The processing time by which states with a time to live expire, in milliseconds."""
+        self.max_parallelism = max_parallelism
+        self.key_groups = key_groups
+        self._groups = groups
+        self._tables: dict[str, HeapTable] = {}
+        self._timers: dict[str, TimerQueue] = {}
+        self._kinds: dict[str, str] = {}
+        self._sweepers: list[Callable[[], None]] = []
+
+    def current_key(self) -> Any:
+        """Give the current key as the user's key selector returned it."""
+        if self.key is NO_KEY:
+            hash(NO_KEY)
+        return unwrap_key(self.key)
+
+    # -- states ---------------------------------------------------------------------------------------------------
+
+    @overload
+    def get_state(self, descriptor: ValueStateDescriptor) -> ValueState[Any]: ...
+    @overload
+    def get_state(self, descriptor: ListStateDescriptor) -> ListState[Any]: ...
+    @overload
+    def get_state(self, descriptor: MapStateDescriptor) -> MapState[Any, Any]: ...
+    @overload
+    def get_state(self, descriptor: ReducingStateDescriptor) -> ReducingState[Any]: ...
+    @overload
+    def get_state(self, descriptor: AggregatingStateDescriptor) -> AggregatingState[Any, Any]: ...
+    def get_state(self, descriptor: StateDescriptor) -> Any:
+        """Give the state that the descriptor describes; the same name always means the same contents."""
+        if getattr(descriptor, "name", "").startswith(TIMER_PREFIX):
+            raise StateError(f"State names must not start with {TIMER_PREFIX!r}", seen=descriptor.name)
+        return self.state_at(self, descriptor)
+
+    def state_at(
+        self, holder: KeyHolder, descriptor: StateDescriptor, prefix: str = "", namespaced: bool = False
+    ) -> Any:
+        """Give a state whose current key (with its namespace) is ``holder.key``, filed under a name with ``prefix``."""
+        kind = getattr(descriptor, "kind", "")
+        implementation = self.map_state if kind == MapStateDescriptor.kind else _IMPLEMENTATIONS.get(kind)
+        if implementation is None:
+            raise TypeMismatchError("Not a state descriptor", seen=descriptor, expected="a StateDescriptor")
+        name = prefix + descriptor.name
+        if descriptor.ttl_config is None or not descriptor.ttl_config.is_enabled():
+            return implementation(holder, self.table(name, namespaced=namespaced, kind=kind), descriptor)
+        table = self.table(name, namespaced=namespaced, kind=ttl_kind(kind))
+        state = TTL_IMPLEMENTATIONS[kind](holder, table, descriptor, self.now)
+        if state.sweeps_for_every_record:
+            self._sweepers.append(state.sweep)
+            self.__class__ = _sweeping(type(self))
+        return state
+
+    def keys_of(self, descriptor: StateDescriptor) -> Iterable[Any]:
+        """Give all keys that have an entry in a state that :meth:`get_state` was asked for."""
+        return self._tables[descriptor.name].keys()
+
+    def table(self, name: str, *, namespaced: bool = False, kind: str = _TABLE) -> Any:
+        """Give the table of that name, made empty (or from what was restored) at the first call."""
+        table = self._tables.get(name)
+        if table is None:
+            restored = self._kinds.get(name, kind)
+            if restored != kind:
+                raise _wrong_kind(name, restored, kind)
+            table = self._tables[name] = self._make_table(name, kind, namespaced)
+        elif table.kind != kind or table.namespaced != namespaced:
+            raise _wrong_kind(name, _shown(table.kind, table.namespaced), _shown(kind, namespaced))
+        return table
+
+    def timers(self, name: str) -> TimerQueue:
+        """Give the timer queue of that name, made empty (or from what was restored) at the first call."""
+        queue = self._timers.get(name)
+        if queue is None:
+            queue = self._timers[name] = self._make_timers(name)
+        return queue
+
+    @staticmethod
+    def is_map(kind: str) -> bool:
+        """Say whether a kind of state is filed entry by entry."""
+        return kind in _MAP_KINDS
+
+    @abstractmethod
+    def _make_table(self, name: str, kind: str, namespaced: bool) -> HeapTable:
+        """A table with what was restored under that name."""
+
+    @abstractmethod
+    def _make_timers(self, name: str) -> TimerQueue:
+        """A queue with what was restored under that name."""
+
+    # -- saving ---------------------------------------------------------------------------------------------------
+
+    def state_kinds(self) -> dict[str, str]:
+        """Give the kind of every state, to be filed beside the entries and handed to :meth:`apply` again."""
+        return self._kinds | {name: table.kind for name, table in self._tables.items()}
+
+    def collect_delta(self) -> KeyedDelta:
+        """Give what changed since the last call, by state and key group, and start anew.
+
+        Values are the live objects: pickle the delta before the next record is processed. The cost grows with what
+        changed only.
+        """
+        groups = self._groups
+        delta = {name: table.collect_delta(groups) for name, table in self._tables.items() if table.changes}
+        for name, queue in self._timers.items():
+            changed = queue.collect_delta()
+            if changed:
+                delta[TIMER_PREFIX + name] = changed
+        return delta
+
+    @abstractmethod
+    def snapshot_full(self) -> KeyedDelta:
+        """Give everything, in the same shape; what counts as changed stays as it is. Use it before the next record."""
+
+    def apply(self, delta: KeyedDelta, kinds: dict[str, str] | None = None) -> None:
+        """Take over a delta or snapshot, as far as it belongs to this backend's key groups.
+
+        Later calls win. What is applied does not count as changed.
+        """
+        self.apply_part(delta, kinds)
+        self.finish_restore()
+
+    def apply_part(self, delta: KeyedDelta, kinds: dict[str, str] | None = None) -> None:
+        """Take over a part of a delta; when all parts are there, call `finish_restore`."""
+        for name, kind in (kinds or {}).items():
+            if name in self._tables and self._tables[name].kind != kind:
+                raise _wrong_kind(name, kind, self._tables[name].kind)
+            self._kinds[name] = kind
+        for name, by_group in delta.items():
+            mine = {group: entries for group, entries in by_group.items() if group in self.key_groups}
+            if mine:
+                self._apply(name, mine)
+
+    def finish_restore(self) -> None:
+        """All parts have been applied."""
+
+    @abstractmethod
+    def _apply(self, name: str, by_group: Any) -> None:
+        """Take over entries of one state."""
+
+    def make_room(self) -> None:
+        """Called between two runs of records, when nobody holds values of the tables: may take them out of memory."""
+
+    def close(self) -> None:
+        """Release what is not memory."""
+
+
+_MAP_KINDS = (MapStateDescriptor.kind, ttl_kind(MapStateDescriptor.kind))
+_key = vars(KeyHolder)["key"].__get__
+_set_key = vars(KeyHolder)["key"].__set__
+_SWEEPING: dict[type[KeyedBackend], type[KeyedBackend]] = {}
+
+
+def _sweeping(base: type[KeyedBackend]) -> type[KeyedBackend]:
+    """The class of a backend in which a state wants to clean up for every record: setting the key does it."""
+
+    def set_key(self: Any, key: Any) -> None:
+        _set_key(self, key)
+        for sweep in self._sweepers:
+            sweep()
+
+    if base in _SWEEPING.values():
+        return base
+    if base not in _SWEEPING:
+        _SWEEPING[base] = type(base.__name__, (base,), {"__slots__": (), "key": property(_key, set_key)})
+    return _SWEEPING[base]
+
+
+def _shown(kind: str, namespaced: bool) -> str:
+    return f"{kind} per window" if namespaced else kind
+
+
+def _wrong_kind(name: str, present: str, wanted: str) -> StateError:
+    remedy = "give each state of an operator its own name"
+    if ttl_kind(present) == wanted or present == ttl_kind(wanted):
+        remedy = "a time to live cannot be added to saved state, nor taken from it: use another name for the new state"
+    return StateError(
+        f"The state {name!r} is a {present} and cannot be used as a {wanted}",
+        seen=wanted,
+        expected=present,
+        remedy=remedy,
+    )

@@ -1,0 +1,152 @@
+"""Map state with a time to live: each entry has an age of its own. The rules stand in `ttl_states`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from typing import Any
+
+from headrace.state.descriptors import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ReducingStateDescriptor,
+    StateDescriptor,
+    ValueStateDescriptor,
+)
+from headrace.state.heap_states import KeyHolder
+from headrace.state.heap_table import MISSING, HeapMapTable
+from headrace.state.interfaces import MapState
+from headrace.state.ttl_states import (
+    Timed,
+    TtlAggregatingState,
+    TtlListState,
+    TtlReducingState,
+    TtlState,
+    TtlValueState,
+)
+
+__all__ = ["TTL_IMPLEMENTATIONS", "TtlMapState"]
+
+
+class TtlMapState(TtlState, MapState[Any, Any]):
+    """A map per key, each entry with an age of its own."""
+
+    __slots__ = ("_map",)
+
+    def __init__(
+        self, holder: KeyHolder, table: HeapMapTable, descriptor: StateDescriptor, now: Callable[[], int]
+    ) -> None:
+        """Bind the table."""
+        super().__init__(holder, table, descriptor, now)
+        self._map = table
+
+    def get(self, key: Any) -> Any:
+        """Give the value under ``key``, ``None`` if there is none."""
+        now, current = self._now(), self._holder.key
+        self._sweep(now)
+        return self._seen(current, key, self._map.lookup(current, key), now)
+
+    def put(self, key: Any, value: Any) -> None:
+        """Set the value under ``key``."""
+        now = self._now()
+        self._sweep(now)
+        self._map.put(self._holder.key, key, (value, now))
+
+    def put_all(self, dict_value: Mapping[Any, Any]) -> None:
+        """Set all entries of ``dict_value``."""
+        now, current = self._now(), self._holder.key
+        self._sweep(now)
+        for key, value in dict_value.items():
+            self._map.put(current, key, (value, now))
+
+    def remove(self, key: Any) -> None:
+        """Remove ``key``; without entries the state is empty again."""
+        self._sweep(self._now())
+        self._map.remove(self._holder.key, key)
+
+    def contains(self, key: Any) -> bool:
+        """Say whether there is an entry under ``key``."""
+        now, current = self._now(), self._holder.key
+        self._sweep(now)
+        entry = self._map.lookup(current, key)
+        if entry is MISSING:
+            return False
+        if self._expiry.expired(entry[1], now):
+            self._map.remove(current, key)
+            return self._see_expired
+        return True
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """Iterate over the entries; each is used when its turn comes."""
+        now, current = self._now(), self._holder.key
+        self._sweep(now)
+        return self._items(current, now)
+
+    def keys(self) -> Iterator[Any]:
+        """Iterate over the keys."""
+        return (key for key, _ in self.items())
+
+    def values(self) -> Iterator[Any]:
+        """Iterate over the values."""
+        return (value for _, value in self.items())
+
+    def is_empty(self) -> bool:
+        """Say whether there is no entry."""
+        now, current = self._now(), self._holder.key
+        self._sweep(now)
+        seen = self._items(current, now, touch=False)
+        empty = next(seen, None) is None
+        seen.close()
+        return empty
+
+    def clear(self) -> None:
+        """Remove all entries of the current key."""
+        self._map.clear(self._holder.key)
+
+    def _items(self, current: Any, now: int, touch: bool = True) -> Generator[tuple[Any, Any], None, None]:
+        # What is expired or used is changed after the look, not under the iterator.
+        expired: list[Any] = []
+        used: list[tuple[Any, Any]] = []
+        try:
+            for key, (value, time) in self._map.entries(current):
+                if self._expiry.expired(time, now):
+                    expired.append(key)
+                    if not self._see_expired:
+                        continue
+                elif self._on_read and touch and time != now:
+                    used.append((key, value))
+                yield key, value
+        finally:
+            for key in expired:
+                self._map.remove(current, key)
+            for key, value in used:
+                entry = self._map.lookup(current, key)
+                if entry is not MISSING and entry[0] is value:
+                    self._map.put(current, key, (value, now))
+
+    def _seen(self, current: Any, key: Any, entry: Any, now: int) -> Any:
+        """What a look at an entry shows; it counts as a use."""
+        if entry is MISSING:
+            return None
+        value, used = entry
+        if self._expiry.expired(used, now):
+            self._map.remove(current, key)
+            return value if self._see_expired else None
+        if self._on_read and used != now:
+            self._map.put(current, key, (value, now))
+        return value
+
+    def _clean(self, key: Any, now: int) -> None:
+        entries: list[tuple[Any, Timed]] = list(self._map.entries(key))
+        for name, timed in entries:
+            if self._expiry.expired(timed[1], now):
+                self._map.remove(key, name)
+
+
+TTL_IMPLEMENTATIONS: dict[str, type[Any]] = {
+    ValueStateDescriptor.kind: TtlValueState,
+    ListStateDescriptor.kind: TtlListState,
+    MapStateDescriptor.kind: TtlMapState,
+    ReducingStateDescriptor.kind: TtlReducingState,
+    AggregatingStateDescriptor.kind: TtlAggregatingState,
+}

@@ -1,0 +1,71 @@
+"""What the tests of connectors share: a Kafka broker, environments on the local executor, readers without a job."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headrace.common import Configuration
+from headrace.datastream import StreamExecutionEnvironment
+from headrace.sources.base import ReaderContext, Source, SplitReader
+
+_HERE = str(Path(__file__).resolve().parent)
+if _HERE not in sys.path:
+    sys.path.insert(0, _HERE)
+
+if TYPE_CHECKING:
+    from kafka_kit.broker import Broker
+
+
+@pytest.fixture(scope="session")
+def broker() -> Iterator[Broker]:
+    """A running Kafka broker."""
+    from kafka_kit.broker import Broker
+
+    started = Broker()
+    try:
+        yield started.start()
+    finally:
+        started.remove()
+
+
+@pytest.fixture
+def make_env() -> Callable[..., StreamExecutionEnvironment]:
+    """Makes environments: `make_env(parallelism, executor, some__key="value")`."""
+
+    def make(parallelism: int = 2, executor: str = "local", **settings: Any) -> StreamExecutionEnvironment:
+        configuration = Configuration().set_string("headrace.executor", executor)
+        for key, value in settings.items():
+            configuration.set_string(key.replace("__", "."), str(value))
+        return StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(parallelism)
+
+    return make
+
+
+def read_all(reader: SplitReader, limit: int = 1000) -> list[Any]:
+    """Reads a bounded split to its end."""
+    values: list[Any] = []
+    while not reader.finished:
+        values += reader.read(limit, 0).values
+    return values
+
+
+@pytest.fixture
+def contents() -> Callable[[Any], list[Any]]:
+    """Gives all values of a bounded source, split by split."""
+
+    def read(source: Any, parallelism: int = 1) -> list[Any]:
+        definition: Source = source.get_definition()
+        values: list[Any] = []
+        for splits in definition.splits(parallelism):
+            for split in splits:
+                reader = definition.open_reader(split, None, ReaderContext())
+                values += read_all(reader)
+                reader.close()
+        return values
+
+    return read

@@ -1,0 +1,301 @@
+"""FileSink: what becomes visible when, in which directory, under which name, and that nothing is there twice."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import fastavro
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import orc
+
+from headrace.common import Row, Types, WatermarkStrategy
+from headrace.common.errors import HeadraceError, InvalidProgramError, JobExecutionError, TypeMismatchError
+from headrace.common.serialization import Encoder
+from headrace.datastream.connectors.file_system import (
+    BucketAssigner,
+    FileCompactor,
+    FileSink,
+    OutputFileConfig,
+    RollingPolicy,
+    StreamingFileSink,
+)
+from headrace.datastream.connectors.number_seq import NumberSequenceSource
+from headrace.datastream.formats.avro import AvroBulkWriters, AvroSchema
+from headrace.datastream.formats.csv import CsvBulkWriters, CsvSchema
+from headrace.datastream.formats.orc import OrcBulkWriters
+from headrace.datastream.formats.parquet import AvroParquetWriters, ParquetBulkWriters
+from headrace.sinks.base import EpochEnd, Handle, SinkWriter, WriterContext
+from headrace.table import DataTypes
+
+ONE = BucketAssigner.base_path_bucket_assigner()
+ROWS = DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT()), DataTypes.FIELD("name", DataTypes.STRING())])
+ROW_TYPE = Types.ROW_NAMED(["id", "name"], [Types.LONG(), Types.STRING()])
+
+
+class Task:
+    """A sink's subtask and its driver, without a job."""
+
+    def __init__(self, sink: FileSink, log: Path, type_info: Any = None) -> None:
+        self.definition = pickle.loads(pickle.dumps(sink.definition_for(type_info)))
+        self.log = log
+        log.mkdir(exist_ok=True)
+        self.committer = self.definition.open_committer("job", "sink")
+        self.epochs = 0
+        self.open([])
+
+    def open(self, states: list[Any]) -> None:
+        states = pickle.loads(pickle.dumps(states))
+        self.writer: SinkWriter = self.definition.open_writer(
+            WriterContext("sink", "job", directory=str(self.log)), states
+        )
+
+    def end(self, checkpointing: bool = False, last: bool = False, now: int = 0) -> list[Handle]:
+        self.epochs += 1
+        name = f"sink-0-e0000000001-g0000000001-{self.epochs}"
+        payloads = self.writer.end_epoch(EpochEnd(name, 1, 1, checkpointing, last, now))
+        return [Handle(f"{name}.{i}", 0, 1, 1, payload) for i, payload in enumerate(payloads)]
+
+    def fail_and_go_on(self) -> None:
+        """Another process takes over; this one's memory is lost, its files stay open."""
+        state = self.writer.state()
+        self.open([] if state is None else [state])
+
+    def commit(self, handles: list[Handle]) -> None:
+        for handle in handles:
+            self.committer.commit(handle)
+
+
+def visible(folder: Path) -> list[str]:
+    return sorted(
+        line
+        for path in folder.rglob("*")
+        if path.is_file() and not path.name.startswith(".")
+        for line in path.read_text().splitlines()
+    )
+
+
+def text_sink(folder: Path, **policy: int) -> Any:
+    builder = FileSink.for_row_format(str(folder), Encoder.simple_string_encoder()).with_bucket_assigner(ONE)
+    return builder.with_rolling_policy(RollingPolicy.default_rolling_policy(**policy)) if policy else builder
+
+
+def test_a_file_is_hidden_until_its_commit_and_committed_once(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    task = Task(text_sink(out).build(), tmp_path / "log")
+    task.writer.write(["a", "b"], None)
+    handles = task.end(last=True)
+    assert len(handles) == 1 and visible(out) == []
+    task.commit(handles)
+    task.commit(handles)
+    assert visible(out) == ["a", "b"]
+    assert not task.committer.abort(handles[0]) and visible(out) == ["a", "b"]
+
+
+def test_an_aborted_file_never_appears(tmp_path: Path) -> None:
+    task = Task(text_sink(tmp_path / "out").build(), tmp_path / "log")
+    task.writer.write(["a"], None)
+    (handle,) = task.end(last=True)
+    assert task.committer.abort(handle)
+    with pytest.raises(JobExecutionError, match="pending file of checkpoint 1 is gone"):
+        task.committer.commit(handle)
+    assert visible(tmp_path / "out") == []
+
+
+def test_a_part_goes_on_over_epochs_and_processes(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    task = Task(text_sink(out).build(), tmp_path / "log")
+    for number in range(4):
+        task.writer.write([f"{number}"], None)
+        assert task.end(checkpointing=True) == []
+        lost = task.writer
+        task.fail_and_go_on()
+        lost.write(["of a zombie"], None)
+        lost.close()
+    handles = task.end(last=True)
+    assert len(handles) == 1
+    task.commit(handles)
+    assert visible(out) == ["0", "1", "2", "3"]
+
+
+def test_rolling_by_size_age_and_idleness(tmp_path: Path) -> None:
+    sink = text_sink(tmp_path / "out", part_size=10, rollover_interval=1000, inactivity_interval=300)
+    task = Task(sink.with_bucket_check_interval(1).build(), tmp_path / "log")
+    task.writer.write(["12345"] * 7, None)  # six bytes each: the third makes the part too large for a fourth
+    sizes = [os.path.getsize(h.payload["from"]) for h in task.end()]
+    assert sizes == [12, 12, 12]
+    import time
+
+    now = int(time.time() * 1000)
+    assert task.end(now=now + 100) == []
+    assert len(task.end(now=now + 400)) == 1
+    task.writer.write(["x"], None)
+    task.writer._parts[""].written = now + 100_000  # type: ignore[attr-defined]
+    assert len(task.end(now=now + 2000)) == 1
+
+
+def test_rolling_with_checkpoints(tmp_path: Path) -> None:
+    builder = text_sink(tmp_path / "out").with_rolling_policy(RollingPolicy.on_checkpoint_rolling_policy())
+    task = Task(builder.build(), tmp_path / "log")
+    task.writer.write(["a"], None)
+    assert task.end() == []
+    assert len(task.end(checkpointing=True)) == 1
+    assert task.writer.state() is None
+
+
+def test_names_of_files_and_directories(tmp_path: Path) -> None:
+    config = OutputFileConfig.builder().with_part_prefix("pre").with_part_suffix(".txt").build()
+
+    class Parity(BucketAssigner):
+        def get_bucket_id(self, element: Any, processing_time: int) -> str:
+            return f"odd={element % 2}"
+
+    for assigner in (Parity(), BucketAssigner.date_time_bucket_assigner("'year='yyyy", "UTC")):
+        builder = FileSink.for_row_format(str(tmp_path / "out"), Encoder.simple_string_encoder())
+        sink = builder.with_output_file_config(config).with_bucket_assigner(assigner).build()
+        definition = sink.definition_for(None)
+        writer = definition.open_writer(WriterContext("sink", "job", directory=str(tmp_path)), [])
+        writer.write([1, 2, 3], None)
+        for number, payload in enumerate(writer.end_epoch(EpochEnd("h", 1, 1, last=True))):
+            definition.open_committer("job", "sink").commit(Handle(str(number), 0, 1, 1, payload))
+    import datetime
+
+    year = datetime.datetime.now(datetime.timezone.utc).year
+    names = {str(path.parent.relative_to(tmp_path / "out")): path for path in (tmp_path / "out").rglob("pre-*.txt")}
+    assert {name: path.read_text() for name, path in names.items()} == {
+        "odd=0": "2\n",
+        "odd=1": "1\n3\n",
+        f"year={year}": "1\n2\n3\n",
+    }
+
+
+# -- formats ----------------------------------------------------------------------------------------------------------
+
+AVRO = AvroSchema.parse_string(
+    '{"type": "record", "name": "r", "fields": [{"name": "id", "type": "long"}, {"name": "name", "type": ["null", "string"]}]}'
+)
+
+
+def pairs_of_csv(path: Path) -> list[tuple[int, str | None]]:
+    return [(int(a), b or None) for a, b in (line.split(",") for line in path.read_text().splitlines()[1:])]
+
+
+def pairs_of_avro(path: Path) -> list[tuple[int, str | None]]:
+    with path.open("rb") as file:
+        return [(record["id"], record["name"]) for record in fastavro.reader(file)]
+
+
+def pairs_of_table(table: Any) -> list[tuple[int, str | None]]:
+    return [(row["id"], row["name"]) for row in table.to_pylist()]
+
+
+CSV = CsvSchema.builder().add_number_column("id").add_string_column("name").set_use_header().build()
+FORMATS = {
+    "csv": (CsvBulkWriters.for_schema(CSV), Row, pairs_of_csv),
+    "avro": (AvroBulkWriters.for_generic_record(AVRO), dict, pairs_of_avro),
+    "parquet": (ParquetBulkWriters.for_row_type(ROWS), Row, lambda path: pairs_of_table(pq.read_table(path))),
+    "orc": (
+        OrcBulkWriters.for_row_type(ROWS, {"orc.compress": "ZSTD"}),
+        Row,
+        lambda path: pairs_of_table(orc.read_table(path)),
+    ),
+    "avro in parquet": (
+        AvroParquetWriters.for_generic_record(AVRO),
+        dict,
+        lambda path: pairs_of_table(pq.read_table(path)),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_bulk_formats_over_epochs_and_processes(tmp_path: Path, kind: str) -> None:
+    factory, make, read = FORMATS[kind]
+    sink = FileSink.for_bulk_format(str(tmp_path / "out"), factory).with_bucket_assigner(ONE).build()
+    task = Task(sink, tmp_path / "log")
+    expected = [(n, None if n % 3 else f"n{n}") for n in range(50)]
+    for start in range(0, 40, 10):
+        task.writer.write([make(id=i, name=n) for i, n in expected[start : start + 10]], None)
+        assert task.end() == []
+        task.fail_and_go_on()
+    task.writer.write([make(id=i, name=n) for i, n in expected[40:]], None)
+    handles = task.end(checkpointing=True)
+    assert len(handles) == 1 and task.writer.state() is None
+    task.commit(handles)
+    (path,) = [p for p in (tmp_path / "out").iterdir() if not p.name.startswith(".")]
+    assert read(path) == expected
+
+
+def test_a_value_that_does_not_fit_its_column(tmp_path: Path) -> None:
+    sink = FileSink.for_bulk_format(str(tmp_path), ParquetBulkWriters.for_row_type(ROWS)).build()
+    task = Task(sink, tmp_path / "log")
+    task.writer.write([Row("x", "y")], None)
+    with pytest.raises(TypeMismatchError, match="field 'id' has not the type of its column"):
+        task.end(last=True)
+
+
+# -- programs ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("checkpoints", [False, True])
+def test_a_job_writes_every_element_once(tmp_path: Path, make_env: Any, checkpoints: bool) -> None:
+    env = make_env(2)
+    if checkpoints:
+        env.enable_checkpointing(300)
+    numbers = env.from_source(NumberSequenceSource(1, 20_000), WatermarkStrategy.no_watermarks(), "numbers")
+    numbers.map(lambda n: Row(n, f"n{n}"), ROW_TYPE).sink_to(text_sink(tmp_path / "text", part_size=50_000).build())
+    parquet = FileSink.for_bulk_format(str(tmp_path / "parquet"), ParquetBulkWriters.for_row_type(ROWS))
+    numbers.map(lambda n: Row(n, f"n{n}"), ROW_TYPE).sink_to(parquet.build())
+    env.execute("files")
+    assert visible(tmp_path / "text") == sorted(f"+I[{n}, n{n}]" for n in range(1, 20_001))
+    files = [p for p in (tmp_path / "parquet").rglob("part-*")]
+    assert sorted(i for path in files for i, _ in pairs_of_table(pq.read_table(path))) == list(range(1, 20_001))
+    assert not list(tmp_path.rglob("*.inprogress.*"))
+
+
+def test_the_old_name_with_add_sink(tmp_path: Path, make_env: Any) -> None:
+    env = make_env(1)
+    sink = StreamingFileSink.for_row_format(str(tmp_path), Encoder.simple_string_encoder()).build()
+    env.from_collection([True, False], Types.BOOLEAN()).add_sink(sink)
+    env.execute("old")
+    assert visible(tmp_path) == ["false", "true"]
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda: FileSink.for_row_format("/tmp", None), TypeMismatchError, "takes an Encoder"),
+        (lambda: FileSink.for_bulk_format("/tmp", None), TypeMismatchError, "takes a BulkWriterFactory"),
+        (
+            lambda: FileSink.for_row_format("s3://b/x", Encoder.simple_string_encoder()),
+            InvalidProgramError,
+            "local file system",
+        ),
+        (
+            lambda: BucketAssigner.date_time_bucket_assigner("QQQ").buckets(),
+            InvalidProgramError,
+            "letter of the pattern",
+        ),
+        (
+            lambda: BucketAssigner.date_time_bucket_assigner("yyyy", "No/Where").buckets(),
+            InvalidProgramError,
+            "time zone",
+        ),
+        (lambda: text_sink(Path("/tmp")).with_rolling_policy(5), TypeMismatchError, "RollingPolicy"),
+        (lambda: RollingPolicy.default_rolling_policy(part_size=0), InvalidProgramError, "above zero"),
+        (
+            lambda: FileSink.for_bulk_format("/tmp", FORMATS["csv"][0]).with_rolling_policy(
+                RollingPolicy.default_rolling_policy()
+            ),
+            TypeMismatchError,
+            "end with each checkpoint",
+        ),
+        (FileCompactor.identical_file_compactor, InvalidProgramError, "Compaction"),
+    ],
+)
+def test_refusals(make: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text) as caught:
+        make()
+    assert isinstance(caught.value, HeadraceError)

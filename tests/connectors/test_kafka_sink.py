@@ -1,0 +1,259 @@
+"""KafkaSink against a real broker: what arrives, under which topic and key, and that a second commit adds nothing."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headrace.common import Types, WatermarkStrategy
+from headrace.common.errors import HeadraceError, InvalidProgramError, JobExecutionError
+from headrace.common.serialization import SerializationSchema, SimpleStringSchema
+from headrace.datastream.connectors.base import DeliveryGuarantee
+from headrace.datastream.connectors.kafka import (
+    FlinkKafkaConsumer,
+    FlinkKafkaProducer,
+    KafkaOffsetsInitializer,
+    KafkaRecordSerializationSchema,
+    KafkaSink,
+    KafkaSinkBuilder,
+    KafkaSource,
+    KafkaTopicSelector,
+    Semantic,
+)
+from headrace.sinks.base import EpochEnd, Handle, WriterContext
+
+if TYPE_CHECKING:
+    from kafka_kit.broker import Broker
+
+pytestmark = pytest.mark.spark  # the broker is a JVM
+
+LEAST, EXACTLY = DeliveryGuarantee.AT_LEAST_ONCE, DeliveryGuarantee.EXACTLY_ONCE
+
+
+def to_topic(broker: Broker, topic: str, guarantee: DeliveryGuarantee = EXACTLY) -> KafkaSinkBuilder:
+    schema = KafkaRecordSerializationSchema.builder().set_topic(topic)
+    serializer = schema.set_value_serialization_schema(SimpleStringSchema()).build()
+    builder = KafkaSink.builder().set_bootstrap_servers(broker.servers).set_record_serializer(serializer)
+    return builder.set_delivery_guarantee(guarantee).set_transactional_id_prefix(f"p{uuid.uuid4().hex[:8]}")
+
+
+class Task:
+    """Subtasks of a sink and their driver, without a job."""
+
+    def __init__(self, sink: KafkaSink, log: Path) -> None:
+        self.definition = pickle.loads(pickle.dumps(sink.get_definition()))
+        self.log = log
+        self.epochs = 0
+        self.writer = self.definition.open_writer(WriterContext("sink", "job", directory=str(log)), [])
+        self.committer = self.definition.open_committer("job", "sink")
+
+    def restart_driver(self) -> None:
+        self.committer = self.definition.open_committer("job", "sink")
+
+    def restart_task(self) -> None:
+        states = [pickle.loads(pickle.dumps(self.writer.state()))]
+        self.writer = self.definition.open_writer(WriterContext("sink", "job", directory=str(self.log)), states)
+
+    def epoch(self, values: list[str], checkpoint: int, timestamps: Any = None) -> list[Handle]:
+        self.epochs += 1
+        self.writer.write(values, timestamps)
+        name = f"sink-0-e{checkpoint:010}-g0000000001-{self.epochs}"
+        payloads = self.writer.end_epoch(EpochEnd(name, checkpoint, 1))
+        return [Handle(name, 0, checkpoint, 1, payload) for payload in payloads]
+
+
+def texts(broker: Broker, topic: str) -> list[str]:
+    return [value.decode() for value in broker.values(topic)]
+
+
+def test_staged_messages_arrive_with_the_commit_and_once(broker: Broker, tmp_path: Path) -> None:
+    topic = broker.topic()
+    task = Task(to_topic(broker, topic).build(), tmp_path)
+    first, second = task.epoch(["a", "b"], 1), task.epoch(["c"], 1)
+    assert broker.values(topic, committed=False) == []
+    kept = {h.payload["path"]: Path(h.payload["path"]).read_bytes() for h in (*first, *second)}
+    for handle in (*first, *second):
+        task.committer.commit(handle)
+    assert texts(broker, topic) == ["a", "b", "c"]
+    assert os.listdir(tmp_path) == []
+    for path, data in kept.items():  # a driver that died before its files were deleted
+        Path(path).write_bytes(data)
+    task.restart_driver()
+    for handle in (*first, *second):
+        task.committer.commit(handle)
+        task.committer.commit(handle)
+    assert texts(broker, topic) == ["a", "b", "c"]
+    task.restart_task()
+    for handle in (*task.epoch(["d"], 1), *task.epoch(["e"], 2)):
+        task.committer.commit(handle)
+    assert texts(broker, topic) == ["a", "b", "c", "d", "e"]
+    task.committer.close()
+
+
+def test_a_commit_that_was_cut_off_is_settled_by_the_next_driver(broker: Broker, tmp_path: Path) -> None:
+    """The first driver has sent the messages and dies before it commits the transaction; it is fenced."""
+    topic = broker.topic()
+    task = Task(to_topic(broker, topic).build(), tmp_path)
+    (ready,) = task.epoch(["a"], 1)
+    task.committer.commit(ready)
+    (handle,) = task.epoch(["b"], 2)
+    old = task.committer
+    channel = old._channels[0]
+    channel.sender.producer.begin_transaction()
+    channel.sender.producer.produce(topic, "b")
+    channel.sender.producer.flush(10)
+    task.restart_driver()
+    task.committer.commit(handle)
+    assert texts(broker, topic) == ["a", "b"]
+    with pytest.raises(Exception, match="(?i)fenced"):
+        channel.sender.producer.commit_transaction(10)
+    assert texts(broker, topic) == ["a", "b"]
+    task.committer.close()
+
+
+def test_an_aborted_handle_leaves_nothing(broker: Broker, tmp_path: Path) -> None:
+    topic = broker.topic()
+    task = Task(to_topic(broker, topic).build(), tmp_path)
+    (handle,) = task.epoch(["a"], 1)
+    assert task.committer.abort(handle)
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(JobExecutionError, match="could not be written to Kafka"):
+        task.committer.commit(handle)
+    assert broker.values(topic, committed=False) == []
+
+
+class Key(SerializationSchema):
+    def serialize(self, element: Any) -> bytes | None:
+        return element[:1].encode() if element != "none" else None
+
+
+class ByLetter(KafkaTopicSelector):
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+
+    def apply(self, data: Any) -> str:
+        return f"{self.prefix}-{data[0]}"
+
+
+@pytest.mark.parametrize("guarantee", list(DeliveryGuarantee))
+def test_topics_keys_and_timestamps(broker: Broker, tmp_path: Path, guarantee: DeliveryGuarantee) -> None:
+    prefix = broker.topic()
+    topics = [broker.topic(3, name=f"{prefix}-{letter}") for letter in "an"]
+    builder = KafkaRecordSerializationSchema.builder().set_topic_selector(ByLetter(prefix))
+    schema = builder.set_key_serialization_schema(Key()).set_value_serialization_schema(SimpleStringSchema()).build()
+    sink = to_topic(broker, "unused", guarantee).set_record_serializer(schema).build()
+    task = Task(sink, tmp_path)
+    for handle in task.epoch(["a1", "none", "a2", "a3"], 1, [1000, 2000, None, 4000]):
+        task.committer.commit(handle)
+    task.writer.close()
+    found = [(m.key(), m.value(), m.timestamp()[1], m.partition()) for m in broker.read(topics[0])]
+    assert [(k, v) for k, v, _, _ in found] == [(b"a", b"a1"), (b"a", b"a2"), (b"a", b"a3")]
+    assert found[0][2] == 1000 and found[2][2] == 4000 and found[1][2] > time.time() * 1000 - 60_000
+    assert len({p for *_, p in found}) == 1
+    assert [(m.key(), m.value()) for m in broker.read(topics[1])] == [(None, b"none")]
+
+
+def test_a_topic_that_is_not_there_fails_the_epoch(broker: Broker, tmp_path: Path) -> None:
+    sink = to_topic(broker, "not-there", LEAST).set_property("message.timeout.ms", "2000").build()
+    task = Task(sink, tmp_path)
+    with pytest.raises(JobExecutionError, match="could not be written to topic 'not-there'"):
+        task.epoch(["a"], 1)
+
+
+def test_a_message_that_is_too_large(broker: Broker, tmp_path: Path) -> None:
+    topic = broker.topic()
+    task = Task(to_topic(broker, topic, LEAST).build(), tmp_path)
+    with pytest.raises(Exception, match="(?i)too large"):
+        task.epoch(["x" * 2_000_000], 1)
+
+
+# -- programs ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("guarantee", list(DeliveryGuarantee))
+def test_from_topic_to_topic(broker: Broker, make_env: Any, guarantee: DeliveryGuarantee) -> None:
+    into, out = broker.topic(2), broker.topic(2)
+    for partition in range(2):
+        broker.send(into, [str(n) for n in range(partition, 5000, 2)], partition)
+    source = (
+        KafkaSource.builder()
+        .set_bootstrap_servers(broker.servers)
+        .set_topics(into)
+        .set_group_id(f"group-{out}")
+        .set_value_only_deserializer(SimpleStringSchema())
+        .set_bounded(KafkaOffsetsInitializer.latest())
+        .build()
+    )
+    env = make_env(2)
+    env.enable_checkpointing(100)
+    lines = env.from_source(source, WatermarkStrategy.no_watermarks(), "in")
+    lines.map(lambda text: f"{text}!", Types.STRING()).sink_to(to_topic(broker, out, guarantee).build())
+    env.execute("through Kafka")
+    assert sorted(texts(broker, out)) == sorted(f"{n}!" for n in range(5000))
+    deadline = time.monotonic() + 10
+    while broker.committed(f"group-{out}", into, [0, 1]) != [2500, 2500] and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert broker.committed(f"group-{out}", into, [0, 1]) == [2500, 2500]
+
+
+def test_the_old_names(broker: Broker, make_env: Any) -> None:
+    into, out = broker.topic(), broker.topic()
+    broker.send(into, ["a", "b"])
+    properties = {"bootstrap.servers": broker.servers, "group.id": f"old-{out}"}
+    consumer = FlinkKafkaConsumer(into, SimpleStringSchema(), properties).set_start_from_earliest()
+    producer = FlinkKafkaProducer(out, SimpleStringSchema(), properties_of(broker), semantic=Semantic.AT_LEAST_ONCE)
+    env = make_env(1)
+    env.add_source(consumer).add_sink(producer)
+    client = env.execute_async("old names")
+    deadline = time.monotonic() + 60
+    while texts(broker, out) != ["a", "b"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    client.cancel().result()
+
+
+def properties_of(broker: Broker) -> dict[str, str]:
+    return {"bootstrap.servers": broker.servers}
+
+
+def unfinished() -> KafkaSinkBuilder:
+    schema = (
+        KafkaRecordSerializationSchema.builder().set_topic("t").set_value_serialization_schema(SimpleStringSchema())
+    )
+    return KafkaSink.builder().set_bootstrap_servers("b:9092").set_record_serializer(schema.build())
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda: KafkaSink.builder().build(), InvalidProgramError, "bootstrap servers"),
+        (lambda: KafkaSink.builder().set_bootstrap_servers("b").build(), InvalidProgramError, "needs a serialiser"),
+        (
+            lambda: unfinished().set_delivery_guarantee(EXACTLY).build(),
+            InvalidProgramError,
+            "prefix for its transactional",
+        ),
+        (lambda: unfinished().set_delivery_guarantee("EXACTLY_ONCE"), TypeError, "takes a DeliveryGuarantee"),
+        (lambda: unfinished().set_transactional_id_prefix("x" * 200), InvalidProgramError, "128 bytes"),
+        (lambda: unfinished().set_record_serializer(SimpleStringSchema()), TypeError, "KafkaRecordSerializationSchema"),
+        (lambda: KafkaRecordSerializationSchema.builder().build(), InvalidProgramError, "need a topic"),
+        (lambda: KafkaRecordSerializationSchema.builder().set_topic("t").build(), InvalidProgramError, "need a value"),
+        (
+            lambda: KafkaRecordSerializationSchema.builder().set_topic("t").set_topic("u"),
+            InvalidProgramError,
+            "already",
+        ),
+        (lambda: KafkaRecordSerializationSchema.builder().set_topic_selector(5), TypeError, "KafkaTopicSelector"),
+    ],
+)
+def test_refusals(make: Callable[[], Any], error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text) as caught:
+        make()
+    assert isinstance(caught.value, HeadraceError)

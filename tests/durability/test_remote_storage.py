@@ -1,0 +1,75 @@
+"""Checkpoints and savepoints on a file system that fsspec knows; here the one in memory."""
+
+from __future__ import annotations
+
+import time
+import uuid
+
+import pytest
+from durability_kit import FailsOnce, expected_counts, expected_remembered, numbers, remembered
+
+from headrace.common import Types
+from headrace.common.errors import HeadraceError
+
+fsspec = pytest.importorskip("fsspec")
+
+
+def slow(value):
+    time.sleep(0.001)
+    return value
+
+
+@pytest.fixture
+def url():
+    place = f"memory://headrace-{uuid.uuid4().hex}"
+    yield place
+    system, path = fsspec.core.url_to_fs(place)
+    if system.exists(path):
+        system.rm(path, recursive=True)
+
+
+def names(url):
+    system, path = fsspec.core.url_to_fs(url)
+    return sorted(system.find(path)) if system.exists(path) else []
+
+
+def test_a_failed_job_goes_on_from_its_remote_checkpoint(make_env, tmp_path, url):
+    env = make_env(directory=False, execution__checkpointing__dir=url)
+    failing = numbers(env, 600).map(FailsOnce(tmp_path / "mark", 555), Types.LONG())
+    counted = failing.map(lambda v: (v % 7, 1)).key_by(lambda t: t[0]).reduce(lambda a, b: (a[0], a[1] + b[1]))
+    assert sorted(counted.execute_and_collect()) == expected_counts(600)
+    assert not (tmp_path / "mark").exists()
+    assert names(url) == [], "a job that has finished leaves nothing"
+
+
+def test_savepoints_travel(make_env, url):
+    env = make_env(directory=False, execution__checkpointing__dir=url)
+    results = remembered(env, 600, slow).execute_and_collect()
+    while results._job.last_epoch.get("totalInputRows", 0) < 200:
+        time.sleep(0.005)
+    path = results._job.stop_with_savepoint(False, f"{url}/savepoints")
+    before = list(results)
+    assert path.startswith("memory://") and any(name.endswith("_metadata") for name in names(url))
+    after = list(remembered(make_env(3, execution__state_recovery__path=path), 600).execute_and_collect())
+    assert sorted(before + after) == expected_remembered(600)
+
+
+def test_a_changed_remote_file_is_noticed(make_env, url):
+    env = make_env(directory=False, execution__checkpointing__dir=url)
+    results = remembered(env, 600, slow).execute_and_collect()
+    while results._job.last_epoch.get("totalInputRows", 0) < 200:
+        time.sleep(0.005)
+    path = results._job.stop_with_savepoint(False, f"{url}/savepoints")
+    list(results)
+    system, place = fsspec.core.url_to_fs(path)
+    victim = next(name for name in system.find(place) if name.endswith((".base", ".delta")))
+    data = system.cat_file(victim)
+    system.pipe_file(victim, data[:100] + bytes([data[100] ^ 1]) + data[101:])
+    with pytest.raises(HeadraceError, match="not trusted|cannot be used"):
+        remembered(make_env(2, execution__state_recovery__path=path), 600).execute_and_collect()
+
+
+def test_storage_that_is_not_known_is_refused(make_env):
+    env = make_env(directory=False, execution__checkpointing__dir="nosuch://x")
+    with pytest.raises(HeadraceError, match="storage cannot be reached"):
+        list(remembered(env, 10).execute_and_collect())
