@@ -90,7 +90,7 @@ def test_checkpoints_of_a_failed_job_stay_if_that_is_wanted(make_env, tmp_path):
 
 def test_a_named_job_goes_on_where_it_was_and_ends_at_once_when_it_had_finished(make_env, tmp_path):
     def run():
-        env = make_env(headrace__job__id="counting", restart_strategy__type="none")
+        env = make_env(interval="1 ms", headrace__job__id="counting", restart_strategy__type="none")
         stream = numbers(env, 500, parallelism=1).map(FailsOnceIfArmed(tmp_path / "mark", 450), Types.LONG())
         return stream.set_parallelism(1).key_by(lambda v: v % 7).process(Remembering()).uid("r")
 
