@@ -133,7 +133,7 @@ def test_times_to_live_stay(make_env, tmp_path):
     def ages(reader):
         operator = reader.operator("every-kind").id
         groups = (entries for chain in reader.chains(operator) for _, entries in chain.groups(operator, "timed"))
-        return {key: max(used for _, used in value) for entries in groups for key, value in entries.items()}
+        return {key: max(used for _, used in value) for entries in groups for key, value in entries}
 
     writer = SavepointWriter.from_existing(reader).transform_keyed_state("every-kind", "timed", lambda key, v: [*v, 0])
     changed = SavepointReader.read(writer.write(str(tmp_path / "changed")))

@@ -42,7 +42,7 @@ def state_data_frame(spark: Any, reader: SavepointReader, uid: str, name: str, s
 def _rows(chain: Chain, operator_id: str, name: str, form: StateForm) -> Iterator[tuple[Any, ...]]:
     """Runs in Spark's workers."""
     for _, entries in chain.groups(operator_id, name):
-        for row in form.rows(entries.items()):
+        for row in form.rows(entries):
             yield _row(row)
 
 

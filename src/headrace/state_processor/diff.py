@@ -115,7 +115,8 @@ def savepoint_diff(savepoint: str | SavepointReader, program: Any, trust: bool =
         try:
             changed += _changed_kinds(operator, graph, *wanted[operator.id])
         except Exception as error:
-            unchecked.append((operator, f"{type(error).__name__}: {error}".splitlines()[0]))
+            reason = error.__cause__ or error  # what the function itself raised
+            unchecked.append((operator, f"{type(reason).__name__}: {reason}".splitlines()[0]))
     return SavepointDiff(
         kept=tuple(kept),
         dropped=tuple(operator for operator in stateful if operator.id not in wanted),

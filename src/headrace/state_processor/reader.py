@@ -11,7 +11,7 @@ from headrace.common.time_domain import TimeDomain
 from headrace.graph.ids import id_of_uid
 from headrace.operators.context import EVENT_TIMERS, PROCESSING_TIMERS
 from headrace.operators.source import SplitPosition
-from headrace.operators.windows.forms import ALIGNED, CONTENTS, SESSIONS, WINDOW_SIZE
+from headrace.operators.windows.forms import ALIGNED, CONTENTS, SESSIONS, SETS, WINDOW_SIZE
 from headrace.operators.windows.window_types import TimeWindow
 from headrace.runtime.manifests import Origin, files_by_owner, unpacked_positions
 from headrace.runtime.savepoints import find_origin
@@ -20,7 +20,7 @@ from headrace.state.key_groups import key_group
 from headrace.state.keyed_backend import TIMER_PREFIX
 from headrace.state.opaque_key import hashable_keys, unwrap_key
 from headrace.state.operator_state import OperatorSnapshot
-from headrace.state_processor.chains import Chain
+from headrace.state_processor.chains import Chain, GroupStream
 from headrace.state_processor.forms import StateForm, form_of
 from headrace.state_processor.records import OperatorInfo, Timer
 
@@ -121,7 +121,7 @@ class SavepointReader:
             row
             for chain in self.chains(operator.id)
             for _, entries in chain.groups(operator.id, name)
-            for row in form.rows(entries.items())
+            for row in form.rows(entries)
         )
 
     def get(self, uid: str, name: str, key: Any) -> Any:
@@ -133,7 +133,7 @@ class SavepointReader:
             row
             for chain in self.chains(operator.id)
             for _, entries in chain.groups(operator.id, name, range(group, group + 1))
-            for row in form.rows(entries.items())
+            for row in form.rows(entries)
             if hashable_keys([row[0]])[0] == hashable
         ]
         if form.per_window:
@@ -148,14 +148,17 @@ class SavepointReader:
         operator = self.operator(uid)
         for chain in self.chains(operator.id):
             size = chain.plain(operator.id)["facts"].get(WINDOW_SIZE, 0)
-            for _, entries in chain.groups(operator.id, CONTENTS):
-                for (key, window), contents in entries.items():
-                    yield unwrap_key(key), window, contents
+            merged = GroupStream(range(operator.max_parallelism), chain.groups(operator.id, SETS))
+            for group, entries in chain.groups(operator.id, CONTENTS):
+                # Contents stay where they are when their window grows.
+                grown = {(key, place): window for key, set_ in merged[group] for window, place in set_.items()}
+                for (key, place), contents in entries:
+                    yield unwrap_key(key), grown.get((key, place), place), contents
             for _, entries in chain.groups(operator.id, ALIGNED):
-                for (key, start), (_, contents) in entries.items():
+                for (key, start), (_, contents) in entries:
                     yield unwrap_key(key), TimeWindow(start, start + size), contents
             for _, entries in chain.groups(operator.id, SESSIONS):
-                for key, sessions in entries.items():
+                for key, sessions in entries:
                     for start, end, _, contents in sessions:
                         yield unwrap_key(key), TimeWindow(start, end), contents
 
@@ -165,7 +168,7 @@ class SavepointReader:
         for domain, queue in _DOMAINS.items():
             for chain in self.chains(operator.id):
                 for _, entries in chain.groups(operator.id, TIMER_PREFIX + queue):
-                    for timestamp, key, namespace in entries:
+                    for (timestamp, key, namespace), _ in entries:
                         yield Timer(domain, timestamp, unwrap_key(key), namespace)
 
     def to_data_frame(self, spark: Any, uid: str, name: str, schema: Any = None) -> Any:
