@@ -6,7 +6,11 @@ from datetime import date
 
 import pytest
 
+from headrace.common import Types, WatermarkStrategy
 from headrace.common.errors import StateError
+from headrace.common.time import Duration, Time
+from headrace.datastream.connectors.number_seq import NumberSequenceSource
+from headrace.datastream.window import TumblingEventTimeWindows
 from headrace.state_processor import SavepointReader, SavepointWriter
 
 pytestmark = pytest.mark.spark
@@ -41,3 +45,29 @@ def test_state_as_a_data_frame(spark, reader):
         reader.to_data_frame(session, "a", "empty")
     with pytest.raises(StateError, match="no form that Spark can infer"):
         reader.to_data_frame(session, "a", "odd")
+
+
+class Stamp:
+    def extract_timestamp(self, value, record_timestamp):
+        return value
+
+
+def test_windows_of_a_job_as_a_data_frame(spark, make_env, tmp_path, monkeypatch):
+    monkeypatch.setenv("HEADRACE_STATE_KEY_FILE", str(tmp_path / "state.key"))
+    env = make_env(2, headrace__epoch__max_records="200")
+    behind = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(10**12))
+    stream = env.from_source(NumberSequenceSource(1, 10**9), behind.with_timestamp_assigner(Stamp()), "n")
+    window = stream.key_by(lambda v: v % 2, Types.LONG()).window(TumblingEventTimeWindows.of(Time.milliseconds(10)))
+    window.reduce(lambda a, b: a + b).uid("sums").print()
+    results = stream.execute_and_collect()
+    for _, _ in zip(range(100), results):
+        pass
+    path = results._job.stop_with_savepoint(False, str(tmp_path))
+    reader = SavepointReader.read(path)
+    rows = reader.to_data_frame(spark, "sums", "_aligned_windows").where("window_end <= 100").collect()
+    found = {(row.key, row.window_start, row.window_end): row.value for row in rows}
+    assert found == {
+        (key, start, start + 10): sum(v for v in range(max(start, 1), start + 10) if v % 2 == key)
+        for start in range(0, 100, 10)
+        for key in (0, 1)
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ from headrace.datastream import KeyedProcessFunction
 from headrace.datastream.window import TumblingEventTimeWindows
 from headrace.state_processor import SavepointReader, SavepointWriter, Timer
 from headrace.state_processor import spill as spill_module
+from headrace.state_processor.data_frames import _fetched_rows
 
 PLACES = [(parallelism, backend) for parallelism in (1, 3) for backend in (None, "rocksdb")]
 
@@ -243,4 +245,8 @@ def test_remote_folders(make_env):
     url = "memory://savepoints/made"
     writer = SavepointWriter.new().with_keyed_state("a", "x", "ValueState", [("k", 1)])
     assert writer.write(url) == url
-    assert list(SavepointReader.read(url).keyed_state("a", "x")) == [("k", 1)]
+    reader = SavepointReader.read(url)
+    assert list(reader.keyed_state("a", "x")) == [("k", 1)]
+    operator, form = reader.operator("a"), reader.form("a", "x")
+    elsewhere = replace(reader.chains(operator.id)[0], directory="/not/on/this/machine")
+    assert list(_fetched_rows(url, elsewhere, operator, "x", form)) == [("k", 1)], "as Spark's workers read it"

@@ -11,8 +11,6 @@ from headrace.common.time_domain import TimeDomain
 from headrace.graph.ids import id_of_uid
 from headrace.operators.context import EVENT_TIMERS, PROCESSING_TIMERS
 from headrace.operators.source import SplitPosition
-from headrace.operators.windows.forms import ALIGNED, CONTENTS, SESSIONS, SETS, WINDOW_SIZE
-from headrace.operators.windows.window_types import TimeWindow
 from headrace.runtime.manifests import Origin, files_by_owner, unpacked_positions
 from headrace.runtime.savepoints import find_origin
 from headrace.state import storage
@@ -20,9 +18,10 @@ from headrace.state.key_groups import key_group
 from headrace.state.keyed_backend import TIMER_PREFIX
 from headrace.state.opaque_key import hashable_keys, unwrap_key
 from headrace.state.operator_state import OperatorSnapshot
-from headrace.state_processor.chains import Chain, GroupStream
+from headrace.state_processor.chains import Chain
 from headrace.state_processor.forms import StateForm, form_of
 from headrace.state_processor.records import OperatorInfo, Timer
+from headrace.state_processor.windows import open_windows
 
 __all__ = ["SavepointReader"]
 
@@ -146,21 +145,7 @@ class SavepointReader:
         The contents are a list of elements, the reduced value, or the accumulator, as the operation keeps them.
         """
         operator = self.operator(uid)
-        for chain in self.chains(operator.id):
-            size = chain.plain(operator.id)["facts"].get(WINDOW_SIZE, 0)
-            merged = GroupStream(range(operator.max_parallelism), chain.groups(operator.id, SETS))
-            for group, entries in chain.groups(operator.id, CONTENTS):
-                # Contents stay where they are when their window grows.
-                grown = {(key, place): window for key, set_ in merged[group] for window, place in set_.items()}
-                for (key, place), contents in entries:
-                    yield unwrap_key(key), grown.get((key, place), place), contents
-            for _, entries in chain.groups(operator.id, ALIGNED):
-                for (key, start), (_, contents) in entries:
-                    yield unwrap_key(key), TimeWindow(start, start + size), contents
-            for _, entries in chain.groups(operator.id, SESSIONS):
-                for key, sessions in entries:
-                    for start, end, _, contents in sessions:
-                        yield unwrap_key(key), TimeWindow(start, end), contents
+        return (row for chain in self.chains(operator.id) for row in open_windows(chain, operator))
 
     def timers(self, uid: str) -> Iterator[Timer]:
         """Iterate over the timers of an operator. Operators of windows keep some of theirs as open windows instead."""
@@ -173,6 +158,8 @@ class SavepointReader:
 
     def to_data_frame(self, spark: Any, uid: str, name: str, schema: Any = None) -> Any:
         """Give a keyed state as a Spark DataFrame with the columns `key`, (`window_start`, `window_end`,) `value`.
+
+        The name of any table that a window operator keeps its windows in gives the rows of `window_contents`.
 
         The state is read in Spark's tasks, one for each subtask of the savepoint, so its path must be one that they can
         reach. `schema` is one of Spark's; without it, it is inferred from the first rows.
