@@ -59,8 +59,15 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
             "headrace.datastream.connectors",
             "headrace.datastream.connectors.base",
             "headrace.datastream.connectors.file_system",
+            "headrace.datastream.connectors.kafka",
             "headrace.datastream.connectors.number_seq",
+            "headrace.datastream.connectors.jdbc",
+            "headrace.datastream.connectors.sink2",
         ),
+    ),
+    "formats": (
+        "Formats",
+        tuple(f"headrace.datastream.formats.{name}" for name in ("json", "csv", "avro", "parquet", "orc")),
     ),
     "types": ("Types and rows", ("headrace.common.typeinfo", "headrace.common.types")),
     "time": (
@@ -93,6 +100,7 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
         "Serialization",
         ("headrace.common.serialization", "headrace.common.serializer", "headrace.common.io"),
     ),
+    "state_processor": ("Savepoints: read, change, make, compare", ("headrace.state_processor",)),
     "errors": ("Errors", ("headrace.common.errors",)),
     "cep": ("Patterns over streams", ("headrace.cep",)),
     "metrics": ("Metrics", ("headrace.metrics",)),

@@ -78,3 +78,19 @@ def test_a_driver_that_was_replaced_and_then_fails_does_not_take_the_job_back(st
     assert second.wait() == workload.FINISHED
     assert start().wait() == workload.FINISHED
     assert_exact(tmp_path)
+
+
+def test_a_driver_that_was_replaced_and_is_then_cancelled_leaves_the_checkpoints_of_its_successor_alone(
+    start, tmp_path
+):
+    first = start("precommit.mid:20:stop")
+    assert first.wait_until_stopped()
+    second = start("publish.post:2:stop")
+    assert second.wait_until_stopped()
+    first.send(signal.SIGINT)
+    first.send(signal.SIGCONT)
+    first.wait()
+    second.send(signal.SIGCONT)
+    assert second.wait() == workload.FINISHED
+    assert start().wait() == workload.FINISHED
+    assert_exact(tmp_path)

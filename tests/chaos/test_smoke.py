@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -53,3 +54,16 @@ def test_files_that_rot_are_noticed(tmp_path):
     outcomes = [r["outcome"] for r in results]
     assert len(outcomes) == 48
     assert outcomes.count("refused") >= 10
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_fifteen_kills_of_a_job_on_spark(tmp_path_factory):
+    """Slots, Python workers and daemons, and the driver with its JVM."""
+    folder = tmp_path_factory.mktemp("l2")  # a short path: sockets are made in it
+    results = chaos(folder, "--level", "L2", "--first", "3", "--kills", "15", timeout_s=850)
+    killed = Counter(kind for r in results for kind, count in r["killed"].items() for _ in range(count))
+    assert sum(killed.values()) >= 15
+    assert killed["driver"] >= 1
+    assert killed["slot"] >= 1

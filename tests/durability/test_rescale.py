@@ -88,3 +88,18 @@ def test_a_bad_parallelism_is_refused_and_the_job_goes_on(make_env):
     assert sorted(results) == list(range(1, 601))
     with pytest.raises(JobExecutionError, match="has ended"):
         results._job.rescale(2)
+
+
+def test_an_edited_configuration_file_rescales_the_job(make_env, tmp_path):
+    file = tmp_path / "headrace.yaml"
+    file.write_text("parallelism.default: 2\n")
+    env = make_env(2, headrace__rescale__file=str(file))
+    stream = numbers(env, 1500).map(lambda v: (slow(v) % KEYS, 1)).key_by(lambda t: t[0])
+    results = stream.reduce(lambda a, b: (a[0], a[1] + b[1])).execute_and_collect()
+    rows = [next(results)]
+    file.write_text("parallelism.default: 1000\n")  # more than there are key groups: the job goes on as it is
+    time.sleep(0.6)
+    file.write_text("parallelism.default: 3  # more\n")
+    rows += results
+    assert sorted(rows) == expected_counts(1500)
+    assert {subtask for _, subtask in results._job._ledger.reports} == {0, 1, 2}

@@ -10,26 +10,7 @@ from headrace.common.string_forms import string_form
 from headrace.common.typeinfo import TypeInformation
 from headrace.operators.base import FunctionOperator, Operator
 from headrace.operators.output import Timestamps, Values
-
-
-class SinkContext:
-    """The `context` of `invoke`."""
-
-    def __init__(self, operator: Operator) -> None:
-        self._operator = operator
-        self.record_timestamp: int | None = None
-
-    def timestamp(self) -> int | None:
-        """The record's timestamp, None without one."""
-        return self.record_timestamp
-
-    def current_watermark(self) -> int:
-        """The operator's event time."""
-        return self._operator.watermark
-
-    def current_processing_time(self) -> int:
-        """The clock, in milliseconds."""
-        return self._operator.context.clock.now()
+from headrace.sinks.element_context import ElementContext
 
 
 class FunctionSinkOperator(FunctionOperator):
@@ -49,7 +30,7 @@ class FunctionSinkOperator(FunctionOperator):
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
         """Invokes the function for every record."""
-        context = SinkContext(self)
+        context = ElementContext(lambda: self.watermark, self.context.clock.now)
         invoke = self.func.invoke
         records = iter(values)
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from headrace.common.codecs import codec_for
@@ -10,7 +11,7 @@ from headrace.common.typeinfo import TypeInformation
 from headrace.operators.base import Operator
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.runtime_context import TaskRuntimeContext
-from headrace.sinks.base import EpochEnd, Handle, Sink, SinkWriter, WriterContext
+from headrace.sinks.base import EpochEnd, Handle, RecordError, Sink, SinkWriter, WriterContext
 from headrace.state.descriptors import ListStateDescriptor
 
 WRITER_STATE = ListStateDescriptor("_writer", None)
@@ -26,8 +27,13 @@ class StagedSinkOperator(Operator):
         self._writer: SinkWriter | None = None
         self._handles: list[Handle] = []
 
+    def user_functions(self) -> Sequence[Any]:
+        """Those inside of the sink."""
+        return self._sink.functions()
+
     def open(self) -> None:
         """Opens the writer; the state of its predecessor, if there was one, is there."""
+        self.initialize_functions()
         task = self.context.task
         context = WriterContext(
             self.context.operator_id,
@@ -37,6 +43,9 @@ class StagedSinkOperator(Operator):
             task.attempt,
             TaskRuntimeContext(self.context, keyed=False),
             task.state_directory,
+            self.context.restored_checkpoint,
+            lambda: self.watermark,
+            self.context.clock.now,
         )
         self._state = self.context.operator_state.get_list_state(WRITER_STATE)
         self._writer = self.guarded(self._sink.open_writer, context, self._state.get())
@@ -46,8 +55,18 @@ class StagedSinkOperator(Operator):
         assert self._writer is not None, "the operator is open"
         try:
             self._writer.write(self._coerce(values), timestamps)
+        except RecordError as error:
+            cause = error.__cause__
+            assert isinstance(cause, Exception), "a RecordError has the error of user code as its cause"
+            raise self.failure_for(cause, error.value) from cause
         except Exception as error:
             raise self.failure(error, values, None) from error
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Tells the writer."""
+        assert self._writer is not None, "the operator is open"
+        super().process_watermark(timestamp)
+        self.guarded(self._writer.write_watermark, timestamp)
 
     def end_epoch(self) -> None:
         """Asks for what is staged."""

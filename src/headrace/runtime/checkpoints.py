@@ -29,7 +29,7 @@ from headrace.checkpoint.resolve import Verdict
 from headrace.checkpoint.steps import Steps
 from headrace.checkpoint.store import Store
 from headrace.checkpoint.workflow import Workflow
-from headrace.common.errors import HeadraceError
+from headrace.common.errors import HeadraceError, UserCodeError
 from headrace.common.faultpoints import reach
 from headrace.graph.epoch_plan import EpochPlan
 from headrace.graph.job_graph import JobGraph
@@ -39,6 +39,9 @@ from headrace.runtime.checkpoint_statistics import CheckpointStatistics
 from headrace.runtime.job_committer import JobCommitter, JobPublisher
 from headrace.runtime.ledger import Ledger
 from headrace.runtime.task.messages import CheckpointOrder, TaskAck
+from headrace.sinks.base import Handle
+from headrace.sinks.commit_requests import CommitFailedError
+from headrace.sinks.jdbc.database import DatabaseError
 from headrace.state import storage
 from headrace.state.files import StateFile, problem_of
 
@@ -134,6 +137,7 @@ class Checkpoints:
         self._coordinator.suspend()
         self._planned = None
         decision = self._run(self._workflow.take_over())
+        self._committer.generation = self._workflow.generation
         if decision.verdict is Verdict.REPLAY:
             self._commit()
         self._run(self._workflow.discard())
@@ -236,7 +240,7 @@ class Checkpoints:
             try:
                 self._run(self._workflow.finish())
                 return
-            except (CheckpointError, CommitRefusedError):
+            except (CheckpointError, CommitRefusedError, CommitFailedError):
                 raise
             except Exception:
                 if not left or self._workflow.unfinished is None:
@@ -251,7 +255,7 @@ class Checkpoints:
         self._collect_after = time.monotonic() + _COLLECT_PAUSE
         try:
             self._run(self._workflow.collect())
-        except StoreError as error:  # the next checkpoint collects again
+        except (StoreError, UserCodeError, DatabaseError) as error:  # the next checkpoint collects again
             self.statistics.note(f"garbage stays for now: {error.message}")
 
     def _failed(self, number: int, reason: Reason, error: HeadraceError) -> None:
@@ -278,16 +282,20 @@ class Checkpoints:
 
     def abort(self, acks: list[TaskAck]) -> None:
         """An epoch is run again: drops what sinks have staged in it."""
-        for ack in acks:
-            for report in ack.vertices:
-                for sink, handles in report.handles.items():
-                    for handle in handles:
-                        self._committer.abort(manifests.as_committable(sink, handle))
+        reports = [report for ack in acks for report in ack.vertices]
+        self._drop([(sink, handle) for r in reports for sink, handles in r.handles.items() for handle in handles])
 
     def abandon(self, ledger: Ledger) -> None:
         """The job ends without a last checkpoint: what was staged since the one before is dropped."""
-        for sink, handle in ledger.take_handles():
-            self._committer.abort(manifests.as_committable(sink, handle))
+        self._drop(ledger.take_handles())
+
+    def _drop(self, handles: list[tuple[str, Handle]]) -> None:
+        """Never fails: what a sink cannot drop now is in no manifest, so it is not going to be seen."""
+        for sink, handle in handles:
+            try:
+                self._committer.abort(manifests.as_committable(sink, handle))
+            except Exception as error:
+                self.statistics.note(f"staged output {handle.id} could not be dropped: {error}")
 
     def tidy(self) -> None:
         """Removes all but the checkpoints that are retained."""
@@ -296,7 +304,11 @@ class Checkpoints:
             self._collect()
 
     def remove(self) -> None:
-        """Removes all checkpoints of the job."""
+        """Removes all checkpoints of the job, if it is still this driver's."""
+        if self._workflow.generation:
+            self._run(self._workflow.fence())
+        elif self._options.job_id is not None:
+            return  # it never was: another driver may have it
         path = storage.local_path(self._root)
         if path is not None:
             shutil.rmtree(path, ignore_errors=True)

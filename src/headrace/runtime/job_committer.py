@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 
 from headrace.checkpoint.errors import CommitRefusedError
 from headrace.checkpoint.model import Committable, Manifest
+from headrace.common.errors import HeadraceError, UserCodeError
 from headrace.graph.job_graph import JobGraph
 from headrace.graph.specs import SourceSpec, StagedSink
+from headrace.graph.stream_graph import StreamNode
 from headrace.runtime.manifests import as_committable, as_handle, unpacked_positions
-from headrace.sinks.base import SinkCommitter
+from headrace.sinks.base import SinkCommitter, StagedOutputLostError
 from headrace.sources.base import Source
 
 __all__ = ["JobCommitter", "JobPublisher"]
@@ -19,28 +21,57 @@ class JobCommitter:
     """Satisfies `headrace.checkpoint.committer.Committer`: finds the sink of each handle by its operator's id."""
 
     def __init__(self, job_id: str, graph: JobGraph) -> None:
+        self.generation = 0
+        """The driver's own: what was staged under an earlier one is told apart."""
         self._committers: dict[str, SinkCommitter] = {}
+        self._nodes: dict[str, StreamNode] = {}
         for vertex in graph.vertices.values():
             for node in vertex.nodes:
                 if isinstance(node.spec, StagedSink):
                     committer = node.spec.sink.open_committer(job_id, node.operator_id)
                     if committer is not None:
                         self._committers[node.operator_id] = committer
+                        self._nodes[node.operator_id] = node
 
     def __bool__(self) -> bool:
         """Whether any sink commits."""
         return bool(self._committers)
 
     def commit(self, committable: Committable) -> None:
-        self._of(committable).commit(as_handle(committable))
+        committer = self._committers.get(committable.sink)
+        if committer is None:
+            raise CommitRefusedError(
+                "The checkpoint holds output of a sink that the program does not have",
+                seen=f"{committable.id} of operator {committable.sink}",
+                remedy="run the program with that sink (same uid) once more, so that its output can be committed.",
+            )
+        try:
+            committer.commit(as_handle(committable, self.generation))
+        except StagedOutputLostError as error:
+            node = self._nodes[committable.sink]
+            raise CommitRefusedError(
+                error.message, operator_name=node.name, uid=node.uid, seen=error.seen, remedy=error.remedy
+            ) from error
+        except Exception as error:
+            raise self._named(committable.sink, error) from error
 
     def abort(self, committable: Committable) -> bool:
-        if committable.sink not in self._committers:
+        committer = self._committers.get(committable.sink)
+        if committer is None:
             return False
-        return self._of(committable).abort(as_handle(committable))
+        try:
+            return committer.abort(as_handle(committable, self.generation))
+        except Exception as error:
+            raise self._named(committable.sink, error) from error
 
     def staged(self) -> Sequence[Committable]:
-        return [as_committable(sink, handle) for sink, c in self._committers.items() for handle in c.staged()]
+        found: list[Committable] = []
+        for sink, committer in self._committers.items():
+            try:
+                found += [as_committable(sink, handle) for handle in committer.staged()]
+            except Exception as error:
+                raise self._named(sink, error) from error
+        return found
 
     def untouched(self, epoch: int) -> bool:
         return all(committer.untouched(epoch) for committer in self._committers.values())
@@ -50,15 +81,14 @@ class JobCommitter:
         for committer in self._committers.values():
             committer.close()
 
-    def _of(self, committable: Committable) -> SinkCommitter:
-        committer = self._committers.get(committable.sink)
-        if committer is None:
-            raise CommitRefusedError(
-                "The checkpoint holds output of a sink that the program does not have",
-                seen=f"{committable.id} of operator {committable.sink}",
-                remedy="run the program with that sink (same uid) once more, so that its output can be committed.",
-            )
-        return committer
+    def _named(self, sink: str, error: Exception) -> HeadraceError:
+        """The error with the name of the sink's operator."""
+        node = self._nodes[sink]
+        if not isinstance(error, HeadraceError):
+            return UserCodeError.wrap(error, operator_name=node.name, uid=node.uid)
+        if error.operator_name is None:
+            error.operator_name, error.uid = node.name, node.uid
+        return error
 
 
 class JobPublisher:

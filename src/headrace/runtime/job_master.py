@@ -37,6 +37,7 @@ from headrace.runtime.epoch_result import EpochLostError, EpochResult, read_fram
 from headrace.runtime.executor import Executor
 from headrace.runtime.ledger import Ledger
 from headrace.runtime.options import RuntimeOptions
+from headrace.runtime.parallelism_file import ParallelismFile
 from headrace.runtime.program import Program
 from headrace.runtime.progress import ProgressView, describe_vertices, known_time, timestamp
 from headrace.runtime.rate import RateController
@@ -51,6 +52,8 @@ _ATTEMPTS_PER_EPOCH = 4
 _LOSSES_PER_EPOCH = 2
 _EXIT_SECONDS = 15.0
 _KEPT_FAILURES = 16
+_SHORTEST_EPOCH = 0.1
+"""Seconds. An epoch aims at the interval of checkpoints, but below this it would hold hardly a record."""
 _HOPELESS = (ConfigurationError, FencedError, RestoreRefusedError, manifests.IncompatibleStateError)
 _log = logging.getLogger("headrace")
 
@@ -81,11 +84,13 @@ class JobMaster:
         self._clock = clock
         self._ledger = Ledger(program.job_id, program.graph, program.plan, self._state_directory())
         self._requests = Requests()
+        self._parallelism_file = None if options.rescale_file is None else ParallelismFile(options.rescale_file)
         self._restarts = 0
         self._epochs = 0
         self._status = JobStatus.CREATED
         self._error: HeadraceError | None = None
         self._cancelled = threading.Event()
+        self._left_alone = False
         self._stopped = False
         self._claims = options.durability.claim and options.durability.periodic
         self._finished = threading.Event()
@@ -99,7 +104,7 @@ class JobMaster:
         target = options.bounded_epoch_target if self._ledger.bounded else options.epoch_target
         interval = options.durability.settings.effective_interval
         if interval is not None:
-            target = min(target, interval / 1000)
+            target = min(target, max(interval / 1000, _SHORTEST_EPOCH))
         self._rate = RateController(target, options.first_records, options.max_records)
 
     # -- the handle -----------------------------------------------------------------------------------------------
@@ -181,7 +186,8 @@ class JobMaster:
                 self._executor.interrupt()
 
     def _at_exit(self) -> None:
-        """The program ends and has not waited for the job: nothing of it may stay behind."""
+        """The program ends and has not waited for the job: nothing of it may stay behind but what it goes on from."""
+        self._left_alone = True
         self._ask_to_end()
         self._finished.wait(_EXIT_SECONDS)
 
@@ -271,7 +277,8 @@ class JobMaster:
         with contextlib.suppress(Exception):
             if not isinstance(self._error, FencedError):
                 self._checkpoints.abandon(self._ledger)
-                if keep.get(ended, durability.job_id is not None):
+                named = durability.job_id is not None
+                if keep.get(ended, named) or (named and self._left_alone):
                     self._checkpoints.tidy()
                 else:
                     self._checkpoints.remove()
@@ -282,8 +289,9 @@ class JobMaster:
 
     def _loop(self) -> None:
         while not self._ledger.ended and not self._stopped and not self._cancelled.is_set():
+            self._look_for_parallelism()
             request = self._requests.next()
-            if request is not None and request.parallelism is not None:
+            if request is not None and request.parallelism is not None and not self._ledger.has_handles:
                 self._rescale(request, request.parallelism)
                 continue
             started = time.monotonic()
@@ -310,7 +318,7 @@ class JobMaster:
         if manifest is not None:
             self._results.release()
             self._let_go_of_claimed()
-        if request is None:
+        if request is None or not request.savepoint:  # a rescale waits until nothing is staged
             return
         if manifest is None:
             request.fail(JobExecutionError("The savepoint failed: its checkpoint could not be completed"))
@@ -334,6 +342,18 @@ class JobMaster:
             with contextlib.suppress(HeadraceError, OSError):
                 discard(durability.restore_path)
 
+    def _look_for_parallelism(self) -> None:
+        """A changed configuration file asks for another parallelism; one that cannot be had is reported and left."""
+        wanted = None if self._parallelism_file is None else self._parallelism_file.changed()
+        if wanted is None:
+            return
+        try:
+            self._program.with_parallelism(wanted)
+        except HeadraceError as error:
+            _log.warning("headrace: %r keeps its parallelism: %s", self._program.graph.name, error.message)
+        else:
+            self._requests.post(Request(parallelism=wanted))
+
     def _rescale(self, request: Request, parallelism: int) -> None:
         """Cuts the job anew: the tasks of the next epoch inherit the state of those of the last."""
         before = self._ledger
@@ -342,7 +362,6 @@ class JobMaster:
         except Exception as error:
             request.fail(error)
             return
-        handles = before.take_handles()
         manifest = Manifest(
             program.job_id,
             self._checkpoints.generation,
@@ -359,7 +378,6 @@ class JobMaster:
         ledger.restarts = self._restarts
         origin = manifests.Origin(manifest, self._state_directory(), own=False)
         manifests.start(ledger, program.graph, program.plan, origin)
-        ledger.give_back(handles)
         ledger.predecessors = [file for files in before.files.values() for file in files]
         self._program, self._ledger = program, ledger
         self._checkpoints.rescaled(program.graph, program.plan)
@@ -387,6 +405,7 @@ class JobMaster:
             if result is None:
                 return None
             if result.cause is not None:
+                self._checkpoints.abort(result.acks)
                 raise result.cause
             why = self._ledger.check(order, result.acks) or ""
             if not why:

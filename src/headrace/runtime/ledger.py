@@ -140,6 +140,11 @@ class Ledger:
         group, subtask = self._plan.levels[task[0]].locate(task[1])
         return group.vertices[0], subtask
 
+    @property
+    def has_handles(self) -> bool:
+        """Whether sinks have staged something that no checkpoint has committed yet."""
+        return bool(self._handles)
+
     def take_handles(self) -> list[tuple[str, Handle]]:
         """What sinks have staged since the last call, with the ids of their operators."""
         handles, self._handles = self._handles, []

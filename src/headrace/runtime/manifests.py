@@ -7,8 +7,6 @@ inherits: each new task reads the files of all old ones that had operators of it
 
 from __future__ import annotations
 
-import base64
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +20,7 @@ from headrace.runtime.task.messages import Inheritance, OldSubtask, TaskAck
 from headrace.sinks.base import Handle
 from headrace.sources.base import Split
 from headrace.state.files import StateFile
-from headrace.state.safe_pickle import dump, load
+from headrace.state.json_values import packed, unpacked
 
 __all__ = [
     "IncompatibleStateError",
@@ -115,8 +113,8 @@ def packed_positions(ledger: Ledger) -> dict[str, Any]:
         vertex: [
             {
                 "split": p.split.id,
-                "payload": _packed(p.split.payload),
-                "position": _packed(p.position),
+                "payload": packed(p.split.payload),
+                "position": packed(p.position),
                 "finished": p.finished,
             }
             for p in positions
@@ -130,14 +128,14 @@ def as_committable(sink: str, handle: Handle) -> Committable:
     return Committable(sink, handle.subtask, handle.generation, handle.checkpoint, handle.id, handle.payload)
 
 
-def as_handle(committable: Committable) -> Handle:
-    """And back.
+def as_handle(committable: Committable, generation: int = 0) -> Handle:
+    """And back. `generation`: the driver's own; what an earlier one has staged is `recovered`.
 
     >>> as_committable("s", as_handle(Committable("s", 0, 1, 3, "x", {"file": "f"}))).payload
     {'file': 'f'}
     """
     c = committable
-    return Handle(c.id, c.subtask, c.epoch, c.generation, c.payload)
+    return Handle(c.id, c.subtask, c.epoch, c.generation, c.payload, recovered=c.generation < generation)
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------
@@ -172,7 +170,7 @@ def start(ledger: Ledger, graph: JobGraph, plan: EpochPlan, origin: Origin) -> N
 
 def unpacked_positions(manifest: Manifest) -> dict[str, list[SplitPosition]]:
     """Where the sources stand, by vertex."""
-    return {vertex: [_position(p) for p in packed] for vertex, packed in manifest.positions.items()}
+    return {vertex: [_position(p) for p in positions] for vertex, positions in manifest.positions.items()}
 
 
 def key_groups_of(manifest: Manifest) -> dict[str, int]:
@@ -218,23 +216,6 @@ def files_by_owner(manifest: Manifest) -> dict[TaskOwner, tuple[StateFile, ...]]
     return {owner: tuple(chain) for owner, chain in files.items()}
 
 
-def _position(packed: dict[str, Any]) -> SplitPosition:
-    split = Split(packed["split"], _unpacked(packed["payload"]))
-    return SplitPosition(split, _unpacked(packed["position"]), packed["finished"])
-
-
-def _packed(value: Any) -> Any:
-    """JSON data as it is; anything else as a pickle."""
-    try:
-        if json.loads(json.dumps(value)) == value and not isinstance(value, tuple):
-            return {"json": value}
-    except (TypeError, ValueError):
-        pass
-    codec, data = dump(value)
-    return {"codec": codec, "pickle": base64.b64encode(bytes(data)).decode()}
-
-
-def _unpacked(packed: dict[str, Any]) -> Any:
-    if "json" in packed:
-        return packed["json"]
-    return load(packed["codec"], base64.b64decode(packed["pickle"]), allowed_modules=None, trust_job_code=True)
+def _position(data: dict[str, Any]) -> SplitPosition:
+    split = Split(data["split"], unpacked(data["payload"]))
+    return SplitPosition(split, unpacked(data["position"]), data["finished"])

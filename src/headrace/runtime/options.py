@@ -21,6 +21,7 @@ WATERMARK_RECORDS = "headrace.watermark.interval-records"
 STATE_DIRECTORY = "headrace.state.directory"
 SPARK_MASTER = "spark.master"
 PROGRESS = "headrace.progress"
+RESCALE_FILE = "headrace.rescale.file"
 TESTING_CLOCK = "headrace.testing.clock"
 _JOB_PARAMETERS = ConfigOptions.key("pipeline.global-job-parameters").map_type().no_default_value()
 _PYTHON_EXECUTABLE = ConfigOptions.key("python.executable").string_type().no_default_value()
@@ -39,6 +40,8 @@ class RuntimeOptions:
     watermark_records: int = 1000
     state_directory: str | None = None
     progress: str = "auto"
+    rescale_file: str | None = None
+    """A configuration file whose `parallelism.default` a running job follows."""
     testing_clock: int | None = None
     """The processing time to start with, in milliseconds, if it shall move only by events of the test kit."""
     durability: DurabilityOptions = field(default_factory=lambda: read_durability(Configuration()))
@@ -65,6 +68,7 @@ def read_options(configuration: Configuration) -> RuntimeOptions:
         watermark_records=int(_number(values, WATERMARK_RECORDS, 1000)),
         state_directory=values.get(STATE_DIRECTORY),
         progress=values.get(PROGRESS, "auto"),
+        rescale_file=values.get(RESCALE_FILE),
         testing_clock=_milliseconds(values, TESTING_CLOCK),
         durability=read_durability(configuration),
         python=configuration.get(_PYTHON_EXECUTABLE),

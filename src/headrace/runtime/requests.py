@@ -46,15 +46,17 @@ class Requests:
         self._lock = threading.Lock()
         self._waiting: deque[Request] = deque()
         self._closed: str | None = None
-        self._arrived = threading.Event()
 
-    def ask(self, request: Request) -> Any:
-        """Waits for the answer; raises what made it impossible."""
+    def post(self, request: Request) -> None:
+        """Asks without waiting."""
         with self._lock:
             if self._closed is not None:
                 raise JobExecutionError(self._closed)
             self._waiting.append(request)
-            self._arrived.set()
+
+    def ask(self, request: Request) -> Any:
+        """Waits for the answer; raises what made it impossible."""
+        self.post(request)
         request.done.wait()
         if request.error is not None:
             raise request.error
@@ -65,10 +67,7 @@ class Requests:
         with self._lock:
             while self._waiting and self._waiting[0].done.is_set():
                 self._waiting.popleft()
-            if not self._waiting:
-                self._arrived.clear()
-                return None
-            return self._waiting[0]
+            return self._waiting[0] if self._waiting else None
 
     def close(self, why: str) -> None:
         """The job has ended: nobody waits in vain."""

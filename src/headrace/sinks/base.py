@@ -11,12 +11,25 @@ A sink without committer makes its output visible in `write` or `end_epoch`: it 
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["EpochEnd", "Handle", "Sink", "SinkCommitter", "SinkWriter", "WriterContext"]
+from headrace.common.errors import HeadraceError
+from headrace.common.watermark_strategy import MIN_TIMESTAMP
+
+__all__ = [
+    "EpochEnd",
+    "Handle",
+    "RecordError",
+    "Sink",
+    "SinkCommitter",
+    "SinkWriter",
+    "StagedOutputLostError",
+    "WriterContext",
+]
 
 
 @dataclass(frozen=True)
@@ -32,6 +45,10 @@ class WriterContext:
     """The RuntimeContext that functions inside of the sink are given by `open`."""
     directory: str = ""
     """A directory that the driver sees too, for staged output; names begin with the sink's id."""
+    restored_checkpoint: int | None = None
+    """The checkpoint that the subtask was restored from; None at a first start."""
+    current_watermark: Callable[[], int] = lambda: MIN_TIMESTAMP
+    current_processing_time: Callable[[], int] = lambda: int(time.time() * 1000)
 
 
 @dataclass(frozen=True)
@@ -64,6 +81,30 @@ class Handle:
     checkpoint: int
     generation: int
     payload: Any = None
+    recovered: bool = False
+    """Whether a driver before this one, or a start of the job before this one, staged it."""
+
+
+class RecordError(Exception):
+    """Raised `from` the error of user code: says at which record it happened.
+
+    >>> RecordError((1, "a")).value
+    (1, 'a')
+    """
+
+    def __init__(self, value: Any) -> None:
+        super().__init__(value)
+        self.value = value
+
+
+class StagedOutputLostError(HeadraceError):
+    """What a handle speaks of is neither staged nor committed: it was aborted or removed. It can never be committed.
+
+    >>> StagedOutputLostError("Nothing is staged").code
+    'STAGED_OUTPUT_LOST'
+    """
+
+    code = "STAGED_OUTPUT_LOST"
 
 
 class SinkWriter(ABC):
@@ -71,7 +112,11 @@ class SinkWriter(ABC):
 
     @abstractmethod
     def write(self, values: list[Any], timestamps: list[int | None] | None) -> None:
-        """A run of records in order."""
+        """A run of records in order. A failure at one of them is best raised as a `RecordError`."""
+
+    def write_watermark(self, timestamp: int) -> None:
+        """Event time has reached `timestamp`."""
+        del timestamp
 
     @abstractmethod
     def end_epoch(self, end: EpochEnd) -> list[Any]:
@@ -94,7 +139,10 @@ class SinkCommitter(ABC):
 
     @abstractmethod
     def commit(self, handle: Handle) -> None:
-        """Make what was staged visible. Raises if it cannot now: it is tried again."""
+        """Make what was staged visible. Raises if it cannot now: it is tried again.
+
+        Raises `StagedOutputLostError` if it never can.
+        """
 
     @abstractmethod
     def abort(self, handle: Handle) -> bool:
@@ -121,6 +169,10 @@ class Sink(ABC):
         """A writer for one subtask. `states`: empty at first; its own state; or, after a change of parallelism, the
         states of several subtasks, each handed to exactly one.
         """
+
+    def functions(self) -> Sequence[Any]:
+        """Functions of the program inside of this sink: they may have state of their own and listen to checkpoints."""
+        return ()
 
     def open_committer(self, job_id: str, sink_id: str) -> SinkCommitter | None:
         """The committer, for the driver; None if the sink stages nothing."""

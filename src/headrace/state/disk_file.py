@@ -20,6 +20,7 @@ __all__ = ["DiskFile", "DiskSnapshot"]
 
 _PREFIX = struct.Struct(">HH")
 _STATE = struct.Struct(">H")
+_KEY_BYTES = 30
 
 
 class DiskFile:
@@ -75,6 +76,12 @@ class DiskFile:
         if puts:
             size = sum(map(len, puts)) + sum(map(len, puts.values()))
             self.average += (size / len(puts) - self.average) / 4
+
+    def weigh(self, values: Iterable[Any]) -> None:
+        """Learn from some values how large entries are, before any was written."""
+        sizes = [len(pack_value(value)) + _KEY_BYTES for value in values]
+        if sizes:
+            self.average += (sum(sizes) / len(sizes) - self.average) / 2
 
     def scan(
         self, group: int | None = None, start: bytes | None = None

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from heapq import merge
+from itertools import islice
 from operator import itemgetter
 from typing import Any
 
 from headrace.state.descriptors import StateDescriptor
 from headrace.state.disk_file import DiskFile
+from headrace.state.disk_table import SAMPLE_AT, SAMPLES
 from headrace.state.entry_codec import encode_key
 from headrace.state.heap_states import KeyHolder
 from headrace.state.heap_table import MISSING, HeapMapTable
@@ -28,7 +30,7 @@ _BYTES = itemgetter(0)
 class DiskMapTable(HeapMapTable):
     """Maps by their owner. ``data`` has the young generation: owner -> map key -> value, MISSING for what is not there."""
 
-    __slots__ = ("_file", "_group_of", "_old", "_undelivered", "_unwritten", "in_memory")
+    __slots__ = ("_file", "_group_of", "_next_sample", "_old", "_undelivered", "_unwritten", "in_memory")
 
     sweeps = False
 
@@ -39,6 +41,7 @@ class DiskMapTable(HeapMapTable):
         self._group_of = group_of
         self._old: dict[Any, dict[Any, Any]] = {}
         # As in `DiskTable`: in one of these until they are both on disk and in a delta.
+        self._next_sample = SAMPLE_AT
         self._unwritten: set[tuple[Any, Any]] = set()
         self._undelivered: set[tuple[Any, Any]] = set()
         self.in_memory = 0
@@ -112,7 +115,11 @@ class DiskMapTable(HeapMapTable):
 
     @property
     def average(self) -> float:
-        """About how many bytes an entry has on disk."""
+        """About how many bytes an entry has on disk; some are weighed whenever their number has doubled."""
+        if self.in_memory >= self._next_sample:
+            self._next_sample = 2 * self.in_memory
+            values = (value for entries in reversed(self.data.values()) for value in reversed(entries.values()))
+            self._file.weigh(islice((value for value in values if value is not MISSING), SAMPLES))
         return self._file.average
 
     def keys(self) -> Iterable[Any]:
@@ -164,6 +171,7 @@ class DiskMapTable(HeapMapTable):
         self._old = dict(self.data)
         self.data.clear()
         self.in_memory = 0
+        self._next_sample = SAMPLE_AT
 
     def snapshot_full(self, group_of: GroupCache) -> StateDelta:
         """Give all entries by key group, read from disk while the snapshot is used."""

@@ -109,6 +109,7 @@ class DiskStore:
         tables = module.BlockBasedOptions()
         tables.set_block_cache(_shared[self._memory])
         tables.set_cache_index_and_filter_blocks(True)
+        tables.set_pin_l0_filter_and_index_blocks_in_cache(True)
         tables.set_bloom_filter(_BLOOM_BITS, False)
         tables.set_block_size(_BLOCK_BYTES)
         options.set_block_based_table_factory(tables)

@@ -11,6 +11,7 @@ old generation and forgets the former one. So what is used again and again stays
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from headrace.state.disk_file import DiskFile
@@ -21,6 +22,7 @@ from headrace.state.tombstone import TOMBSTONE, Entries, StateDelta
 __all__ = ["CachedEntries", "DiskTable"]
 
 _MISSING = object()
+SAMPLE_AT, SAMPLES = 32, 8  # entries in memory before the first are weighed, and how many are
 
 
 class CachedEntries(dict[Any, Any]):
@@ -174,7 +176,7 @@ class CachedEntries(dict[Any, Any]):
 class DiskTable(HeapTable):
     """One named state of one subtask, on disk."""
 
-    __slots__ = ("_file", "_undelivered", "_unwritten")
+    __slots__ = ("_file", "_next_sample", "_undelivered", "_unwritten")
 
     sweeps = False
 
@@ -186,6 +188,7 @@ class DiskTable(HeapTable):
         self.data = CachedEntries(file)
         self._file = file
         # Changed entries are marked in ``dirty``; then in one of these, until they are both on disk and in a delta.
+        self._next_sample = SAMPLE_AT
         self._unwritten: set[Any] = set()
         self._undelivered: set[Any] = set()
 
@@ -207,7 +210,10 @@ class DiskTable(HeapTable):
 
     @property
     def average(self) -> float:
-        """About how many bytes an entry has on disk."""
+        """About how many bytes an entry has on disk; some are weighed whenever their number has doubled."""
+        if self.in_memory >= self._next_sample:
+            self._next_sample = 2 * self.in_memory
+            self._file.weigh(islice(reversed(dict.values(self.data)), SAMPLES))
         return self._file.average
 
     def keys(self) -> Iterable[Any]:
@@ -246,6 +252,7 @@ class DiskTable(HeapTable):
         """Write back, and take out of memory what was not used since the last time."""
         self.write_back()
         self.data.retire()
+        self._next_sample = SAMPLE_AT
 
     def snapshot_full(self, group_of: GroupCache) -> StateDelta:
         """Give all entries by key group, read from disk while the snapshot is used."""

@@ -37,7 +37,11 @@ class ManagedInitializationContext(ABC):
 
 
 class FunctionInitializationContext(ManagedInitializationContext):
-    """The ``context`` of ``CheckpointedFunction.initialize_state``."""
+    """The ``context`` of ``CheckpointedFunction.initialize_state``.
+
+    >>> hasattr(FunctionInitializationContext, "get_operator_state_store")
+    True
+    """
 
 
 class FunctionSnapshotContext(ABC):

@@ -35,13 +35,15 @@ class SavepointReader:
 
     >>> import tempfile
     >>> from headrace.state_processor import SavepointWriter
-    >>> folder = tempfile.mkdtemp() + "/savepoint"
-    >>> path = SavepointWriter.new().with_keyed_state("counter", "count", "ValueState", [("a", 3)]).write(folder)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> writer = SavepointWriter.new().with_keyed_state("counter", "count", "ValueState", [("a", 3)])
+    >>> path = writer.write(folder.name + "/savepoint")
     >>> reader = SavepointReader.read(path)
     >>> [(operator.uid, operator.states) for operator in reader.operators()]
     [('counter', {'count': 'ValueState'})]
     >>> list(reader.keyed_state("counter", "count")), reader.get("counter", "count", "b") is None
     ([('a', 3)], True)
+    >>> folder.cleanup()
     """
 
     def __init__(self, origin: Origin) -> None:

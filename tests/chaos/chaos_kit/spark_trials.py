@@ -32,7 +32,7 @@ SPARK_KINDS = {
 }
 LOCAL = {"spark.master": "local[2,4]", "spark.driver.memory": "512m"}
 _LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-_EPOCH_S = 0.7
+_PAUSE_S = 0.9
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def draw_spark(campaign: int, number: int, settings: dict[str, str], executors: 
     chance = random.Random(f"spark/{campaign}/{number}")
     params: dict[str, Any] = {
         "seed": chance.randrange(1 << 30),
-        "records": 800,
+        "records": 500,
         "parallelism": 2,
         "executor": "spark",
         "settings": {
@@ -68,7 +68,7 @@ def draw_spark(campaign: int, number: int, settings: dict[str, str], executors: 
     )
     lives = 2
     strikes = tuple(_strike(chance, number * lives + life) for life in range(lives))
-    harms = tuple(tuple(chance.choice(targets) for _ in range(5)) for _ in range(lives + 1))
+    harms = tuple(tuple(chance.choice(targets) for _ in range(9)) for _ in range(lives + 1))
     return SparkPlan("spark-executor" if executors else "spark-task", params["seed"], params, strikes, "", harms)
 
 
@@ -159,7 +159,7 @@ class SparkTrial(Trial):
 
     def _harm(self, life: Life, kinds: tuple[str, ...]) -> None:
         for kind in kinds:
-            life.sleep_or_end(self._chance.random() * 2 * _EPOCH_S)
+            life.sleep_or_end(self._chance.random() * _PAUSE_S)
             if life.code is not None:
                 return
             found = self.spark.processes(kind)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from chaos_kit.oracle import expected
+from chaos_kit.records import SPLITS
 
 _NAME = re.compile(r"(.+)-(\d+)-e(\d{10})-g(\d{10})-(\d+)\.(\d+)")
 _SHOWN = 5
@@ -66,6 +67,30 @@ def check_order(lines: list[str], problems: list[str]) -> None:
             if int(seq) != last.get(f"{source}|{key}", 0) + 1:
                 problems.append(f"I3: {line} comes after {last.get(f'{source}|{key}', 0)}")
             last[f"{source}|{key}"] = int(seq)
+
+
+def check_numbers(lines: list[str], count: int, problems: list[str]) -> None:
+    """I4: each subtask of the counting map has counted from 1 on, without a gap; all together as many as there are records."""
+    numbers: dict[str, list[int]] = defaultdict(list)
+    for line in lines:
+        numbers[line.split("|")[1]].append(int(line.split("|")[2]))
+    for subtask, found in numbers.items():
+        if sorted(found) != list(range(1, len(found) + 1)):
+            problems.append(f"I4: subtask {subtask} has not counted from 1 to {len(found)}")
+    if len(lines) != count:
+        problems.append(f"I1/I2: {len(lines)} of {count} records were counted")
+
+
+def check_tokens(lines: list[str], ids: set[str], problems: list[str]) -> None:
+    """F27: what a function said that is not deterministic is the same in both outputs, for each record once."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for line in lines:
+        _, way, name, token = line.split("|")
+        found[way].append(f"{name}|{token}")
+    if sorted(found["1"]) != sorted(found["2"]):
+        problems.append(f"F27: {len(set(found['1']) ^ set(found['2']))} results are of different tries")
+    if sorted(entry.partition("|")[0] for entry in found["1"]) != sorted(ids):
+        problems.append("I1/I2: records of the function that is not deterministic are lost or twice")
 
 
 def slot_facts(path: Path) -> dict[str, Any]:
@@ -150,7 +175,12 @@ def verify(
     check_order(lines, problems)
     check_journal(journal, problems)
     check_leaks(root, retained, problems)
-    wanted, found = expected(seed, count), Counter(lines)
+    wanted = expected(seed, count)
+    if not rescaled:
+        check_numbers([line for line in lines if line.startswith("N|")], count * sum(SPLITS), problems)
+    ids = {line.split("|")[1] for line in wanted if line.startswith("A|0.")}
+    check_tokens([line for line in lines if line.startswith("E|")], ids, problems)
+    found = Counter(line for line in lines if not line.startswith(("N|", "E|")))
     lost, more = wanted - found, found - wanted
     return {
         "lines": sum(wanted.values()),

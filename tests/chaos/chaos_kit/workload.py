@@ -1,7 +1,8 @@
 """The job that is killed: four pipelines over three sources, exactly-once into files.
 
-A. stateless map of all records. B. keyed: is each `seq` the one after the last, and how many were there. C. session and
-sliding windows, with what is late. D. interval join, pattern, event-time timers.
+A. stateless map of all records, and one that counts in an attribute which is made state. B. keyed: is each `seq` the one after the last, and how many were there. C. session and
+sliding windows, with what is late. D. interval join, pattern, event-time timers. E. a map that gives another answer each time it is
+asked, whose results go two ways: both must tell of the same time.
 
     python -m chaos_kit.workload '{"root": "/tmp/x", "seed": 1, "records": 200}'
 
@@ -25,12 +26,14 @@ from headrace.common.watermark_strategy import TimestampAssigner
 from headrace.datastream import (
     AggregateFunction,
     KeyedProcessFunction,
+    MapFunction,
     OutputTag,
     ProcessJoinFunction,
     ProcessWindowFunction,
     StreamExecutionEnvironment,
 )
-from headrace.datastream.state import ValueStateDescriptor
+from headrace.datastream.functions import CheckpointedFunction
+from headrace.datastream.state import ListStateDescriptor, ValueStateDescriptor
 from headrace.datastream.window import EventTimeSessionWindows, SlidingEventTimeWindows
 from headrace.sources.base import Batch, ReaderContext, Source, Split, SplitReader
 
@@ -163,6 +166,24 @@ class Named(ProcessWindowFunction):
         yield f"{self.letter}|{key}|{window.start}|{window.end}|{count}|{total}"
 
 
+class Numbered(MapFunction, CheckpointedFunction):
+    """A: the number of each record in its subtask; it stands in an attribute, and in operator state with a checkpoint."""
+
+    def initialize_state(self, context: Any) -> None:
+        self.state = context.get_operator_state_store().get_list_state(ListStateDescriptor("number", Types.LONG()))
+        self.number = sum(self.state.get())
+
+    def open(self, runtime_context: Any) -> None:
+        self.subtask = runtime_context.get_index_of_this_subtask()
+
+    def snapshot_state(self, context: Any) -> None:
+        self.state.update([self.number])
+
+    def map(self, value: Any) -> str:
+        self.number += 1
+        return f"N|{self.subtask}|{self.number}"
+
+
 class Pair(ProcessJoinFunction):
     def process_element(self, left: Any, right: Any, ctx: Any) -> Any:
         yield f"J|{left[3]}|{Record(*left).id}|{Record(*right).id}"
@@ -191,6 +212,11 @@ def build(env: StreamExecutionEnvironment, p: dict[str, Any]) -> None:
 
     everything.rebalance().map(stamp).uid("a").sink_to(out).uid("sink-a").set_parallelism(wide)
     everything.key_by(lambda v: (v[0], v[3])).process(Follow(harm)).uid("b").sink_to(out).uid("sink-b")
+
+    everything.rebalance().map(Numbered()).uid("n").sink_to(out).uid("sink-n").set_parallelism(wide)
+    asked = sources[0].map(lambda v: (v[3], f"{Record(*v).id}|{os.urandom(8).hex()}")).uid("e").set_parallelism(2)
+    asked.key_by(lambda v: v[0]).map(lambda v: f"E|1|{v[1]}").uid("e1").sink_to(out).uid("sink-e1")
+    asked.rebalance().map(lambda v: f"E|2|{v[1]}").uid("e2").sink_to(out).uid("sink-e2")
 
     marked = sources[1].key_by(lambda v: v[3])
     late_session, late_sliding = OutputTag("late-session"), OutputTag("late-sliding")

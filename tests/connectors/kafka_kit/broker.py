@@ -33,7 +33,7 @@ def jar_directory() -> Path:
         sums = subprocess.run(["cksum"], stdin=REQUIREMENTS.open(), capture_output=True, text=True, check=True)
         found = cache / ("kafka-" + "-".join(sums.stdout.split()))
     if not found.is_dir():
-        raise RuntimeError(f"There is no Kafka broker in {found}: run scripts/setup")
+        raise RuntimeError(f"There is no Kafka broker in {found}: run scripts/setup --tests")
     return found
 
 

@@ -23,12 +23,12 @@ folder, keys, budget = Path(sys.argv[1]), int(sys.argv[2]), 8 << 20
 before, most = anonymous_mb(), 0.0
 
 def value_of(n):
-    return str(zlib.crc32(b"%d" % n)) * 100
+    return str(zlib.crc32(b"%d" % n)) * 320
 
 def checked(backend):
     value = backend.get_state(ValueStateDescriptor("v", None))
     items = backend.get_state(MapStateDescriptor("m", None, None))
-    for n in range(0, keys, 97):
+    for n in range(0, keys, 47):
         backend.key = f"key {n}"
         assert value.value() == value_of(n), n
     backend.key = "one"
@@ -47,11 +47,11 @@ for n in range(keys):
     if n % 10 == 0:
         backend.key = "one"
         items.put(n, value_of(n))
-    if n % 500 == 499:
+    if n % 100 == 99:
         backend.make_room()
-    if n % 5000 == 4999:
+    if n % 1000 == 999:
         delta = backend.collect_delta()
-        assert sum(map(len, delta["v"].values())) == 5000
+        assert sum(map(len, delta["v"].values())) == 1000
         del delta
         most = max(most, anonymous_mb())
 checked(backend)
@@ -81,7 +81,7 @@ print(f"{file.size >> 20} {most - before:.0f}")
 
 def test_memory_stays_small_while_state_grows(tmp_path):
     ran = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(tmp_path), "100000"],
+        [sys.executable, "-c", PROGRAM, str(tmp_path), "35000"],
         capture_output=True,
         text=True,
         timeout=300,
@@ -90,7 +90,7 @@ def test_memory_stays_small_while_state_grows(tmp_path):
     assert ran.returncode == 0, ran.stderr
     state, memory = map(int, ran.stdout.split())
     assert state > 95, "MB of state"
-    assert memory < 60, "MB of memory, the database's own included"
+    assert memory < 55, "MB of memory, the database's own included"
 
 
 def test_a_large_list_and_map_of_one_key_are_read_as_they_are(tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ from headrace.datastream.connectors.file_system import (
     StreamFormat,
     StreamingFileSink,
 )
+from headrace.datastream.connectors.jdbc import JdbcConnectionOptions, JdbcExecutionOptions, JdbcSink
 from headrace.datastream.connectors.number_seq import NumberSequenceSource
 
 __all__ = [
@@ -23,6 +24,9 @@ __all__ = [
     "FileSource",
     "FileSourceBuilder",
     "FileSplitAssignerProvider",
+    "JdbcConnectionOptions",
+    "JdbcExecutionOptions",
+    "JdbcSink",
     "NumberSequenceSource",
     "OutputFileConfig",
     "RollingPolicy",

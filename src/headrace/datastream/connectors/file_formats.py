@@ -26,7 +26,12 @@ class StreamFormat:
 
 
 class BulkFormat:
-    """How the bytes of a file become batches of records (Parquet, ORC)."""
+    """How the bytes of a file become batches of records (Parquet, ORC).
+
+    >>> from headrace.datastream.formats.parquet import ParquetColumnarRowInputFormat
+    >>> issubclass(ParquetColumnarRowInputFormat, BulkFormat)
+    True
+    """
 
     def __init__(self, file_format: FileFormat) -> None:
         """Wrap what reads files in tasks."""

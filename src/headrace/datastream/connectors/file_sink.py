@@ -100,7 +100,11 @@ class RollingPolicy:
 
 @dataclass(frozen=True)
 class DefaultRollingPolicy(RollingPolicy):
-    """By size, age and idleness."""
+    """By size, age and idleness.
+
+    >>> RollingPolicy.default_rolling_policy(part_size=1000).part_size
+    1000
+    """
 
     part_size: int
     rollover_interval: int
@@ -109,7 +113,11 @@ class DefaultRollingPolicy(RollingPolicy):
 
 @dataclass(frozen=True)
 class OnCheckpointRollingPolicy(RollingPolicy):
-    """With each checkpoint."""
+    """With each checkpoint.
+
+    >>> isinstance(RollingPolicy.on_checkpoint_rolling_policy(), OnCheckpointRollingPolicy)
+    True
+    """
 
 
 def _rolling(policy: object) -> Rolling:
@@ -153,7 +161,13 @@ class BucketAssigner:
 
 
 class FileCompactStrategy:
-    """When small part files are put together: not available in this version."""
+    """When small part files are put together: not available in this version.
+
+    >>> FileCompactStrategy.builder()
+    Traceback (most recent call last):
+    ...
+    headrace.common.errors.InvalidProgramError: ...
+    """
 
     @staticmethod
     def builder() -> NoReturn:
@@ -162,7 +176,13 @@ class FileCompactStrategy:
 
 
 class FileCompactor:
-    """How small part files are put together: not available in this version."""
+    """How small part files are put together: not available in this version.
+
+    >>> FileCompactor.concat_file_compactor()
+    Traceback (most recent call last):
+    ...
+    headrace.common.errors.InvalidProgramError: ...
+    """
 
     @staticmethod
     def concat_file_compactor(file_delimiter: bytes | None = None) -> NoReturn:

@@ -63,7 +63,13 @@ class KafkaRecordSerializationSchema(SerializationSchema):
 
 
 class KafkaRecordSerializationSchemaBuilder:
-    """Collects the parts of the schema."""
+    """Collects the parts of the schema.
+
+    >>> from headrace.common.serialization import SimpleStringSchema
+    >>> builder = KafkaRecordSerializationSchema.builder().set_topic("orders")
+    >>> type(builder.set_value_serialization_schema(SimpleStringSchema()).build()).__name__
+    'KafkaRecordSerializationSchema'
+    """
 
     def __init__(self) -> None:
         """Programs call `KafkaRecordSerializationSchema.builder`."""
@@ -148,7 +154,15 @@ class KafkaSink(Sink):
 
 
 class KafkaSinkBuilder:
-    """Collects the parts of a Kafka sink; the guarantee is NONE if nothing else is said, as in Flink."""
+    """Collects the parts of a Kafka sink; the guarantee is NONE if nothing else is said, as in Flink.
+
+    >>> from headrace.common.serialization import SimpleStringSchema
+    >>> schema = KafkaRecordSerializationSchema.builder().set_topic("orders")
+    >>> schema = schema.set_value_serialization_schema(SimpleStringSchema()).build()
+    >>> sink = KafkaSink.builder().set_bootstrap_servers("127.0.0.1:9092").set_record_serializer(schema).build()
+    >>> type(sink).__name__
+    'KafkaSink'
+    """
 
     def __init__(self) -> None:
         """Programs call `KafkaSink.builder`."""

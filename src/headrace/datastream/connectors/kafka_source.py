@@ -67,7 +67,13 @@ class KafkaSource(Source):
 
 
 class KafkaSourceBuilder:
-    """Collects the parts of a Kafka source; `build` checks them."""
+    """Collects the parts of a Kafka source; `build` checks them.
+
+    >>> from headrace.common.serialization import SimpleStringSchema
+    >>> builder = KafkaSource.builder().set_bootstrap_servers("127.0.0.1:9092").set_topics("orders")
+    >>> type(builder.set_value_only_deserializer(SimpleStringSchema()).build()).__name__
+    'KafkaSource'
+    """
 
     def __init__(self) -> None:
         """Programs call `KafkaSource.builder`."""

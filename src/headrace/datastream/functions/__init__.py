@@ -36,6 +36,7 @@ from headrace.datastream.functions.runtime_context import KeyedStateStore, Runti
 from headrace.datastream.functions.selection_functions import KeySelector, NullByteKeySelector, Partitioner
 from headrace.datastream.functions.sink_function import SinkFunction
 from headrace.datastream.functions.source_function import ParallelSourceFunction, SourceFunction
+from headrace.datastream.functions.two_phase_commit_sink_function import TwoPhaseCommitSinkFunction
 from headrace.datastream.functions.window_functions import (
     AllWindowFunction,
     PassThroughAllWindowFunction,
@@ -44,6 +45,7 @@ from headrace.datastream.functions.window_functions import (
     ProcessWindowFunction,
     WindowFunction,
 )
+from headrace.datastream.functions.write_ahead_sink import CheckpointCommitter, GenericWriteAheadSink
 from headrace.datastream.timerservice import TimerService
 
 __all__ = [
@@ -55,6 +57,7 @@ __all__ = [
     "AsyncRetryStrategy",
     "BaseBroadcastProcessFunction",
     "BroadcastProcessFunction",
+    "CheckpointCommitter",
     "CheckpointListener",
     "CheckpointedFunction",
     "CoFlatMapFunction",
@@ -66,6 +69,7 @@ __all__ = [
     "FlatMapFunction",
     "Function",
     "FunctionWrapper",
+    "GenericWriteAheadSink",
     "JavaFunctionWrapper",
     "JoinFunction",
     "KeySelector",
@@ -90,5 +94,6 @@ __all__ = [
     "SinkFunction",
     "SourceFunction",
     "TimerService",
+    "TwoPhaseCommitSinkFunction",
     "WindowFunction",
 ]

@@ -11,6 +11,7 @@ from typing import Any
 
 from headrace.common.errors import NoJvmError
 from headrace.datastream.functions.function import Function
+from headrace.sinks.base import Sink as SinkDefinition
 
 __all__ = ["SinkFunction"]
 
@@ -63,6 +64,10 @@ class SinkFunction(Function):
     @abstractmethod
     def invoke(self, value: Any, context: SinkFunction.Context) -> None:
         """Write one element."""
+
+    def get_definition(self) -> SinkDefinition | None:
+        """Give the definition of a sink that the engine runs in another way than by `invoke`; None for all others."""
+        return None
 
     def finish(self) -> None:
         """Flush: called once after the last element of a bounded stream, before `close`."""

@@ -40,6 +40,7 @@ from headrace.graph.specs import (
     Map,
     PrintSink,
     Process,
+    StagedSink,
 )
 from headrace.graph.transformations import TransformationKind
 
@@ -334,7 +335,11 @@ class DataStream(PartitionedStream):
         if isinstance(sink_func, Sink):
             return self.sink_to(sink_func)
         check_function(sink_func, (SinkFunction,), ("invoke",), "The input must be a SinkFunction!")
-        return self._sink(FunctionSink(sink_func, self.transformation.output_type), "Unnamed")
+        kind = self.transformation.output_type
+        definition = sink_func.get_definition() if isinstance(sink_func, SinkFunction) else None
+        return self._sink(
+            FunctionSink(sink_func, kind) if definition is None else StagedSink(definition, kind), "Unnamed"
+        )
 
     def sink_to(self, sink: Any) -> DataStreamSink:
         """Give the elements to a sink of `headrace.datastream.connectors`."""

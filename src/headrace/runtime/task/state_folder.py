@@ -22,12 +22,17 @@ class StateFolder:
     """The driver's side."""
 
     def __init__(self, parent: str | None, job_id: str) -> None:
-        """Makes and claims a new folder."""
+        """Makes and claims a new folder; another one if somebody who clears up came in between."""
         if parent is not None:
             os.makedirs(parent, exist_ok=True)
-        self.path = tempfile.mkdtemp(prefix=f"{STATE_PREFIX}{job_id[:8]}-", dir=parent)
-        self._mark = LifeMark(Path(self.path) / _owner_name())
-        self._mark.take()
+        while True:
+            self.path = tempfile.mkdtemp(prefix=f"{STATE_PREFIX}{job_id[:8]}-", dir=parent)
+            owner = Path(self.path) / _owner_name()
+            with contextlib.suppress(FileNotFoundError):
+                self._mark = LifeMark(owner)
+                if self._mark.take() and owner.exists():
+                    return
+                self._mark.close()
 
     def remove(self) -> None:
         """Removes the folder with all it holds."""
@@ -36,10 +41,11 @@ class StateFolder:
 
 
 def remove_if_abandoned(path: str) -> None:
-    """Removes a state folder whose driver ran on this host and is dead."""
+    """Removes a state folder whose driver ran on this host and is dead, or died before it could claim it."""
     owner = Path(path) / _owner_name()
     with contextlib.suppress(OSError):
         if not owner.exists():
+            os.rmdir(path)  # fails if another host's driver has it
             return
         mark = LifeMark(owner)
         dead = mark.living() is None

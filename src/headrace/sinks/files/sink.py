@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -48,7 +46,7 @@ class _FileWriter(SinkWriter):
     def __init__(self, sink: FileParts, context: WriterContext, states: list[Any]) -> None:
         self._sink = sink
         self._log = context.directory
-        self._clock: Callable[[], int] = lambda: int(time.time() * 1000)
+        self._clock = context.current_processing_time
         self._unique, self._count = uuid.uuid4(), 0
         self._parts: dict[str, Part] = {}
         self._pending: list[dict[str, str]] = []

@@ -1,0 +1,55 @@
+"""A configuration file that is watched for another parallelism: whoever edits it rescales the running job."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+
+__all__ = ["ParallelismFile"]
+
+_PAUSE = 0.5
+_LINE = re.compile(r"^\s*['\"]?parallelism\.default['\"]?\s*:\s*([0-9]+)\s*(?:#.*)?$", re.MULTILINE)
+
+
+class ParallelismFile:
+    r"""Looks at a file now and then; gives its `parallelism.default` when the file has changed since the job began.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+    ...     watched = ParallelismFile(file.name, pause=0)
+    ...     before = watched.changed()
+    ...     _ = file.write("parallelism.default: 4\n"), file.flush()
+    ...     before, watched.changed(), watched.changed()
+    (None, 4, None)
+    """
+
+    def __init__(self, path: str, pause: float = _PAUSE) -> None:
+        """What the file says now is what the job was started with."""
+        self._path = path
+        self._pause = pause
+        self._seen = self._look()
+        self._next = time.monotonic() + pause
+
+    def changed(self) -> int | None:
+        """The new parallelism, once for each change of the file."""
+        if time.monotonic() < self._next:
+            return None
+        self._next = time.monotonic() + self._pause
+        now = self._look()
+        if now == self._seen:
+            return None
+        self._seen = now
+        try:
+            with open(self._path, encoding="utf-8") as file:
+                found = _LINE.search(file.read())
+        except (OSError, ValueError):
+            return None  # it is being written, or gone: the job stays as it is
+        return int(found[1]) if found else None
+
+    def _look(self) -> tuple[int, int] | None:
+        try:
+            status = os.stat(self._path)
+        except OSError:
+            return None
+        return status.st_mtime_ns, status.st_size

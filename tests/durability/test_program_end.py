@@ -1,0 +1,46 @@
+"""A program that ends while its job runs has not cancelled it: a job with a name can be started again."""
+
+from __future__ import annotations
+
+import textwrap
+
+PROGRAM = """
+    import os, sys, time
+    from headrace.common import Configuration, WatermarkStrategy
+    from headrace.datastream import StreamExecutionEnvironment
+    from headrace.sources.datagen import DataGenerator
+
+    configuration = Configuration()
+    for key, value in {
+        "headrace.executor": "local",
+        "headrace.job.id": "left-alone",
+        "execution.checkpointing.interval": "50 ms",
+        "execution.checkpointing.dir": os.environ["CHECKPOINTS"],
+    }.items():
+        configuration.set_string(key, value)
+    env = StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(1)
+    source = DataGenerator(lambda index: index, records_per_second=100)
+    env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers").filter(lambda n: False).print()
+    client = env.execute_async("left alone")
+    while not client.get_checkpoint_statistics()["counts"]["completed"]:
+        time.sleep(0.05)
+    if os.environ.get("CANCEL"):
+        client.cancel().result()
+    else:
+        raise SystemExit("something else went wrong in the program")
+"""
+
+
+def slots(folder):
+    return sorted(path.name for path in folder.glob("*/slots/*"))
+
+
+def test_checkpoints_stay_when_the_program_ends_and_go_when_the_job_is_cancelled(run_script, tmp_path):
+    script, folder = tmp_path / "program.py", tmp_path / "checkpoints"
+    script.write_text(textwrap.dedent(PROGRAM))
+    ended = run_script(script, tmp_path, 60, CHECKPOINTS=str(folder))
+    assert ended.returncode == 1, ended.report()
+    assert slots(folder)
+    cancelled = run_script(script, tmp_path, 60, CHECKPOINTS=str(folder), CANCEL="yes")
+    assert cancelled.returncode == 0, cancelled.report()
+    assert not slots(folder)
