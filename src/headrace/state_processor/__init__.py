@@ -4,9 +4,18 @@
 savepoint from nothing; `savepoint_diff` says what a program would do with one.
 """
 
-from headrace.state_processor.diff import SavepointDiff, savepoint_diff
+from headrace.state_processor.diff import ChangedKind, ChangedMaxParallelism, SavepointDiff, savepoint_diff
 from headrace.state_processor.reader import SavepointReader
 from headrace.state_processor.records import OperatorInfo, Timer
 from headrace.state_processor.writer import SavepointWriter
 
-__all__ = ["OperatorInfo", "SavepointDiff", "SavepointReader", "SavepointWriter", "Timer", "savepoint_diff"]
+__all__ = [
+    "ChangedKind",
+    "ChangedMaxParallelism",
+    "OperatorInfo",
+    "SavepointDiff",
+    "SavepointReader",
+    "SavepointWriter",
+    "Timer",
+    "savepoint_diff",
+]

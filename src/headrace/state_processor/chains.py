@@ -18,7 +18,7 @@ from headrace.state.tombstone import TOMBSTONE
 
 __all__ = ["Chain", "GroupStream"]
 
-Groups = Iterator[tuple[int, dict[Any, Any]]]
+Groups = Iterator[tuple[int, list[tuple[Any, Any]]]]
 """Key groups in ascending order, each with all its entries."""
 
 
@@ -47,7 +47,7 @@ class Chain:
             entries: dict[Any, Any] = {}
             for _, _, later in of_group:
                 entries.update(later)
-            living = {key: value for key, value in entries.items() if value is not TOMBSTONE}
+            living = [entry for entry in entries.items() if entry[1] is not TOMBSTONE]
             if living:
                 yield group, living
 

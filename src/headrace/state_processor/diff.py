@@ -23,7 +23,11 @@ __all__ = ["ChangedKind", "ChangedMaxParallelism", "SavepointDiff", "savepoint_d
 
 @dataclass(frozen=True)
 class ChangedKind:
-    """A state that the program asks for as another kind than it is."""
+    """A state that the program asks for as another kind than it is.
+
+    >>> ChangedKind(OperatorInfo("a", "1f", "Process", 1, 128), "count", "ValueState", "ListState").wanted
+    'ListState'
+    """
 
     operator: OperatorInfo
     state: str
@@ -33,7 +37,11 @@ class ChangedKind:
 
 @dataclass(frozen=True)
 class ChangedMaxParallelism:
-    """An operator whose state is cut into another number of key groups than the program says."""
+    """An operator whose state is cut into another number of key groups than the program says.
+
+    >>> ChangedMaxParallelism(OperatorInfo("a", "1f", "Process", 1, 128), 64).operator.max_parallelism
+    128
+    """
 
     operator: OperatorInfo
     wanted: int
@@ -41,7 +49,13 @@ class ChangedMaxParallelism:
 
 @dataclass(frozen=True)
 class SavepointDiff:
-    """What a program does with a savepoint. Print it to read it."""
+    """What a program does with a savepoint. Print it to read it.
+
+    >>> lost = OperatorInfo("a", "1f", "Process", 1, 128, {"count": "ValueState"})
+    >>> diff = SavepointDiff((), (lost,), (), (), (), (), ())
+    >>> diff.is_restorable(), diff.is_restorable(allow_non_restored_state=True)
+    (False, True)
+    """
 
     kept: tuple[OperatorInfo, ...]
     """Operators with state that the program has too."""
@@ -92,7 +106,8 @@ def savepoint_diff(savepoint: str | SavepointReader, program: Any, trust: bool =
     >>> from headrace.datastream import StreamExecutionEnvironment
     >>> from headrace.state_processor import SavepointWriter
     >>> writer = SavepointWriter.new().with_keyed_state("sums", "_reduce_state", "table", [("a", ("a", 3))])
-    >>> path = writer.write(tempfile.mkdtemp() + "/savepoint")
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = writer.write(folder.name + "/savepoint")
     >>> env = StreamExecutionEnvironment.get_execution_environment()
     >>> pairs = env.from_collection([("a", 1)]).uid("pairs").key_by(lambda pair: pair[0])
     >>> sink = pairs.reduce(lambda x, y: (x[0], x[1] + y[1])).uid("sums").print().uid("out")
@@ -101,6 +116,7 @@ def savepoint_diff(savepoint: str | SavepointReader, program: Any, trust: bool =
     new      pairs
     new      out
     A job of this program starts on the savepoint.
+    >>> folder.cleanup()
     """
     reader = savepoint if isinstance(savepoint, SavepointReader) else SavepointReader.read(savepoint, trust)
     manifest = reader.origin.manifest
@@ -115,7 +131,8 @@ def savepoint_diff(savepoint: str | SavepointReader, program: Any, trust: bool =
         try:
             changed += _changed_kinds(operator, graph, *wanted[operator.id])
         except Exception as error:
-            unchecked.append((operator, f"{type(error).__name__}: {error}".splitlines()[0]))
+            reason = error.__cause__ or error  # what the function itself raised
+            unchecked.append((operator, f"{type(reason).__name__}: {reason}".splitlines()[0]))
     return SavepointDiff(
         kept=tuple(kept),
         dropped=tuple(operator for operator in stateful if operator.id not in wanted),

@@ -79,10 +79,9 @@ class OperatorDraft:
     def _changed(self, name: str, chain: Chain, groups: range) -> Iterator[tuple[int, Any]]:
         own_id = SPILLED if name in self.added else self.old_id
         for group, entries in chain.groups(own_id, name, groups):
-            items = entries.items()
             for form, function in self.changes.get(name, ()):
-                items = dict(form.changed(items, function)).items()
-            yield group, items
+                entries = list(form.changed(entries, function))
+            yield group, entries
 
     def _operator_state(self, number: int, old: OperatorSnapshot) -> OperatorSnapshot:
         new, dropped = self.operator_state, self.dropped

@@ -11,8 +11,6 @@ from headrace.common.time_domain import TimeDomain
 from headrace.graph.ids import id_of_uid
 from headrace.operators.context import EVENT_TIMERS, PROCESSING_TIMERS
 from headrace.operators.source import SplitPosition
-from headrace.operators.windows.forms import ALIGNED, CONTENTS, SESSIONS, WINDOW_SIZE
-from headrace.operators.windows.window_types import TimeWindow
 from headrace.runtime.manifests import Origin, files_by_owner, unpacked_positions
 from headrace.runtime.savepoints import find_origin
 from headrace.state import storage
@@ -23,6 +21,7 @@ from headrace.state.operator_state import OperatorSnapshot
 from headrace.state_processor.chains import Chain
 from headrace.state_processor.forms import StateForm, form_of
 from headrace.state_processor.records import OperatorInfo, Timer
+from headrace.state_processor.windows import open_windows
 
 __all__ = ["SavepointReader"]
 
@@ -36,13 +35,15 @@ class SavepointReader:
 
     >>> import tempfile
     >>> from headrace.state_processor import SavepointWriter
-    >>> folder = tempfile.mkdtemp() + "/savepoint"
-    >>> path = SavepointWriter.new().with_keyed_state("counter", "count", "ValueState", [("a", 3)]).write(folder)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> writer = SavepointWriter.new().with_keyed_state("counter", "count", "ValueState", [("a", 3)])
+    >>> path = writer.write(folder.name + "/savepoint")
     >>> reader = SavepointReader.read(path)
     >>> [(operator.uid, operator.states) for operator in reader.operators()]
     [('counter', {'count': 'ValueState'})]
     >>> list(reader.keyed_state("counter", "count")), reader.get("counter", "count", "b") is None
     ([('a', 3)], True)
+    >>> folder.cleanup()
     """
 
     def __init__(self, origin: Origin) -> None:
@@ -121,7 +122,7 @@ class SavepointReader:
             row
             for chain in self.chains(operator.id)
             for _, entries in chain.groups(operator.id, name)
-            for row in form.rows(entries.items())
+            for row in form.rows(entries)
         )
 
     def get(self, uid: str, name: str, key: Any) -> Any:
@@ -133,7 +134,7 @@ class SavepointReader:
             row
             for chain in self.chains(operator.id)
             for _, entries in chain.groups(operator.id, name, range(group, group + 1))
-            for row in form.rows(entries.items())
+            for row in form.rows(entries)
             if hashable_keys([row[0]])[0] == hashable
         ]
         if form.per_window:
@@ -146,18 +147,7 @@ class SavepointReader:
         The contents are a list of elements, the reduced value, or the accumulator, as the operation keeps them.
         """
         operator = self.operator(uid)
-        for chain in self.chains(operator.id):
-            size = chain.plain(operator.id)["facts"].get(WINDOW_SIZE, 0)
-            for _, entries in chain.groups(operator.id, CONTENTS):
-                for (key, window), contents in entries.items():
-                    yield unwrap_key(key), window, contents
-            for _, entries in chain.groups(operator.id, ALIGNED):
-                for (key, start), (_, contents) in entries.items():
-                    yield unwrap_key(key), TimeWindow(start, start + size), contents
-            for _, entries in chain.groups(operator.id, SESSIONS):
-                for key, sessions in entries.items():
-                    for start, end, _, contents in sessions:
-                        yield unwrap_key(key), TimeWindow(start, end), contents
+        return (row for chain in self.chains(operator.id) for row in open_windows(chain, operator))
 
     def timers(self, uid: str) -> Iterator[Timer]:
         """Iterate over the timers of an operator. Operators of windows keep some of theirs as open windows instead."""
@@ -165,11 +155,13 @@ class SavepointReader:
         for domain, queue in _DOMAINS.items():
             for chain in self.chains(operator.id):
                 for _, entries in chain.groups(operator.id, TIMER_PREFIX + queue):
-                    for timestamp, key, namespace in entries:
+                    for (timestamp, key, namespace), _ in entries:
                         yield Timer(domain, timestamp, unwrap_key(key), namespace)
 
     def to_data_frame(self, spark: Any, uid: str, name: str, schema: Any = None) -> Any:
         """Give a keyed state as a Spark DataFrame with the columns `key`, (`window_start`, `window_end`,) `value`.
+
+        The name of any table that a window operator keeps its windows in gives the rows of `window_contents`.
 
         The state is read in Spark's tasks, one for each subtask of the savepoint, so its path must be one that they can
         reach. `schema` is one of Spark's; without it, it is inferred from the first rows.

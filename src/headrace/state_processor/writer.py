@@ -47,13 +47,14 @@ class SavepointWriter:
 
     >>> import tempfile
     >>> from headrace.state_processor import SavepointReader
-    >>> folder = tempfile.mkdtemp()
+    >>> folder = tempfile.TemporaryDirectory()
     >>> first = SavepointWriter.new().with_keyed_state("counter", "seen", "ListState", [("a", [1]), ("b", [2, 3])])
-    >>> reader = SavepointReader.read(first.write(folder + "/first"))
+    >>> reader = SavepointReader.read(first.write(folder.name + "/first"))
     >>> second = SavepointWriter.from_existing(reader).rename_operator("counter", "counts")
     >>> _ = second.transform_keyed_state("counts", "seen", lambda key, seen: seen[1:])
-    >>> list(SavepointReader.read(second.write(folder + "/second")).keyed_state("counts", "seen"))
+    >>> list(SavepointReader.read(second.write(folder.name + "/second")).keyed_state("counts", "seen"))
     [('b', [3])]
+    >>> folder.cleanup()
     """
 
     def __init__(self, max_parallelism: int, reader: SavepointReader | None = None) -> None:

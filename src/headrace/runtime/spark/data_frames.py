@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from pyspark.errors import PySparkException
@@ -15,7 +15,7 @@ __all__ = ["data_frame"]
 
 
 def data_frame(
-    spark: Any, readers: list[Callable[[], Iterable[Any]]], columns: list[str], sample: list[Any], schema: Any
+    spark: Any, readers: Sequence[Callable[[], Iterable[Any]]], columns: list[str], sample: list[Any], schema: Any
 ) -> Any:
     """A DataFrame with a partition for each reader; without a schema it is inferred from a sample of its rows."""
     context = spark_context(spark, {})
