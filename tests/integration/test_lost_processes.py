@@ -139,3 +139,27 @@ def wait_for(path: Path) -> None:
     while not path.exists():
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def test_a_daemon_that_dies_leaves_no_slot_without_a_parent(make_env, tmp_path, slots):
+    """Its workers live on for a moment: no slot may be started for them, it would never end."""
+    iterator = build(make_env(2), tmp_path, "wait").execute_and_collect()
+    rows: list[Any] = []
+
+    def kill_daemons() -> None:
+        wait_for(tmp_path / "harm")
+        time.sleep(0.2)
+        workers = {worker.pid for worker in python_workers()}
+        daemons = [p for p in psutil.Process().children(recursive=True) if "pyspark.daemon" in p.cmdline()]
+        for daemon in daemons:
+            if daemon.pid not in workers:
+                daemon.kill()
+        time.sleep(0.5)
+        (tmp_path / "go on").touch()
+
+    thread = threading.Thread(target=kill_daemons)
+    thread.start()
+    rows = list(iterator)
+    thread.join()
+    assert_exact(rows)
+    assert not [arguments for arguments in slots().values() if arguments[2] == "1"]

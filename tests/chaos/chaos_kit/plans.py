@@ -73,9 +73,11 @@ def draw(campaign: int, number: int, kind: str | None = None, life_s: float = 0.
         "seed": chance.randrange(1 << 30),
         "records": chance.choice((60, 100, 100, 140)),
         "chunk": chance.choice((13, 20, 20)),
+        "sinks": chance.choice(("", "", "files", "files each", "table", "files table")),
         "parallelism": chance.choice((1, 2, 2, 2, 3)),
         "settings": {
             "execution.checkpointing.num-retained": chance.choice((1, 1, 3)),
+            "state.backend.type": chance.choice(("hashmap", "hashmap", "rocksdb")),
             "execution.checkpointing.interval": f"{chance.choice((10, 10, 10, 60))} ms",
         },
     }

@@ -33,6 +33,7 @@ class SparkNursery:
         self._environment = environment or {}
         self._kept: list[subprocess.Popen[bytes]] = []
         self.lives: list[Life] = []
+        self.left: list[str] = []
 
     def start(self, params: dict[str, Any], fault: str | None = None) -> Life:
         number = len(self.lives)
@@ -79,20 +80,18 @@ class SparkNursery:
                 continue
         return found
 
-    def end_all(self) -> list[str]:
-        """Waits a while for all processes to end, then kills and names those that did not."""
+    def end_all(self) -> None:
+        """Waits a while for all processes to end, then kills those that did not; `left` names them."""
         for life in self.lives:
             if life.code is None:
                 life.kill()
         deadline = time.monotonic() + GRACE_S
         while (left := self.processes()) and time.monotonic() < deadline:
             time.sleep(0.2)
-        names = []
         for process in left:
             with contextlib.suppress(psutil.Error):
-                names.append(f"{kind_of(process)} {process.pid}")
+                self.left.append(f"{' '.join(process.cmdline())[:200]} ({process.pid})")
                 process.send_signal(signal.SIGKILL)
-        return names
 
 
 def kind_of(process: psutil.Process) -> str:

@@ -94,9 +94,8 @@ class SparkTrial(Trial):
 
     def run(self) -> dict[str, Any]:
         report = super().run()
-        left = self.spark.end_all()
-        if left:
-            self.problems.append(f"I9: processes are left: {left}")
+        if self.spark.left:
+            self.problems.append(f"I9: processes are left: {self.spark.left}")
         return {
             **report,
             "killed": Counter(kind for kind, _ in self.victims),

@@ -141,11 +141,12 @@ class Trial:
             second.send(signal.SIGCONT)
             second.wait()
         replaced = self._newest_claim() > claimed and not str(sleep.fault).startswith("gen.claim.pre")
-        before = self._decided()
+        done, before = second.code == workload.FINISHED, self._decided()
         first.send(signal.SIGCONT)
         first.wait()
-        # Before the other one has sealed a slot and committed what it found, the first one may still do that itself.
-        if replaced and self.plan.mode == "after" and (touched := sorted(set(self._decided()) ^ set(before))):
+        # Until the other one has sealed a slot and committed what it found, the first one may still do that itself.
+        touched = sorted(set(self._decided()) ^ set(before))
+        if replaced and done and touched:
             self.problems.append(f"I7: the driver that was replaced has written or deleted {touched[:5]}")
         if replaced and first.code != workload.FENCED and not str(sleep.fault).startswith(("publish", "gc")):
             self.problems.append(f"the driver that was replaced ended with {first.code}: {self._tail(first)}")

@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sqlite3
 import sys
 import zlib
 from collections import Counter, defaultdict
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +95,24 @@ def check_tokens(lines: list[str], ids: set[str], problems: list[str]) -> None:
         problems.append("I1/I2: records of the function that is not deterministic are lost or twice")
 
 
+def check_sinks(root: Path, wanted: Counter[str], problems: list[str]) -> None:
+    """I5 for headrace's own sinks, where the trial has them: the lines of A in files that are finished, and in a table."""
+    lines = Counter({line: n for line, n in wanted.items() if line.startswith("A|")})
+    outputs: dict[str, Counter[str]] = {}
+    if (root / "files").exists():
+        parts = [p for p in (root / "files").rglob("*") if p.is_file() and not p.name.startswith(".")]
+        outputs["files"] = Counter(line for p in parts for line in p.read_text().splitlines())
+    if (root / "table.db").exists():
+        with closing(sqlite3.connect(root / "table.db")) as database:
+            outputs["table"] = Counter(row[0] for row in database.execute("SELECT line FROM lines"))
+            if (staged := database.execute("SELECT count(*) FROM headrace_staged").fetchone()[0]) > 0:
+                problems.append(f"I9: {staged} staged rows are left in the table")
+    for name, found in outputs.items():
+        lost, more = sum((lines - found).values()), sum((found - lines).values())
+        if lost or more:
+            problems.append(f"I1/I2: {lost} lines lost and {more} too many in {name}")
+
+
 def slot_facts(path: Path) -> dict[str, Any]:
     """What the journal keeps of a slot: who decided it, and how far its sources are."""
     data = path.read_bytes()
@@ -162,7 +182,8 @@ def check_leaks(root: Path, retained: int, problems: list[str]) -> None:
             if found:
                 problems.append(f"I9: {len(found)} entries too many in {folder}: {found[:_SHOWN]}")
     scratch = root / "tmp"
-    left = sorted(p.name for p in scratch.iterdir()) if scratch.exists() else []
+    shared = [p for p in scratch.glob("headrace-*-state") if not any(p.iterdir())]  # the parent of all disk state
+    left = sorted({p.name for p in scratch.iterdir()} - {p.name for p in shared}) if scratch.exists() else []
     if left:
         problems.append(f"I9: temporary files are left: {left[:_SHOWN]}")
 
@@ -180,6 +201,7 @@ def verify(
         check_numbers([line for line in lines if line.startswith("N|")], count * sum(SPLITS), problems)
     ids = {line.split("|")[1] for line in wanted if line.startswith("A|0.")}
     check_tokens([line for line in lines if line.startswith("E|")], ids, problems)
+    check_sinks(root, wanted, problems)
     found = Counter(line for line in lines if not line.startswith(("N|", "E|")))
     lost, more = wanted - found, found - wanted
     return {

@@ -11,8 +11,10 @@ Ends with 0 when the job has finished, 3 if another driver has taken it over, 4 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import sqlite3
 import sys
 from typing import Any
 
@@ -21,7 +23,8 @@ from chaos_kit.once import nth_times
 from chaos_kit.records import DISORDER, SPLITS, STEP, Record, split_records, watermarks
 from headrace.cep import CEP, Pattern
 from headrace.checkpoint.errors import FencedError, RestoreRefusedError
-from headrace.common import Configuration, Duration, Time, Types, WatermarkStrategy
+from headrace.common import Configuration, Duration, Row, Time, Types, WatermarkStrategy
+from headrace.common.serialization import Encoder
 from headrace.common.watermark_strategy import TimestampAssigner
 from headrace.datastream import (
     AggregateFunction,
@@ -32,6 +35,8 @@ from headrace.datastream import (
     ProcessWindowFunction,
     StreamExecutionEnvironment,
 )
+from headrace.datastream.connectors.file_system import BucketAssigner, FileSink, RollingPolicy
+from headrace.datastream.connectors.jdbc import JdbcConnectionOptions, JdbcExecutionOptions, JdbcSink
 from headrace.datastream.functions import CheckpointedFunction
 from headrace.datastream.state import ListStateDescriptor, ValueStateDescriptor
 from headrace.datastream.window import EventTimeSessionWindows, SlidingEventTimeWindows
@@ -210,7 +215,9 @@ def build(env: StreamExecutionEnvironment, p: dict[str, Any]) -> None:
         harm("map")
         return f"A|{Record(*value).id}|{value[7]}|{value[8]}"
 
-    everything.rebalance().map(stamp).uid("a").sink_to(out).uid("sink-a").set_parallelism(wide)
+    stamped = everything.rebalance().map(stamp, Types.STRING()).uid("a")
+    stamped.sink_to(out).uid("sink-a").set_parallelism(wide)
+    more_sinks(stamped, p)
     everything.key_by(lambda v: (v[0], v[3])).process(Follow(harm)).uid("b").sink_to(out).uid("sink-b")
 
     everything.rebalance().map(Numbered()).uid("n").sink_to(out).uid("sink-n").set_parallelism(wide)
@@ -254,6 +261,27 @@ def build(env: StreamExecutionEnvironment, p: dict[str, Any]) -> None:
     )
     beats = marked.process(Beat(harm)).uid("beats")
     pairs.union(matches, beats).sink_to(out).uid("sink-d").set_parallelism(1)
+
+
+def more_sinks(stamped: Any, p: dict[str, Any]) -> None:
+    """The lines of A once more, through sinks of headrace: files whose parts stay open over checkpoints, and a table."""
+    root, chosen = p["root"], p.get("sinks", "")
+    if "files" in chosen:
+        policy = RollingPolicy.default_rolling_policy(part_size=3000)
+        policy = RollingPolicy.on_checkpoint_rolling_policy() if "each" in chosen else policy
+        files = FileSink.for_row_format(os.path.join(root, "files"), Encoder.simple_string_encoder())
+        files = files.with_rolling_policy(policy).with_bucket_assigner(BucketAssigner.base_path_bucket_assigner())
+        stamped.sink_to(files.build()).uid("files")
+    if "table" in chosen:
+        path = os.path.join(root, "table.db")
+        with contextlib.closing(sqlite3.connect(path, timeout=30)) as database:
+            database.execute("CREATE TABLE IF NOT EXISTS lines (line TEXT)")
+        kind = Types.ROW([Types.STRING()])
+        url = JdbcConnectionOptions.JdbcConnectionOptionsBuilder().with_url(f"jdbc:sqlite:{path}").build()
+        insert = JdbcSink.exactly_once_sink(
+            "INSERT INTO lines VALUES (?)", kind, url, JdbcExecutionOptions.builder().build()
+        )
+        stamped.map(lambda line: Row(line), kind).uid("rows").add_sink(insert).uid("table")
 
 
 def configuration_of(p: dict[str, Any]) -> Configuration:

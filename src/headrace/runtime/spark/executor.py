@@ -97,7 +97,11 @@ class SparkExecutor:
             self._context._jsc.sc().cancelJobGroupAndFutureJobs(self._group)
 
     def close(self) -> None:
-        """Ends the slots: directly those of this machine, by a Spark job those of other executors."""
+        """Ends the slots: directly those of this machine, by a Spark job those of other executors.
+
+        Also clears away what drivers of this user left that have died since this one started.
+        """
+        sweep_dead_jobs(self._folder)
         if self._local:
             end_slots(self._folder)
         if self._context._jsc is None:

@@ -141,7 +141,7 @@ def connect(job: Path, index: int, python: Callable[[Path], str | None] = _same_
 
     `python` gives the interpreter for a new slot in the executor's folder, None for the one that runs here.
     """
-    daemon = os.getppid()
+    daemon = _daemon()
     folder = executor_folder(job, daemon)
     path = socket_path(folder, index)
     wire = _try_connect(path)
@@ -160,6 +160,19 @@ def connect(job: Path, index: int, python: Callable[[Path], str | None] = _same_
             else:  # started by a courier that died over it
                 time.sleep(0.01)
     return wire
+
+
+def _daemon() -> int:
+    """The process that has forked this one, as whose child a slot lives and dies.
+
+    Spark's daemon is the leader of its workers' process group. When it was killed they have another parent, which never
+    ends: a slot of that one would stay for ever.
+    """
+    parent = os.getppid()
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    if spec is not None and spec.name == "pyspark.daemon" and parent != os.getpgrp():
+        raise SlotLostError("the executor's Python daemon has died; the task is run again by another worker")
+    return parent
 
 
 def _try_connect(path: Path) -> Wire | None:

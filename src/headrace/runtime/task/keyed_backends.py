@@ -45,6 +45,8 @@ class BackendMaker:
         self._settings = settings
         self._folder = folder
         self._own: Path | None = None
+        if settings.on_disk:
+            _remove_dead(self._parent())
 
     def make(self, max_parallelism: int, key_groups: range, sharers: int) -> KeyedBackend:
         """A backend for one operator; `sharers` is between how many the task's memory is divided."""
@@ -71,15 +73,19 @@ class BackendMaker:
 
 
 def _own_directory(parent: Path) -> Path:
-    """This process's directory in `parent`; those of dead processes are removed."""
+    """This process's directory in `parent`."""
     parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    own = parent / f"{_PREFIX}{os.getpid()}"
+    own.mkdir(mode=0o700, exist_ok=True)
+    return own
+
+
+def _remove_dead(parent: Path) -> None:
+    """Removes the directories of dead processes, also where this one will need none of its own."""
     for other in parent.glob(_PREFIX + "*"):
         pid = other.name.removeprefix(_PREFIX)
         if pid.isdigit() and not _is_alive(int(pid)):
             shutil.rmtree(other, ignore_errors=True)
-    own = parent / f"{_PREFIX}{os.getpid()}"
-    own.mkdir(mode=0o700, exist_ok=True)
-    return own
 
 
 def _is_alive(pid: int) -> bool:

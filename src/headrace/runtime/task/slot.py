@@ -26,7 +26,14 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from headrace.runtime.task.slot_folder import LifeMark, files_folder, life_mark_path, remove_folder, socket_path
+from headrace.runtime.task.slot_folder import (
+    LifeMark,
+    files_folder,
+    life_mark_path,
+    living_slots,
+    remove_folder,
+    socket_path,
+)
 from headrace.runtime.task.slot_process import CLOSE_SECONDS, READY
 from headrace.runtime.task.slot_protocol import HAS_SPEC, NEEDS_SPEC, Request
 from headrace.runtime.task.state_folder import remove_if_abandoned
@@ -207,7 +214,7 @@ def main(folder: Path, index: int, daemon: int, ready: int) -> None:
     if ending.orphaned:
         # Nobody else is left to clear up. The last slot to end removes the folder.
         life_mark_path(folder, index).unlink(missing_ok=True)
-        if not any(folder.glob("slot-*.pid")):
+        if not any(True for _ in living_slots(folder)):  # one that was killed has left its mark
             remove_folder(folder)
         if slot.state_directory is not None:
             remove_if_abandoned(slot.state_directory)
