@@ -19,7 +19,7 @@ from headrace.state.descriptors import (
     StateDescriptor,
     ValueStateDescriptor,
 )
-from headrace.state.opaque_key import hashable_keys, unwrap_key
+from headrace.state.opaque_key import unwrap_key
 from headrace.state.ttl_states import ttl_kind
 
 __all__ = ["KINDS", "TABLE", "StateForm", "form_of"]
@@ -33,7 +33,10 @@ _DESCRIBED = (
     ReducingStateDescriptor.kind,
     AggregatingStateDescriptor.kind,
 )
-KINDS = (*_DESCRIBED, *map(ttl_kind, _DESCRIBED), TABLE)
+_TIMED = tuple(map(ttl_kind, _DESCRIBED))
+_LISTS = (ListStateDescriptor.kind, ttl_kind(ListStateDescriptor.kind))
+_MAPS = (MapStateDescriptor.kind, ttl_kind(MapStateDescriptor.kind))
+KINDS = (*_DESCRIBED, *_TIMED, TABLE)
 
 Entries = Iterable[tuple[Any, Any]]
 Row = tuple[Any, ...]
@@ -56,17 +59,17 @@ class StateForm:
     @property
     def is_timed(self) -> bool:
         """Whether values stand with the time of their last use."""
-        return self.kind in map(ttl_kind, _DESCRIBED)
+        return self.kind in _TIMED
 
     @property
     def is_list(self) -> bool:
         """Whether a value is a list of elements."""
-        return self.kind in (ListStateDescriptor.kind, ttl_kind(ListStateDescriptor.kind))
+        return self.kind in _LISTS
 
     @property
     def is_map(self) -> bool:
         """Whether the state is filed map entry by map entry."""
-        return self.kind in (MapStateDescriptor.kind, ttl_kind(MapStateDescriptor.kind))
+        return self.kind in _MAPS
 
     def rows(self, entries: Entries) -> Iterator[Row]:
         """(key, value) of all entries of a key group; (key, window, value) for state of windows."""
@@ -80,11 +83,7 @@ class StateForm:
         """
         for owner, value in self._by_owner(entries):
             after = function(*self._shown(owner), self._without_times(value))
-            yield from self._filed(owner, after, self._times(value))
-
-    def filed(self, key: Any, value: Any, used: Callable[[Any], int]) -> Iterator[tuple[Any, Any]]:
-        """The entries of a key's value; `used(map key)` gives times of last use. An empty value has none."""
-        return self._filed(hashable_keys([key])[0], value, used)
+            yield from self.filed(owner, after, self._times(value))
 
     def _by_owner(self, entries: Entries) -> Entries:
         if not self.is_map:
@@ -113,7 +112,8 @@ class StateForm:
         latest = max(used for _, used in value) if self.is_list else value[1]
         return lambda _: latest
 
-    def _filed(self, owner: Any, value: Any, used: Callable[[Any], int]) -> Iterator[tuple[Any, Any]]:
+    def filed(self, owner: Any, value: Any, used: Callable[[Any], int]) -> Iterator[tuple[Any, Any]]:
+        """The entries of a (hashable) key's value; `used(map key)` gives times of last use. An empty value has none."""
         if value is None:
             return
         if self.is_map:

@@ -11,7 +11,7 @@ from typing import Any
 
 from headrace.state.delta import OperatorState, SubtaskState
 from headrace.state.files import StateFile, StateHeader, write_state_file
-from headrace.state.key_groups import GroupCache
+from headrace.state.key_groups import key_group
 from headrace.state.tombstone import StateDelta
 from headrace.state_processor.chains import Chain
 
@@ -30,7 +30,6 @@ def spilled(
 
     `number` is unique there; `groups` is the number of key groups.
     """
-    group_of = GroupCache(groups)
     files: list[StateFile] = []
     vertex = str(number)
 
@@ -41,7 +40,7 @@ def spilled(
     delta: StateDelta = {}
     held = 0
     for key, entry in entries:
-        delta.setdefault(group_of[key], []).append(entry)
+        delta.setdefault(key_group(key, groups), []).append(entry)
         held += 1
         if held == _ENTRIES:
             flush(delta)

@@ -67,7 +67,7 @@ class SavepointWriter:
             )
         self._max_parallelism = max_parallelism
         self._reader = reader
-        self._spill = tempfile.TemporaryDirectory(prefix="headrace-state-processor-")
+        self._spill = tempfile.TemporaryDirectory(prefix="headrace-new-entries-")
         self._spills = 0
         self._drafts: dict[str, OperatorDraft] = {}
         self._positions: dict[str, Any] = {}
