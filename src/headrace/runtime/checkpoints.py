@@ -141,7 +141,6 @@ class Checkpoints:
         if decision.verdict is Verdict.REPLAY:
             self._commit()
         self._run(self._workflow.discard())
-        self._collect()
         self._coordinator.resume(_monotonic())
         base = self._workflow.base
         if base is not None:

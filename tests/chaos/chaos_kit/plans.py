@@ -31,7 +31,7 @@ KINDS = {
     "refuse": "F20 the sink refuses for a while",
     "answer": "F21 the sink commits, its answer is lost",
     "disk": "F15/F16 the disk is full, or fails",
-    "rescale": "F33 killed, and started with another parallelism",
+    "rescale": "F33 killed, and started with another parallelism and backend",
     "damage": "F12-F14 a file is torn, changed, swapped, foreign or missing",
 }
 _MIX = (
@@ -86,6 +86,7 @@ def draw(campaign: int, number: int, kind: str | None = None, life_s: float = 0.
     mode = ""
     if kind == "rescale":
         params["parallelisms"] = [chance.choice((1, 2, 3, 5)) for _ in range(4)]
+        params["backends"] = [chance.choice(("hashmap", "rocksdb")) for _ in range(4)]
     if kind in ("point", "rescale"):
         strikes = (at(chance, point), *(_any(chance) for _ in range(chance.randrange(3))))
     elif kind == "time":

@@ -78,8 +78,10 @@ class Trial:
         disk = self.params.get("disk")
         before = BrokenDisk(disk, self.folder).install if disk else None
         params = self.params
-        if several := params.get("parallelisms"):
-            params = {**params, "parallelism": several[len(self.nursery.lives) % len(several)]}
+        if "parallelisms" in params:
+            turn = len(self.nursery.lives) % len(params["parallelisms"])
+            settings = {**params["settings"], "state.backend.type": params["backends"][turn]}
+            params = {**params, "parallelism": params["parallelisms"][turn], "settings": settings}
         return self.nursery.start(params, strike.fault if strike is not None else None, before)
 
     def _live_until(self, strike: Strike) -> Life:
@@ -122,6 +124,8 @@ class Trial:
         self._note(last, None)
 
     def _start_last(self) -> Life:
+        if "backends" in self.params:  # only a job that keeps state on disk looks for what others left there
+            self.params["backends"] = ["rocksdb"] * len(self.params["backends"])
         return self._start()
 
     # -- zombies --------------------------------------------------------------------------------------------------
