@@ -26,6 +26,7 @@ from headrace.common.time import Time
 from headrace.common.time_domain import TimeDomain
 from headrace.datastream import KeyedProcessFunction
 from headrace.datastream.window import TumblingEventTimeWindows
+from headrace.runtime.task.state_folder import sweep_abandoned
 from headrace.state_processor import SavepointReader, SavepointWriter, Timer
 from headrace.state_processor import spill as spill_module
 from headrace.state_processor.data_frames import _fetched_rows
@@ -200,6 +201,14 @@ def test_more_state_than_is_held_at_once(make_env, tmp_path, monkeypatch):
     )
     changed = SavepointReader.read(again.write(str(tmp_path / "again")))
     assert dict(changed.keyed_state("a", "x")) == {f"key {key}": 900 + key for key in range(100)}
+
+
+def test_a_job_that_starts_meanwhile_leaves_a_writer_alone(make_env, tmp_path):
+    """Jobs remove what killed drivers have left in the same place."""
+    writer = SavepointWriter.new()
+    sweep_abandoned(None)
+    path = writer.with_keyed_state("a", "x", "ValueState", [("k", 1)]).write(str(tmp_path / "made"))
+    assert list(SavepointReader.read(path).keyed_state("a", "x")) == [("k", 1)]
 
 
 class CountsLists(KeyedProcessFunction):
