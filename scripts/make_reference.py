@@ -100,6 +100,7 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
         "Serialization",
         ("headrace.common.serialization", "headrace.common.serializer", "headrace.common.io"),
     ),
+    "state_processor": ("Savepoints: read, change, make, compare", ("headrace.state_processor",)),
     "errors": ("Errors", ("headrace.common.errors",)),
     "cep": ("Patterns over streams", ("headrace.cep",)),
     "metrics": ("Metrics", ("headrace.metrics",)),

@@ -17,6 +17,7 @@ SURFACE = json.loads((ROOT / "tests" / "data" / "pyflink_surface.json").read_tex
 ADDED = (
     "headrace.cep",
     "headrace.metrics",
+    "headrace.state_processor",
     "headrace.testing",
     "headrace.common.accumulators",
     "headrace.common.errors",

@@ -18,7 +18,7 @@ from headrace.common.errors import HeadraceError, UserCodeError
 
 
 def test_results_come_once_although_the_job_failed(make_env, tmp_path):
-    env = make_env()
+    env = make_env(interval="1 ms")
     failing = numbers(env, 1000).map(FailsOnce(tmp_path / "mark", 777), Types.LONG())
     counted = failing.map(lambda v: (v % 7, 1)).key_by(lambda t: t[0]).reduce(lambda a, b: (a[0], a[1] + b[1]))
     assert sorted(counted.execute_and_collect()) == expected_counts(1000)
@@ -90,7 +90,7 @@ def test_checkpoints_of_a_failed_job_stay_if_that_is_wanted(make_env, tmp_path):
 
 def test_a_named_job_goes_on_where_it_was_and_ends_at_once_when_it_had_finished(make_env, tmp_path):
     def run():
-        env = make_env(headrace__job__id="counting", restart_strategy__type="none")
+        env = make_env(interval="1 ms", headrace__job__id="counting", restart_strategy__type="none")
         stream = numbers(env, 500, parallelism=1).map(FailsOnceIfArmed(tmp_path / "mark", 450), Types.LONG())
         return stream.set_parallelism(1).key_by(lambda v: v % 7).process(Remembering()).uid("r")
 
@@ -111,7 +111,7 @@ def test_a_named_job_goes_on_where_it_was_and_ends_at_once_when_it_had_finished(
 
 
 def test_statistics(make_env):
-    env = make_env()
+    env = make_env(interval="1 ms")
     remembered(env, 500).print()
     client = env.execute_async()
     client.get_job_execution_result().result()

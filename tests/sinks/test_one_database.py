@@ -10,6 +10,7 @@ import pytest
 from sink_kit import environment, numbers, place
 
 from headrace.sinks.jdbc.database import DatabaseError
+from headrace.sinks.jdbc.staged import _Committer
 
 
 @pytest.mark.parametrize("kind", ["postgres"], indirect=True)
@@ -63,3 +64,22 @@ def test_another_writer_of_the_same_file(kind, outer, tmp_path):
     blocker.close()
     client.get_job_execution_result().result()
     assert outer.arrived() == Counter(range(1, 501))
+
+
+@pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
+def test_garbage_that_cannot_be_collected_does_not_stop_the_job(kind, outer, tmp_path, monkeypatch):
+    asked = []
+    real = _Committer.staged
+
+    def staged(committer):
+        asked.append(committer)
+        if len(asked) > 1:  # the first time it is the recovery that asks
+            raise DatabaseError("The database failed: it is away")
+        return real(committer)
+
+    monkeypatch.setattr(_Committer, "staged", staged)
+    env = environment(tmp_path, **{"restart-strategy.type": "none"})
+    outer.attach(numbers(env, 1000))
+    env.execute()
+    assert len(asked) > 2
+    assert outer.arrived() == Counter(range(1, 1001))

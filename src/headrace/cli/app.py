@@ -12,11 +12,12 @@ import click
 
 from headrace import __version__
 from headrace.cli.graph_command import graph
+from headrace.cli.state_command import state
 from headrace.common.errors import HeadraceError
 
 __all__ = ["app", "main"]
 
-COMMANDS = (graph,)
+COMMANDS = (graph, state)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -33,7 +34,7 @@ def main() -> None:
     """Run the command that the arguments of the process name; an error of headrace is shown without a traceback.
 
     >>> sorted(app.commands)
-    ['graph']
+    ['graph', 'state']
     """
     try:
         app(prog_name="headrace")

@@ -30,12 +30,21 @@ def assign_operator_ids(operators: Sequence[Transformation], edges: Sequence[_Ed
         if t.uid_hash is not None:
             ids[t.id] = t.uid_hash
         elif t.uid is not None:
-            ids[t.id] = hashed("uid", t.uid)
+            ids[t.id] = id_of_uid(t.uid)
         else:
             parents = [ids.get(i, "feedback") for i in inputs[t.id]]
             kind = type(t.spec).__name__
             ids[t.id] = hashed("node", str(position), kind, *parents)
     return ids
+
+
+def id_of_uid(uid: str) -> str:
+    """The operator id that a uid stands for.
+
+    >>> id_of_uid("my-map") == hashed("uid", "my-map")
+    True
+    """
+    return hashed("uid", uid)
 
 
 def hashed(*parts: str) -> str:

@@ -13,6 +13,8 @@ from headrace.state.keyed_backend import KeyedBackend
 from headrace.state.operator_state import OperatorStateBackend
 from headrace.state.timers import TimerQueue
 
+EVENT_TIMERS, PROCESSING_TIMERS = "_timers/event", "_timers/processing"
+
 
 class DriverChannel(Protocol):
     """Takes what shall reach the driver with the epoch's result."""
@@ -85,5 +87,5 @@ class OperatorContext:
     def __post_init__(self) -> None:
         """Timers are part of the keyed state: filed and moved with it."""
         self.keyed_state.now = self.clock.now
-        self.event_timers: TimerQueue = self.keyed_state.timers("_timers/event")
-        self.processing_timers: TimerQueue = self.keyed_state.timers("_timers/processing")
+        self.event_timers: TimerQueue = self.keyed_state.timers(EVENT_TIMERS)
+        self.processing_timers: TimerQueue = self.keyed_state.timers(PROCESSING_TIMERS)

@@ -29,7 +29,7 @@ from headrace.checkpoint.resolve import Verdict
 from headrace.checkpoint.steps import Steps
 from headrace.checkpoint.store import Store
 from headrace.checkpoint.workflow import Workflow
-from headrace.common.errors import HeadraceError
+from headrace.common.errors import HeadraceError, UserCodeError
 from headrace.common.faultpoints import reach
 from headrace.graph.epoch_plan import EpochPlan
 from headrace.graph.job_graph import JobGraph
@@ -41,6 +41,7 @@ from headrace.runtime.ledger import Ledger
 from headrace.runtime.task.messages import CheckpointOrder, TaskAck
 from headrace.sinks.base import Handle
 from headrace.sinks.commit_requests import CommitFailedError
+from headrace.sinks.jdbc.database import DatabaseError
 from headrace.state import storage
 from headrace.state.files import StateFile, problem_of
 
@@ -253,7 +254,7 @@ class Checkpoints:
         self._collect_after = time.monotonic() + _COLLECT_PAUSE
         try:
             self._run(self._workflow.collect())
-        except StoreError as error:  # the next checkpoint collects again
+        except (StoreError, UserCodeError, DatabaseError) as error:  # the next checkpoint collects again
             self.statistics.note(f"garbage stays for now: {error.message}")
 
     def _failed(self, number: int, reason: Reason, error: HeadraceError) -> None:

@@ -65,7 +65,13 @@ class JobCommitter:
             raise self._named(committable.sink, error) from error
 
     def staged(self) -> Sequence[Committable]:
-        return [as_committable(sink, handle) for sink, c in self._committers.items() for handle in c.staged()]
+        found: list[Committable] = []
+        for sink, committer in self._committers.items():
+            try:
+                found += [as_committable(sink, handle) for handle in committer.staged()]
+            except Exception as error:
+                raise self._named(sink, error) from error
+        return found
 
     def untouched(self, epoch: int) -> bool:
         return all(committer.untouched(epoch) for committer in self._committers.values())

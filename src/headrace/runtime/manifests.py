@@ -28,6 +28,8 @@ __all__ = [
     "as_committable",
     "as_handle",
     "file_entries",
+    "files_by_owner",
+    "key_groups_of",
     "layout_of",
     "packed_positions",
     "start",
@@ -55,6 +57,8 @@ class Origin:
     """A local path or a URL."""
     own: bool = True
     """Whether it is a checkpoint of this very job, in its own folder: its tasks may go on with the same files."""
+    signed: bool = False
+    """Whether this user's signature was found on it."""
     ignore_unclaimed: bool = False
     """Whether state that no operator of the program asks for is dropped without a word."""
 
@@ -145,7 +149,7 @@ def start(ledger: Ledger, graph: JobGraph, plan: EpochPlan, origin: Origin) -> N
     _check_claimed(origin, wanted)
     _check_key_groups(layout, wanted, set(manifest.facts.get("states", {})))
     positions = unpacked_positions(manifest)
-    files = _files_by_owner(manifest)
+    files = files_by_owner(manifest)
     if origin.own and _cut(layout) == _cut(wanted):
         ledger.start_from(files, {}, positions)
         return
@@ -167,6 +171,12 @@ def start(ledger: Ledger, graph: JobGraph, plan: EpochPlan, origin: Origin) -> N
 def unpacked_positions(manifest: Manifest) -> dict[str, list[SplitPosition]]:
     """Where the sources stand, by vertex."""
     return {vertex: [_position(p) for p in positions] for vertex, positions in manifest.positions.items()}
+
+
+def key_groups_of(manifest: Manifest) -> dict[str, int]:
+    """Into how many key groups the state of each operator is cut."""
+    layout = manifest.facts.get("layout", {})
+    return {o: facts["max_parallelism"] for group in layout.values() for o, facts in group["operators"].items()}
 
 
 def _check_claimed(origin: Origin, wanted: dict[str, Any]) -> None:
@@ -197,7 +207,8 @@ def _check_key_groups(layout: dict[str, Any], wanted: dict[str, Any], stateful: 
                 )
 
 
-def _files_by_owner(manifest: Manifest) -> dict[TaskOwner, tuple[StateFile, ...]]:
+def files_by_owner(manifest: Manifest) -> dict[TaskOwner, tuple[StateFile, ...]]:
+    """The state files of each task, each chain in order."""
     files: dict[TaskOwner, list[StateFile]] = {}
     for entry in manifest.files:
         vertex, _, subtask = entry.owner.rpartition("/")

@@ -24,7 +24,7 @@ from headrace.runtime.signatures import SIGNATURE, check_signature, signed
 from headrace.state import storage
 from headrace.state.files import StateFile, make_durable, problem_of
 
-__all__ = ["METADATA", "check_files", "discard", "find_origin", "write_savepoint"]
+__all__ = ["METADATA", "check_files", "copy_files", "discard", "find_origin", "write_savepoint"]
 
 METADATA = "_metadata"
 _CHUNK = 1 << 20
@@ -36,7 +36,11 @@ def write_savepoint(manifest: Manifest, files: str, parent: str) -> str:
 
     `files` is the folder (or URL) of the checkpoint's state files.
     """
-    folder = storage.join(parent, f"savepoint-{manifest.job_id[:6]}-{uuid.uuid4().hex[:12]}")
+    return copy_files(manifest, files, storage.join(parent, f"savepoint-{manifest.job_id[:6]}-{uuid.uuid4().hex[:12]}"))
+
+
+def copy_files(manifest: Manifest, files: str, folder: str) -> str:
+    """Makes `folder` a savepoint: the files that the manifest lists, a signature and the manifest; gives the folder."""
     record = encode(replace(manifest, committables=(), parent=None))
     copied = [file.name for file in manifest.files]
     digests = {name: _digest(files, name) for name in copied} | {METADATA: hashlib.sha256(record).hexdigest()}
@@ -81,6 +85,7 @@ def find_origin(path: str, *, ignore_unclaimed: bool = False, trust: bool = Fals
     directory, or `chk-N` in it. `trust`: a savepoint need not carry this user's signature.
     """
     url = path.rstrip("/").removesuffix(f"/{METADATA}")
+    signed_by_user = False
     if _exists(url, METADATA):
         manifest, files = _manifest(url, METADATA), url
         check_files(Origin(manifest, files))
@@ -88,6 +93,7 @@ def find_origin(path: str, *, ignore_unclaimed: bool = False, trust: bool = Fals
             signed_files = [METADATA, *(file.name for file in manifest.files)]
             signature = _content(url, SIGNATURE) if _exists(url, SIGNATURE) else None
             check_signature(signature, {name: _digest(url, name) for name in signed_files}, url)
+            signed_by_user = True
     else:
         root, _, last = url.rpartition("/")
         named = _CHECKPOINT.fullmatch(last)
@@ -100,7 +106,7 @@ def find_origin(path: str, *, ignore_unclaimed: bool = False, trust: bool = Fals
                 expected=f"a folder with the file {METADATA}, or the folder of a job's checkpoints",
             )
         manifest, files = _manifest(root, slot), storage.join(root, "state")
-    origin = Origin(manifest, files, own=False, ignore_unclaimed=ignore_unclaimed)
+    origin = Origin(manifest, files, own=False, signed=signed_by_user, ignore_unclaimed=ignore_unclaimed)
     check_files(origin)
     return origin
 

@@ -18,7 +18,7 @@ from headrace.runtime.checkpoints import Checkpoints
 from headrace.runtime.executor import Executor
 from headrace.runtime.job_master import JobMaster
 from headrace.runtime.local.executor import LocalExecutor
-from headrace.runtime.manifests import Origin
+from headrace.runtime.manifests import Origin, key_groups_of
 from headrace.runtime.options import RuntimeOptions, read_options
 from headrace.runtime.program import Program
 from headrace.runtime.restarts import policy_for
@@ -46,7 +46,7 @@ def submit(
     job_id = _job_id(durability.job_id)
     origin = _origin(durability)
     if origin is not None:
-        graph = with_key_groups(graph, _key_groups(origin))
+        graph = with_key_groups(graph, key_groups_of(origin.manifest))
 
     backend = read_backend_settings(configuration)
 
@@ -92,11 +92,6 @@ def _origin(durability: DurabilityOptions) -> Origin | None:
     if durability.restore_path is None:
         return None
     return find_origin(durability.restore_path, ignore_unclaimed=durability.ignore_unclaimed, trust=durability.trust)
-
-
-def _key_groups(origin: Origin) -> dict[str, int]:
-    layout = origin.manifest.facts.get("layout", {})
-    return {o: facts["max_parallelism"] for group in layout.values() for o, facts in group["operators"].items()}
 
 
 def _executor(options: RuntimeOptions, spark: Any) -> Executor:

@@ -34,7 +34,7 @@ from headrace.state.delta import OperatorState, SubtaskState
 from headrace.state.safe_pickle import dump, load
 from headrace.state.tombstone import StateDelta
 
-__all__ = ["FORMAT_VERSION", "StateHeader", "checksum_in", "decode", "encode", "verify"]
+__all__ = ["FORMAT_VERSION", "StateHeader", "Wanted", "checksum_in", "decode", "encode", "verify"]
 
 FORMAT_VERSION = 1
 _MAGIC = b"HRSTATE\n"
@@ -78,6 +78,7 @@ class _Block(NamedTuple):
 
 
 ReadAt = Callable[[int, int], bytes]
+Wanted = Callable[[str, str | None], bool]
 
 
 def _cannot_pickle(uid: str, state: str, keys: list[Any], values: list[Any], error: Exception) -> StateError:
@@ -229,14 +230,19 @@ def decode(
     key_groups: range | None,
     allowed_modules: Collection[str] | None,
     trust_job_code: bool,
+    wanted: Wanted | None = None,
 ) -> Iterator[tuple[str, OperatorState]]:
     """Give the state block by block, as ``(uid, part of the operator's state)``, of ``key_groups`` only (``None``: all).
+
+    ``wanted(uid, state name or None for plain state)`` says which blocks are read at all (``None``: all).
 
     Raises ``StateError`` whose message goes on after "the file ... cannot be used: ".
     """
     header, index, seen_checksum = _read_frame(size, read_at)
     _check(header, seen_checksum, checksum, expected)
     for block in index:
+        if wanted is not None and not wanted(block.uid, block.state):
+            continue
         if block.state is not None and key_groups is not None:
             if block.last < key_groups.start or block.first >= key_groups.stop:
                 yield block.uid, OperatorState()

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from headrace.common.errors import StateError
 from headrace.state.delta import OperatorState, SubtaskState, fold
-from headrace.state.file_format import StateHeader, checksum_in, decode, encode, verify
+from headrace.state.file_format import StateHeader, Wanted, checksum_in, decode, encode, verify
 
 __all__ = [
     "StateFile",
@@ -27,6 +27,7 @@ __all__ = [
     "read_chain",
     "read_parts",
     "read_state_file",
+    "since_last_base",
     "write_state_file",
 ]
 
@@ -141,29 +142,31 @@ def read_parts(
     *,
     allowed_modules: Collection[str] | None = (),
     trust_job_code: bool = False,
+    wanted: Wanted | None = None,
 ) -> Iterator[tuple[str, OperatorState]]:
     """Read the files of one subtask, oldest first, part by part: ``(uid, part of the operator's state)``; later ones win.
 
-    So a state that is larger than memory can be restored. Files before the last base are not read.
+    So a state that is larger than memory can be restored. Files before the last base are not read, nor are blocks of
+    which ``wanted(uid, state name or None for plain state)`` is not true.
 
     A file that is missing, damaged, truncated, of another job, vertex or attempt, or that holds classes that are not
     allowed, raises ``StateError`` with its name and the reason. ``allowed_modules=None`` allows all classes: only for
     files that the running job has written itself.
     """
-    bases = [position for position, file in enumerate(state_files) if file.name.endswith(".base")]
-    for state_file in state_files[bases[-1] if bases else 0 :]:
+    for state_file in since_last_base(state_files):
         if state_file.name != os.path.basename(state_file.name):
             raise StateError("A state file is named without a path", seen=state_file.name)
         try:
             with Path(directory, state_file.name).open("rb") as stream:
                 yield from decode(
                     _checked_size(stream, state_file),
-                    _reader(stream, state_file.size),
+                    _reader(stream, whole=wanted is None and state_file.size <= _WHOLE),
                     checksum=state_file.checksum,
                     expected=dict(expected_header_fields),
                     key_groups=key_groups,
                     allowed_modules=allowed_modules,
                     trust_job_code=trust_job_code,
+                    wanted=wanted,
                 )
         except GeneratorExit:
             raise
@@ -175,6 +178,16 @@ def read_parts(
             ) from error
 
 
+def since_last_base(state_files: Sequence[StateFile]) -> Sequence[StateFile]:
+    """Give the files that count: the last base and the deltas after it.
+
+    >>> [f.name for f in since_last_base([StateFile(n, 1, 1) for n in ("a.delta", "b.base", "c.delta")])]
+    ['b.base', 'c.delta']
+    """
+    bases = [position for position, file in enumerate(state_files) if file.name.endswith(".base")]
+    return state_files[bases[-1] if bases else 0 :]
+
+
 def _checked_size(stream: BinaryIO, state_file: StateFile) -> int:
     size = os.fstat(stream.fileno()).st_size
     if size != state_file.size:
@@ -182,12 +195,12 @@ def _checked_size(stream: BinaryIO, state_file: StateFile) -> int:
     return size
 
 
-def _reader(stream: BinaryIO, size: int) -> Callable[[int, int], bytes]:
-    whole = stream.read() if size <= _WHOLE else b""
+def _reader(stream: BinaryIO, whole: bool) -> Callable[[int, int], bytes]:
+    contents = stream.read() if whole else b""
 
     def read_at(offset: int, length: int) -> bytes:
-        if whole:
-            return whole[offset : offset + length]
+        if contents:
+            return contents[offset : offset + length]
         stream.seek(offset)
         return stream.read(length)
 
@@ -237,7 +250,6 @@ def read_chain(
 
     Files before the last base are not read.
     """
-    bases = [position for position, file in enumerate(state_files) if file.name.endswith(".base")]
     return fold(
         read_state_file(
             directory,
@@ -247,5 +259,5 @@ def read_chain(
             allowed_modules=allowed_modules,
             trust_job_code=trust_job_code,
         )
-        for file in state_files[bases[-1] if bases else 0 :]
+        for file in since_last_base(state_files)
     )

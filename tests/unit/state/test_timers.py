@@ -36,7 +36,7 @@ class SmallQueue(DiskTimerQueue):
 
 
 def small_queue():
-    store = DiskStore(Path(tempfile.mkdtemp(prefix="headrace-test-"), "timers"), 1 << 20)
+    store = DiskStore(Path(tempfile.mkdtemp(prefix="headrace-test-")), 1 << 20)
     return SmallQueue(group_of, store, DiskFile(store, 0, lambda timer: group_of(timer[1])), 1, 2)
 
 

@@ -27,7 +27,7 @@ from headrace.operators.windows.assigner import missing_timestamp
 from headrace.operators.windows.early import can_combine
 from headrace.operators.windows.firing import WindowFunctionOperator
 from headrace.operators.windows.folding import Windows, fold_into, grouped, merge_into, share_into
-from headrace.operators.windows.forms import ALIGNED, take_over_as_aligned
+from headrace.operators.windows.forms import ALIGNED, WINDOW_SIZE, take_over_as_aligned
 from headrace.operators.windows.runs import Run, Runs
 from headrace.operators.windows.window_types import TimeWindow
 from headrace.state.opaque_key import OpaqueKey
@@ -56,6 +56,7 @@ class AlignedWindowOperator(WindowFunctionOperator):
         super().open()
         take_over_as_aligned(self.context)
         self._table = self.context.keyed_state.table(ALIGNED, namespaced=True)
+        self.context.facts[WINDOW_SIZE] = self._size
         restored: dict[int, list[tuple[int, Any, Any]]] = {}
         for (key, start), (number, contents) in self._table.data.items():
             restored.setdefault(start, []).append((number, key, contents))

@@ -8,6 +8,7 @@ from headrace.operators.base import Operator
 from headrace.operators.runtime_context import TaskRuntimeContext
 from headrace.operators.windows.assigner import WindowAssigner
 from headrace.operators.windows.evictors import Evictor
+from headrace.operators.windows.forms import TRIGGER_STATE, WINDOW_STATE
 from headrace.operators.windows.trigger import Trigger
 from headrace.operators.windows.window_state import GlobalStateStore, NoWindowState, WindowStateStore
 from headrace.state.descriptors import StateDescriptor
@@ -40,7 +41,7 @@ class WindowTriggerContext(Trigger.OnMergeContext):
         self._clock = context.clock
         self._event = context.event_timers
         self._processing = context.processing_timers
-        self._store = WindowStateStore(context.keyed_state, "_trigger/")
+        self._store = WindowStateStore(context.keyed_state, TRIGGER_STATE)
         self.key: Any = None
         self.window: Any = None
         self.merged: list[Any] = []
@@ -95,7 +96,7 @@ class FiringContext(Evictor.EvictorContext):
     def __init__(self, operator: Operator, merging: bool) -> None:
         self._operator = operator
         self._clock = operator.context.clock
-        self._store = WindowStateStore(operator.context.keyed_state, "_window/")
+        self._store = WindowStateStore(operator.context.keyed_state, WINDOW_STATE)
         self._window_state: Any = NoWindowState() if merging else self._store
         self._global_state = GlobalStateStore(operator.context.keyed_state)
         self._backend = operator.context.keyed_state

@@ -17,6 +17,10 @@ __all__ = [
     "CONTENTS",
     "SESSIONS",
     "SETS",
+    "TRIGGER_STATE",
+    "WINDOW_SIZE",
+    "WINDOW_STATE",
+    "is_per_window",
     "take_over_as_aligned",
     "take_over_as_general",
     "take_over_as_sessions",
@@ -24,6 +28,19 @@ __all__ = [
 
 CONTENTS, SETS = "_window_contents", "_window_set"
 ALIGNED, SESSIONS = "_aligned_windows", "_sessions"
+TRIGGER_STATE, WINDOW_STATE = "_trigger/", "_window/"
+"""What the names of the states of triggers, and of a window function's `window_state()`, are filed with in front."""
+WINDOW_SIZE = "window_size"
+"""The fact in which an operator of aligned windows leaves their size: its table has only where they start."""
+
+
+def is_per_window(name: str) -> bool:
+    """Whether a state of a window operator has an entry per key and window, not per key.
+
+    >>> is_per_window(CONTENTS), is_per_window("_trigger/count"), is_per_window(SESSIONS)
+    (True, True, False)
+    """
+    return name in (CONTENTS, ALIGNED) or name.startswith((TRIGGER_STATE, WINDOW_STATE))
 
 
 def _has(context: OperatorContext, name: str) -> bool:

@@ -1,0 +1,121 @@
+"""The state files of one subtask as one state, key group by key group: never more than one key group is in memory.
+
+Decides nothing about values: entries are given as they are filed. Files are sorted by operator, state and key group, so a
+merge of a chain's files is enough to let later ones win.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from heapq import merge
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from headrace.state.files import StateFile, read_parts, since_last_base
+from headrace.state.tombstone import TOMBSTONE
+
+__all__ = ["Chain", "GroupStream"]
+
+Groups = Iterator[tuple[int, list[tuple[Any, Any]]]]
+"""Key groups in ascending order, each with all its entries."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Files of one subtask, oldest first. Whoever makes one vouches for the files: their classes are loaded."""
+
+    directory: str
+    job_id: str
+    vertex: str
+    subtask: int
+    files: tuple[StateFile, ...]
+
+    def plain(self, operator_id: str) -> dict[str, Any]:
+        """What an operator has filed beside keyed state."""
+        found: dict[str, Any] = {}
+        for file in since_last_base(self.files):
+            for _, part in self._parts(file, operator_id, None, None):
+                found.update(part.plain)
+        return found
+
+    def groups(self, operator_id: str, state: str, key_groups: range | None = None) -> Groups:
+        """The living entries of one state."""
+        runs = [self._runs(number, operator_id, state, key_groups) for number in range(len(self._living))]
+        for group, of_group in groupby(merge(*runs, key=itemgetter(0, 1)), key=itemgetter(0)):
+            entries: dict[Any, Any] = {}
+            for _, _, later in of_group:
+                entries.update(later)
+            living = [entry for entry in entries.items() if entry[1] is not TOMBSTONE]
+            if living:
+                yield group, living
+
+    def states(self, operator_id: str) -> set[str]:
+        """The names of all states that have entries, timers included; no entry is read."""
+        names: set[str] = set()
+
+        def note(uid: str, state: str | None) -> bool:
+            if uid == operator_id and state is not None:
+                names.add(state)
+            return False
+
+        for file in self._living:
+            for _ in read_parts(self.directory, [file], self._identity, wanted=note):
+                pass
+        return names
+
+    @property
+    def _living(self) -> tuple[StateFile, ...]:
+        return tuple(since_last_base(self.files))
+
+    @property
+    def _identity(self) -> dict[str, Any]:
+        return {"job_id": self.job_id, "vertex_id": self.vertex, "subtask": self.subtask}
+
+    def _runs(
+        self, number: int, operator_id: str, state: str, key_groups: range | None
+    ) -> Iterator[tuple[int, int, list[tuple[Any, Any]]]]:
+        for _, part in self._parts(self._living[number], operator_id, state, key_groups):
+            for group, entries in part.keyed.get(state, {}).items():
+                yield group, number, entries
+
+    def _parts(self, file: StateFile, operator_id: str, state: str | None, key_groups: range | None) -> Iterator[Any]:
+        return read_parts(
+            self.directory,
+            [file],
+            self._identity,
+            key_groups,
+            allowed_modules=None,
+            trust_job_code=True,
+            wanted=lambda uid, name: uid == operator_id and name == state,
+        )
+
+
+class GroupStream(Mapping[int, Iterable[tuple[Any, Any]]]):
+    """Key groups as they come, in the form in which a state file takes them: asked for once each, in ascending order.
+
+    >>> stream = GroupStream(range(4), iter([(1, [("a", 1)]), (3, [("b", 2)])]))
+    >>> [(group, list(stream[group])) for group in stream]
+    [(0, []), (1, [('a', 1)]), (2, []), (3, [('b', 2)])]
+    """
+
+    def __init__(self, key_groups: range, stream: Iterator[tuple[int, Iterable[tuple[Any, Any]]]]) -> None:
+        """`stream` gives some of `key_groups`, in ascending order."""
+        self._key_groups = key_groups
+        self._stream = stream
+        self._next = next(stream, None)
+
+    def __getitem__(self, group: int) -> Iterable[tuple[Any, Any]]:
+        """Give the entries of a key group."""
+        while self._next is not None and self._next[0] < group:
+            self._next = next(self._stream, None)
+        return self._next[1] if self._next is not None and self._next[0] == group else ()
+
+    def __iter__(self) -> Iterator[int]:
+        """All key groups."""
+        return iter(self._key_groups)
+
+    def __len__(self) -> int:
+        """How many key groups there are."""
+        return len(self._key_groups)

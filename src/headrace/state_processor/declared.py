@@ -1,0 +1,70 @@
+"""Which states the functions of a program ask for, found by opening them once on empty state.
+
+States are declared in `open()` (or `initialize_state()`), so a program's graph alone does not tell. Sources and sinks are not
+opened: they may touch the world outside.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import cloudpickle
+
+from headrace.graph.job_graph import JobGraph, JobVertex
+from headrace.graph.partitioners import KeyGroup
+from headrace.graph.specs import SourceSpec
+from headrace.graph.stream_graph import StreamNode
+from headrace.operators.clock import SystemClock
+from headrace.operators.context import OperatorContext, TaskInfo
+from headrace.operators.factory import create_operator
+from headrace.state.heap import HeapKeyedBackend
+from headrace.state.operator_state import OperatorStateBackend
+
+__all__ = ["declared_kinds"]
+
+
+class _Silence:
+    """Takes what would reach the driver."""
+
+    def print_lines(self, lines: list[str], stderr: bool) -> None:
+        """Drop lines."""
+
+    def collect(self, collect_id: str, values: list[Any]) -> None:
+        """Drop records."""
+
+
+def declared_kinds(graph: JobGraph, vertex: JobVertex, node: StreamNode) -> tuple[dict[str, str], dict[str, str]]:
+    """The kinds of the keyed and of the operator states that an operator asks for as it opens, by name.
+
+    Raises what the program's functions raise.
+    """
+    if node.is_sink or isinstance(node.spec, SourceSpec):
+        return {}, {}
+    task = TaskInfo(
+        job_id="0" * 32,
+        job_name=graph.name,
+        vertex_name=vertex.name,
+        subtask=0,
+        parallelism=vertex.parallelism,
+        max_parallelism=vertex.max_parallelism,
+        attempt=0,
+        batch=graph.settings.batch,
+    )
+    backend = HeapKeyedBackend(vertex.max_parallelism, range(vertex.max_parallelism))
+    context = OperatorContext(
+        task, node.operator_id, node.name, node.uid, backend, OperatorStateBackend(), SystemClock(), _Silence()
+    )
+    context.keyed = node is vertex.head and _is_keyed(graph, vertex)
+    operator = create_operator(cloudpickle.loads(cloudpickle.dumps(node.spec)))
+    operator.setup(context)
+    try:
+        operator.open()
+        return backend.state_kinds(), context.operator_state.state_kinds()
+    finally:
+        with suppress(Exception):
+            operator.close()
+
+
+def _is_keyed(graph: JobGraph, vertex: JobVertex) -> bool:
+    return any(isinstance(e.edge.partitioner, KeyGroup) and not e.edge.united for e in graph.in_edges(vertex.id))

@@ -1,0 +1,185 @@
+"""What would become of a savepoint's state if a program were started on it: kept, dropped, new, changed.
+
+The same rules as those of a restore: by operator id, with the key groups that the program leaves open taken from the
+savepoint. Nothing is started.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from headrace.common.errors import InvalidProgramError
+from headrace.graph.job_graph import JobGraph, JobVertex, build_job_graph
+from headrace.graph.rescaling import with_key_groups
+from headrace.graph.stream_graph import StreamGraph, StreamNode
+from headrace.runtime.manifests import key_groups_of
+from headrace.state_processor.declared import declared_kinds
+from headrace.state_processor.reader import SavepointReader
+from headrace.state_processor.records import OperatorInfo
+
+__all__ = ["ChangedKind", "ChangedMaxParallelism", "SavepointDiff", "savepoint_diff"]
+
+
+@dataclass(frozen=True)
+class ChangedKind:
+    """A state that the program asks for as another kind than it is.
+
+    >>> ChangedKind(OperatorInfo("a", "1f", "Process", 1, 128), "count", "ValueState", "ListState").wanted
+    'ListState'
+    """
+
+    operator: OperatorInfo
+    state: str
+    saved: str
+    wanted: str
+
+
+@dataclass(frozen=True)
+class ChangedMaxParallelism:
+    """An operator whose state is cut into another number of key groups than the program says.
+
+    >>> ChangedMaxParallelism(OperatorInfo("a", "1f", "Process", 1, 128), 64).operator.max_parallelism
+    128
+    """
+
+    operator: OperatorInfo
+    wanted: int
+
+
+@dataclass(frozen=True)
+class SavepointDiff:
+    """What a program does with a savepoint. Print it to read it.
+
+    >>> lost = OperatorInfo("a", "1f", "Process", 1, 128, {"count": "ValueState"})
+    >>> diff = SavepointDiff((), (lost,), (), (), (), (), ())
+    >>> diff.is_restorable(), diff.is_restorable(allow_non_restored_state=True)
+    (False, True)
+    """
+
+    kept: tuple[OperatorInfo, ...]
+    """Operators with state that the program has too."""
+    dropped: tuple[OperatorInfo, ...]
+    """Operators with state that the program does not have: a restore refuses, or drops their state if it may."""
+    new: tuple[str, ...]
+    """Operators of the program that the savepoint does not know, by uid or name: they begin without state."""
+    changed_kinds: tuple[ChangedKind, ...]
+    changed_max_parallelism: tuple[ChangedMaxParallelism, ...]
+    lost_positions: tuple[str, ...]
+    """Sources of the savepoint that the program does not have; a source that is there now reads from its beginning."""
+    unchecked: tuple[tuple[OperatorInfo, str], ...]
+    """Operators whose function could not be opened here, so that the kinds of its states are not known; and why."""
+
+    def is_restorable(self, allow_non_restored_state: bool = False) -> bool:
+        """Say whether a job of the program starts on the savepoint."""
+        if self.changed_kinds or self.changed_max_parallelism:
+            return False
+        return allow_non_restored_state or not self.dropped
+
+    def __str__(self) -> str:
+        """A line for each operator."""
+        lines = [f"kept     {_shown(o)}: {_states(o)}" for o in self.kept]
+        lines += [f"dropped  {_shown(o)}: {_states(o)}" for o in self.dropped]
+        lines += [f"new      {name}" for name in self.new]
+        lines += [f"changed  {_shown(c.operator)}: {c.state} is a {c.saved}, the program wants a {c.wanted}"
+                  for c in self.changed_kinds]  # fmt: skip
+        lines += [f"changed  {_shown(c.operator)}: max parallelism {c.operator.max_parallelism}, the program has {c.wanted}"
+                  for c in self.changed_max_parallelism]  # fmt: skip
+        lines += [f"lost     positions of the source {name}" for name in self.lost_positions]
+        lines += [f"unknown  {_shown(o)}: its function cannot be opened here: {why}" for o, why in self.unchecked]
+        if self.is_restorable():
+            lines.append("A job of this program starts on the savepoint.")
+        elif self.is_restorable(allow_non_restored_state=True):
+            lines.append("A job of this program starts on the savepoint only if state may be dropped.")
+        else:
+            lines.append("A job of this program does not start on the savepoint.")
+        return "\n".join(lines)
+
+
+def savepoint_diff(savepoint: str | SavepointReader, program: Any, trust: bool = False) -> SavepointDiff:
+    """Compare a savepoint with a program: an environment with a pipeline on it, or its stream graph or job graph.
+
+    The functions of operators that have state are opened once, on empty state, and closed again, to learn which states
+    they ask for; a state that a function asks for later is not seen. Sources and sinks are not opened.
+
+    >>> import tempfile
+    >>> from headrace.datastream import StreamExecutionEnvironment
+    >>> from headrace.state_processor import SavepointWriter
+    >>> writer = SavepointWriter.new().with_keyed_state("sums", "_reduce_state", "table", [("a", ("a", 3))])
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = writer.write(folder.name + "/savepoint")
+    >>> env = StreamExecutionEnvironment.get_execution_environment()
+    >>> pairs = env.from_collection([("a", 1)]).uid("pairs").key_by(lambda pair: pair[0])
+    >>> sink = pairs.reduce(lambda x, y: (x[0], x[1] + y[1])).uid("sums").print().uid("out")
+    >>> print(savepoint_diff(path, env))
+    kept     sums: _reduce_state (table)
+    new      pairs
+    new      out
+    A job of this program starts on the savepoint.
+    >>> folder.cleanup()
+    """
+    reader = savepoint if isinstance(savepoint, SavepointReader) else SavepointReader.read(savepoint, trust)
+    manifest = reader.origin.manifest
+    graph = with_key_groups(_job_graph(program), key_groups_of(manifest))
+    wanted = {node.operator_id: (vertex, node) for vertex in graph.vertices.values() for node in vertex.nodes}
+    saved = {operator.id: operator for operator in reader.operators()}
+    stateful = [operator for operator in saved.values() if operator.id in manifest.facts.get("states", {})]
+    kept = [operator for operator in stateful if operator.id in wanted]
+    changed: list[ChangedKind] = []
+    unchecked: list[tuple[OperatorInfo, str]] = []
+    for operator in kept:
+        try:
+            changed += _changed_kinds(operator, graph, *wanted[operator.id])
+        except Exception as error:
+            reason = error.__cause__ or error  # what the function itself raised
+            unchecked.append((operator, f"{type(reason).__name__}: {reason}".splitlines()[0]))
+    return SavepointDiff(
+        kept=tuple(kept),
+        dropped=tuple(operator for operator in stateful if operator.id not in wanted),
+        new=tuple(node.uid or node.name for o, (_, node) in wanted.items() if o not in saved),
+        changed_kinds=tuple(changed),
+        changed_max_parallelism=tuple(
+            ChangedMaxParallelism(operator, wanted[operator.id][0].max_parallelism)
+            for operator in kept
+            if operator.max_parallelism != wanted[operator.id][0].max_parallelism
+        ),
+        lost_positions=tuple(
+            _shown(saved[v]) if v in saved else v
+            for v, splits in manifest.positions.items()
+            if splits and v not in graph.vertices
+        ),
+        unchecked=tuple(unchecked),
+    )
+
+
+_OPERATOR_STATE = ("operator ListState", "operator UnionListState", "BroadcastState")
+
+
+def _changed_kinds(operator: OperatorInfo, graph: JobGraph, vertex: JobVertex, node: StreamNode) -> list[ChangedKind]:
+    """Keyed and operator states have names of their own: only two of the same sort can be in each other's way."""
+    keyed, of_subtask = declared_kinds(graph, vertex, node)
+    changed = []
+    for name, kind in operator.states.items():
+        declared = (of_subtask if kind in _OPERATOR_STATE else keyed).get(name, kind)
+        if declared != kind:
+            changed.append(ChangedKind(operator, name, kind, declared))
+    return changed
+
+
+def _job_graph(program: Any) -> JobGraph:
+    if isinstance(program, JobGraph):
+        return program
+    if isinstance(program, StreamGraph):
+        return build_job_graph(program)
+    if callable(getattr(program, "get_job_graph", None)):
+        graph: JobGraph = program.get_job_graph()
+        return graph
+    raise InvalidProgramError("This is no program", seen=program, expected="an environment, or its graph")
+
+
+def _shown(operator: OperatorInfo) -> str:
+    return operator.uid or f"{operator.name} ({operator.id})"
+
+
+def _states(operator: OperatorInfo) -> str:
+    return ", ".join(f"{name} ({kind})" for name, kind in sorted(operator.states.items()))

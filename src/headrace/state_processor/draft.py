@@ -1,0 +1,94 @@
+"""An operator of a savepoint that is being written: what is kept of an old one, and what is new.
+
+Decides which chain each state comes from and what becomes of operator state. Used by `SavepointWriter`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from headrace.state.delta import OperatorState
+from headrace.state.key_groups import key_group_range
+from headrace.state.operator_state import OperatorSnapshot
+from headrace.state.redistribution import split_evenly
+from headrace.state_processor.chains import Chain, GroupStream
+from headrace.state_processor.forms import StateForm
+from headrace.state_processor.spill import SPILLED
+
+__all__ = ["OperatorDraft"]
+
+
+@dataclass
+class OperatorDraft:
+    """Everything by the name of its state; timers are states too."""
+
+    id: str
+    uid: str | None
+    name: str
+    max_parallelism: int
+    parallelism: int = 1
+    kinds: dict[str, str] = field(default_factory=dict)
+    """As a manifest lists them: of keyed and of operator state."""
+    old_id: str = ""
+    """The id under which the old files have it."""
+    old: list[Chain] = field(default_factory=list)
+    dropped: set[str] = field(default_factory=set)
+    """Old states that are not taken over: removed, or replaced."""
+    added: dict[str, Chain] = field(default_factory=dict)
+    added_kinds: dict[str, str] = field(default_factory=dict)
+    changes: dict[str, list[tuple[StateForm, Callable[..., Any]]]] = field(default_factory=dict)
+    operator_state: OperatorSnapshot = field(default_factory=OperatorSnapshot)
+    """New operator state, of all subtasks together."""
+
+    def drop(self, name: str) -> None:
+        """Forgets a state, whatever it is."""
+        self.dropped.add(name)
+        self.kinds.pop(name, None)
+        self.added.pop(name, None)
+        self.added_kinds.pop(name, None)
+        self.changes.pop(name, None)
+        for contents in (self.operator_state.split, self.operator_state.union, self.operator_state.broadcast):
+            contents.pop(name, None)
+
+    def subtask(self, number: int) -> OperatorState:
+        """What a subtask files; its keyed state is read while it is written."""
+        old = next((chain for chain in self.old if chain.subtask == number), None)
+        plain = {} if old is None else old.plain(self.old_id)
+        kinds = {name: kind for name, kind in plain.get("kinds", {}).items() if name not in self.dropped}
+        keyed: dict[str, Any] = {}
+        every, mine = range(self.max_parallelism), self._key_groups(number)
+        if old is not None:
+            for name in old.states(self.old_id) - self.dropped:
+                keyed[name] = GroupStream(every, self._changed(name, old, every))
+        for name, chain in self.added.items():
+            keyed[name] = GroupStream(mine, self._changed(name, chain, mine))
+        return OperatorState(
+            keyed,
+            {
+                "facts": plain.get("facts", {}),
+                "kinds": kinds | self.added_kinds,
+                "operator_state": self._operator_state(number, plain.get("operator_state") or OperatorSnapshot()),
+            },
+        )
+
+    def _key_groups(self, number: int) -> range:
+        return key_group_range(number, self.max_parallelism, self.parallelism)
+
+    def _changed(self, name: str, chain: Chain, groups: range) -> Iterator[tuple[int, Any]]:
+        own_id = SPILLED if name in self.added else self.old_id
+        for group, entries in chain.groups(own_id, name, groups):
+            for form, function in self.changes.get(name, ()):
+                entries = list(form.changed(entries, function))
+            yield group, entries
+
+    def _operator_state(self, number: int, old: OperatorSnapshot) -> OperatorSnapshot:
+        new, dropped = self.operator_state, self.dropped
+        return OperatorSnapshot(
+            split={n: e for n, e in old.split.items() if n not in dropped}
+            | {n: split_evenly(elements, self.parallelism)[0][number] for n, elements in new.split.items()},
+            union={n: e for n, e in old.union.items() if n not in dropped}
+            | {n: elements if number == 0 else [] for n, elements in new.union.items()},
+            broadcast={n: e for n, e in old.broadcast.items() if n not in dropped} | new.broadcast,
+        )

@@ -1,0 +1,152 @@
+"""How keyed state is filed, and how a reader sees it: lists as lists, maps as dicts, no marks of a time to live.
+
+Decides both ways for all kinds of state. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from headrace.common.errors import TypeMismatchError
+from headrace.operators.windows.forms import is_per_window
+from headrace.state.descriptors import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ReducingStateDescriptor,
+    StateDescriptor,
+    ValueStateDescriptor,
+)
+from headrace.state.opaque_key import hashable_keys, unwrap_key
+from headrace.state.ttl_states import ttl_kind
+
+__all__ = ["KINDS", "TABLE", "StateForm", "form_of"]
+
+TABLE = "table"
+"""The kind of what operators keep themselves, such as the running value of `reduce`."""
+_DESCRIBED = (
+    ValueStateDescriptor.kind,
+    ListStateDescriptor.kind,
+    MapStateDescriptor.kind,
+    ReducingStateDescriptor.kind,
+    AggregatingStateDescriptor.kind,
+)
+KINDS = (*_DESCRIBED, *map(ttl_kind, _DESCRIBED), TABLE)
+
+Entries = Iterable[tuple[Any, Any]]
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class StateForm:
+    """The form of one state.
+
+    >>> form = StateForm("MapState")
+    >>> list(form.rows([(("a", "x"), 1), (("b", "y"), 2), (("a", "z"), 3)]))
+    [('a', {'x': 1, 'z': 3}), ('b', {'y': 2})]
+    >>> list(form.filed("a", {"x": 1}, lambda _: 0))
+    [(('a', 'x'), 1)]
+    """
+
+    kind: str
+    per_window: bool = False
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether values stand with the time of their last use."""
+        return self.kind in map(ttl_kind, _DESCRIBED)
+
+    @property
+    def is_list(self) -> bool:
+        """Whether a value is a list of elements."""
+        return self.kind in (ListStateDescriptor.kind, ttl_kind(ListStateDescriptor.kind))
+
+    @property
+    def is_map(self) -> bool:
+        """Whether the state is filed map entry by map entry."""
+        return self.kind in (MapStateDescriptor.kind, ttl_kind(MapStateDescriptor.kind))
+
+    def rows(self, entries: Entries) -> Iterator[Row]:
+        """(key, value) of all entries of a key group; (key, window, value) for state of windows."""
+        for owner, value in self._by_owner(entries):
+            yield (*self._shown(owner), self._without_times(value))
+
+    def changed(self, entries: Entries, function: Callable[..., Any]) -> Iterator[tuple[Any, Any]]:
+        """The entries as they are filed after `function(*row)` has given each value anew; None drops it.
+
+        What has a time to live keeps the time of its last use: a map's entries their own, all others the latest.
+        """
+        for owner, value in self._by_owner(entries):
+            after = function(*self._shown(owner), self._without_times(value))
+            yield from self._filed(owner, after, self._times(value))
+
+    def filed(self, key: Any, value: Any, used: Callable[[Any], int]) -> Iterator[tuple[Any, Any]]:
+        """The entries of a key's value; `used(map key)` gives times of last use. An empty value has none."""
+        return self._filed(hashable_keys([key])[0], value, used)
+
+    def _by_owner(self, entries: Entries) -> Entries:
+        if not self.is_map:
+            return entries
+        maps: dict[Any, dict[Any, Any]] = {}
+        for (owner, key), value in entries:
+            maps.setdefault(owner, {})[key] = value
+        return maps.items()
+
+    def _shown(self, owner: Any) -> Row:
+        return (unwrap_key(owner[0]), owner[1]) if self.per_window else (unwrap_key(owner),)
+
+    def _without_times(self, value: Any) -> Any:
+        if not self.is_timed:
+            return list(value) if self.is_list else value
+        if self.is_list:
+            return [element for element, _ in value]
+        return {key: element for key, (element, _) in value.items()} if self.is_map else value[0]
+
+    def _times(self, value: Any) -> Callable[[Any], int]:
+        if not self.is_timed:
+            return lambda _: 0
+        if self.is_map:
+            latest = max(used for _, used in value.values())
+            return lambda key: value[key][1] if key in value else latest
+        latest = max(used for _, used in value) if self.is_list else value[1]
+        return lambda _: latest
+
+    def _filed(self, owner: Any, value: Any, used: Callable[[Any], int]) -> Iterator[tuple[Any, Any]]:
+        if value is None:
+            return
+        if self.is_map:
+            if not isinstance(value, Mapping):
+                raise TypeMismatchError("The value of a map state is a mapping", seen=value)
+            for key, element in value.items():
+                yield (owner, key), (element, used(key)) if self.is_timed else element
+        elif self.is_list:
+            if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+                raise TypeMismatchError("The value of a list state is a list of its elements", seen=value)
+            elements = [(element, used(None)) for element in value] if self.is_timed else list(value)
+            if elements:
+                yield owner, elements
+        else:
+            yield owner, (value, used(None)) if self.is_timed else value
+
+
+def form_of(kind: str | StateDescriptor, name: str) -> StateForm:
+    """The form of a state that a descriptor, or the name of a kind, describes.
+
+    >>> from headrace.common.typeinfo import Types
+    >>> form_of(ValueStateDescriptor("count", Types.LONG()), "count").kind
+    'ValueState'
+    """
+    if isinstance(kind, StateDescriptor):
+        if kind.name != name:
+            raise TypeMismatchError("The descriptor is of another state", seen=kind.name, expected=repr(name))
+        timed = kind.ttl_config is not None and kind.ttl_config.is_enabled()
+        kind = ttl_kind(kind.kind) if timed else kind.kind
+    if kind not in KINDS:
+        raise TypeMismatchError(
+            "There is no such kind of keyed state",
+            seen=kind,
+            expected="a state descriptor, or one of " + ", ".join(KINDS),
+        )
+    return StateForm(kind, is_per_window(name))

@@ -1,0 +1,236 @@
+"""Reads a savepoint: which operators it knows, and their state, entry by entry."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+from headrace.common.errors import StateError, shortened
+from headrace.common.time_domain import TimeDomain
+from headrace.graph.ids import id_of_uid
+from headrace.operators.context import EVENT_TIMERS, PROCESSING_TIMERS
+from headrace.operators.source import SplitPosition
+from headrace.runtime.manifests import Origin, files_by_owner, unpacked_positions
+from headrace.runtime.savepoints import find_origin
+from headrace.state import storage
+from headrace.state.key_groups import key_group
+from headrace.state.keyed_backend import TIMER_PREFIX
+from headrace.state.opaque_key import hashable_keys, unwrap_key
+from headrace.state.operator_state import OperatorSnapshot
+from headrace.state_processor.chains import Chain
+from headrace.state_processor.forms import StateForm, form_of
+from headrace.state_processor.records import OperatorInfo, Timer
+from headrace.state_processor.windows import open_windows
+
+__all__ = ["SavepointReader"]
+
+_DOMAINS = {TimeDomain.EVENT_TIME: EVENT_TIMERS, TimeDomain.PROCESSING_TIME: PROCESSING_TIMERS}
+
+
+class SavepointReader:
+    """The state in a savepoint. What it gives is read as it is asked for, a key group at a time.
+
+    Operators are named by their uid; one without uid by its id, as `operators` shows it.
+
+    >>> import tempfile
+    >>> from headrace.state_processor import SavepointWriter
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> writer = SavepointWriter.new().with_keyed_state("counter", "count", "ValueState", [("a", 3)])
+    >>> path = writer.write(folder.name + "/savepoint")
+    >>> reader = SavepointReader.read(path)
+    >>> [(operator.uid, operator.states) for operator in reader.operators()]
+    [('counter', {'count': 'ValueState'})]
+    >>> list(reader.keyed_state("counter", "count")), reader.get("counter", "count", "b") is None
+    ([('a', 3)], True)
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, origin: Origin) -> None:
+        """Use `read`."""
+        self._origin = origin
+        self._fetched: tempfile.TemporaryDirectory[str] | None = None
+        layout = origin.manifest.facts.get("layout", {})
+        states = origin.manifest.facts.get("states", {})
+        self._vertices = {o: vertex for vertex, group in layout.items() for o in group["operators"]}
+        self._operators = {
+            o: OperatorInfo(facts["uid"], o, facts["name"], group["parallelism"], facts["max_parallelism"],
+                            dict(states.get(o, {})))
+            for group in layout.values()
+            for o, facts in group["operators"].items()
+        }  # fmt: skip
+
+    @staticmethod
+    def read(path: str, trust: bool = False) -> SavepointReader:
+        """Open the savepoint at a path or URL; a damaged one is refused.
+
+        State may hold objects of a program's classes, and reading such objects runs code. So what does not carry this
+        user's signature is read only with `trust`: savepoints of others, and checkpoints, which have none.
+        """
+        origin = find_origin(path, trust=trust)
+        if not (origin.signed or trust):
+            raise StateError(
+                f"The checkpoint {path} is not trusted: only savepoints are signed",
+                seen=path,
+                remedy="if you know where it comes from, read it with trust=True.",
+            )
+        return SavepointReader(origin)
+
+    # -- facts ----------------------------------------------------------------------------------------------------
+
+    @property
+    def origin(self) -> Origin:
+        """The manifest and where its files are."""
+        return self._origin
+
+    @property
+    def checkpoint_id(self) -> int:
+        """The number of the checkpoint that the savepoint is a copy of."""
+        return self._origin.manifest.epoch
+
+    def operators(self) -> list[OperatorInfo]:
+        """Give all operators of the job, with the kinds of their states by name."""
+        return list(self._operators.values())
+
+    def operator(self, uid: str) -> OperatorInfo:
+        """Give the operator with this uid (or this id)."""
+        for operator_id in (id_of_uid(uid), uid):
+            if operator_id in self._operators:
+                return self._operators[operator_id]
+        for operator in self._operators.values():  # its id was set with set_uid_hash
+            if operator.uid == uid:
+                return operator
+        known = [operator.uid or operator.id for operator in self._operators.values()]
+        raise StateError("The savepoint has no such operator", seen=uid, expected="one of " + ", ".join(known))
+
+    def source_positions(self) -> dict[str, list[SplitPosition]]:
+        """Give where the sources stand: the positions in their splits, by uid (or id)."""
+        positions = unpacked_positions(self._origin.manifest)
+        named = {o: operator.uid or o for o, operator in self._operators.items()}
+        return {named.get(vertex, vertex): splits for vertex, splits in positions.items()}
+
+    # -- keyed state ----------------------------------------------------------------------------------------------
+
+    def keyed_state(self, uid: str, name: str) -> Iterator[tuple[Any, ...]]:
+        """Iterate over a keyed state: ``(key, value)``, or ``(key, window, value)`` where it belongs to windows.
+
+        The value of a list state is a list, that of a map state a dict, that of an aggregating state its accumulator.
+        Of a state with a time to live also what has expired but has not been cleaned up is given.
+        """
+        form, operator = self.form(uid, name), self.operator(uid)
+        return (
+            row
+            for chain in self.chains(operator.id)
+            for _, entries in chain.groups(operator.id, name)
+            for row in form.rows(entries)
+        )
+
+    def get(self, uid: str, name: str, key: Any) -> Any:
+        """Give the value of one key, None if it has none; a dict by window for state of windows."""
+        form, operator = self.form(uid, name), self.operator(uid)
+        hashable = hashable_keys([key])[0]
+        group = key_group(hashable, operator.max_parallelism)
+        rows = [
+            row
+            for chain in self.chains(operator.id)
+            for _, entries in chain.groups(operator.id, name, range(group, group + 1))
+            for row in form.rows(entries)
+            if hashable_keys([row[0]])[0] == hashable
+        ]
+        if form.per_window:
+            return {window: value for _, window, value in rows}
+        return rows[0][1] if rows else None
+
+    def window_contents(self, uid: str) -> Iterator[tuple[Any, Any, Any]]:
+        """Iterate over the open windows of a window operator: ``(key, window, contents)``.
+
+        The contents are a list of elements, the reduced value, or the accumulator, as the operation keeps them.
+        """
+        operator = self.operator(uid)
+        return (row for chain in self.chains(operator.id) for row in open_windows(chain, operator))
+
+    def timers(self, uid: str) -> Iterator[Timer]:
+        """Iterate over the timers of an operator. Operators of windows keep some of theirs as open windows instead."""
+        operator = self.operator(uid)
+        for domain, queue in _DOMAINS.items():
+            for chain in self.chains(operator.id):
+                for _, entries in chain.groups(operator.id, TIMER_PREFIX + queue):
+                    for (timestamp, key, namespace), _ in entries:
+                        yield Timer(domain, timestamp, unwrap_key(key), namespace)
+
+    def to_data_frame(self, spark: Any, uid: str, name: str, schema: Any = None) -> Any:
+        """Give a keyed state as a Spark DataFrame with the columns `key`, (`window_start`, `window_end`,) `value`.
+
+        The name of any table that a window operator keeps its windows in gives the rows of `window_contents`.
+
+        The state is read in Spark's tasks, one for each subtask of the savepoint, so its path must be one that they can
+        reach. `schema` is one of Spark's; without it, it is inferred from the first rows.
+        """
+        from headrace.state_processor.data_frames import state_data_frame
+
+        return state_data_frame(spark, self, uid, name, schema)
+
+    # -- operator state -------------------------------------------------------------------------------------------
+
+    def list_state(self, uid: str, name: str) -> list[Any]:
+        """Give an operator list state: the elements of all subtasks, one after the other."""
+        return [
+            e for snapshot in self._snapshots(uid, name, "operator ListState") for e in snapshot.split.get(name, ())
+        ]
+
+    def union_list_state(self, uid: str, name: str) -> list[Any]:
+        """Give a union list state: the elements of all subtasks, one after the other."""
+        found = self._snapshots(uid, name, "operator UnionListState")
+        return [element for snapshot in found for element in snapshot.union.get(name, ())]
+
+    def broadcast_state(self, uid: str, name: str) -> dict[Any, Any]:
+        """Give a broadcast state, which is the same in all subtasks."""
+        found = self._snapshots(uid, name, "BroadcastState")
+        return next((dict(snapshot.broadcast[name]) for snapshot in found if name in snapshot.broadcast), {})
+
+    def _snapshots(self, uid: str, name: str, kind: str) -> list[OperatorSnapshot]:
+        operator = self.operator(uid)
+        if operator.states.get(name) != kind:
+            raise _no_state(operator, name, kind)
+        found = [chain.plain(operator.id).get("operator_state") for chain in self.chains(operator.id)]
+        return [snapshot for snapshot in found if snapshot is not None]
+
+    # -- files ----------------------------------------------------------------------------------------------------
+
+    def form(self, uid: str, name: str) -> StateForm:
+        """How a keyed state is filed."""
+        operator = self.operator(uid)
+        for chain in self.chains(operator.id):
+            kind = chain.plain(operator.id).get("kinds", {}).get(name)
+            if kind is not None:
+                return form_of(kind, name)
+        raise _no_state(operator, name, "keyed state")
+
+    def chains(self, operator_id: str) -> list[Chain]:
+        """The files that hold an operator's state, of each subtask."""
+        vertex = self._vertices[operator_id]
+        owned = files_by_owner(self._origin.manifest)
+        directory, job_id = self._directory(), self._origin.manifest.job_id
+        parallelism = self._operators[operator_id].parallelism
+        return [
+            Chain(directory, job_id, vertex, i, owned[vertex, i]) for i in range(parallelism) if (vertex, i) in owned
+        ]
+
+    def _directory(self) -> str:
+        local = storage.local_path(self._origin.directory)
+        if local is not None:
+            return local
+        if self._fetched is None:
+            self._fetched = tempfile.TemporaryDirectory(prefix="headrace-savepoint-")
+            for file in self._origin.manifest.files:
+                storage.fetch(self._origin.directory, file.name, self._fetched.name)
+        return self._fetched.name
+
+
+def _no_state(operator: OperatorInfo, name: str, kind: str) -> StateError:
+    return StateError(
+        f"The operator has no such state: {name!r} ({kind})",
+        operator_name=operator.name,
+        uid=operator.uid,
+        expected=f"one of {shortened(operator.states)}",
+    )

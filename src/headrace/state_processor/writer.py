@@ -1,0 +1,286 @@
+"""Writes savepoints: changed copies of others, or new ones from nothing."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from headrace.checkpoint.model import FileEntry, Manifest
+from headrace.common.errors import StateError
+from headrace.common.time_domain import TimeDomain
+from headrace.graph.ids import id_of_uid
+from headrace.operators.context import EVENT_TIMERS, PROCESSING_TIMERS
+from headrace.runtime.savepoints import copy_files
+from headrace.state import storage
+from headrace.state.delta import SubtaskState
+from headrace.state.descriptors import StateDescriptor
+from headrace.state.files import StateHeader, write_state_file
+from headrace.state.key_groups import MAX_PARALLELISM_LIMIT
+from headrace.state.keyed_backend import TIMER_PREFIX
+from headrace.state.opaque_key import hashable_keys
+from headrace.state_processor.draft import OperatorDraft
+from headrace.state_processor.forms import StateForm, form_of
+from headrace.state_processor.reader import SavepointReader
+from headrace.state_processor.records import OperatorInfo, Timer
+from headrace.state_processor.spill import spilled
+
+__all__ = ["SavepointWriter"]
+
+_QUEUES = {
+    TimeDomain.EVENT_TIME: TIMER_PREFIX + EVENT_TIMERS,
+    TimeDomain.PROCESSING_TIME: TIMER_PREFIX + PROCESSING_TIMERS,
+}
+
+
+class SavepointWriter:
+    """A savepoint in the making. Methods can be chained; nothing is written before `write`.
+
+    A job restores what is written with any parallelism and either backend, if its operators have the uids that are used
+    here, and their states the names and kinds.
+
+    >>> import tempfile
+    >>> from headrace.state_processor import SavepointReader
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> first = SavepointWriter.new().with_keyed_state("counter", "seen", "ListState", [("a", [1]), ("b", [2, 3])])
+    >>> reader = SavepointReader.read(first.write(folder.name + "/first"))
+    >>> second = SavepointWriter.from_existing(reader).rename_operator("counter", "counts")
+    >>> _ = second.transform_keyed_state("counts", "seen", lambda key, seen: seen[1:])
+    >>> list(SavepointReader.read(second.write(folder.name + "/second")).keyed_state("counts", "seen"))
+    [('b', [3])]
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, max_parallelism: int, reader: SavepointReader | None = None) -> None:
+        """Use `new` or `from_existing`."""
+        if not 1 <= max_parallelism <= MAX_PARALLELISM_LIMIT:
+            raise StateError(
+                "The max parallelism is a number of key groups",
+                seen=max_parallelism,
+                expected=f"1 to {MAX_PARALLELISM_LIMIT}",
+            )
+        self._max_parallelism = max_parallelism
+        self._reader = reader
+        self._spill = tempfile.TemporaryDirectory(prefix="headrace-state-processor-")
+        self._spills = 0
+        self._drafts: dict[str, OperatorDraft] = {}
+        self._positions: dict[str, Any] = {}
+        if reader is not None:
+            self._drafts = {o.id: _draft_of(reader, o) for o in reader.operators()}
+            self._positions = dict(reader.origin.manifest.positions)
+
+    @classmethod
+    def new(cls, max_parallelism: int = 128) -> SavepointWriter:
+        """Begin with nothing. Jobs that restore it have `max_parallelism` key groups and can have as many subtasks."""
+        return cls(max_parallelism)
+
+    @classmethod
+    def from_existing(cls, reader: SavepointReader) -> SavepointWriter:
+        """Begin with all that a savepoint holds. New operators get the max parallelism that most of the others have."""
+        known = Counter(operator.max_parallelism for operator in reader.operators())
+        return cls(known.most_common(1)[0][0] if known else 128, reader)
+
+    # -- operators ------------------------------------------------------------------------------------------------
+
+    def remove_operator(self, uid: str) -> SavepointWriter:
+        """Leave an operator out, with all its state and, if it is a source, its positions."""
+        draft = self._known(uid)
+        del self._drafts[draft.id]
+        self._positions.pop(draft.id, None)
+        return self
+
+    def rename_operator(self, old_uid: str, new_uid: str) -> SavepointWriter:
+        """Let an operator's state be that of another uid. An operator without uid is named by its id."""
+        draft, new_id = self._known(old_uid), id_of_uid(new_uid)
+        if new_id in self._drafts:
+            raise StateError("The savepoint has an operator with this uid already", seen=new_uid)
+        self._drafts = {new_id if o == draft.id else o: d for o, d in self._drafts.items()}
+        self._positions = {new_id if o == draft.id else o: p for o, p in self._positions.items()}
+        self._drafts[new_id] = replace(draft, id=new_id, uid=new_uid)
+        return self
+
+    # -- keyed state ----------------------------------------------------------------------------------------------
+
+    def with_keyed_state(
+        self, uid: str, name: str, kind: str | StateDescriptor, rows: Iterable[tuple[Any, ...]]
+    ) -> SavepointWriter:
+        """Give an operator a keyed state, in place of one that it may have under this name.
+
+        `kind` is the state's descriptor or the name of its kind, as ``"ValueState"``; `rows` are ``(key, value)``, with
+        lists for list states, dicts for map states and accumulators for aggregating states. Keys are those that the
+        job's key selector gives. Of rows with the same key the last one counts. What has a time to live is as old as
+        this call.
+        """
+        form = form_of(kind, name)
+        if form.per_window:
+            raise StateError("State of windows can be changed but not made anew", uid=uid, seen=name)
+        now = time.time_ns() // 1_000_000
+
+        def entries() -> Iterator[tuple[Any, tuple[Any, Any]]]:
+            for key, value in rows:
+                hashable = hashable_keys([key])[0]
+                for entry in form.filed(hashable, value, lambda _: now):
+                    yield hashable, entry
+
+        draft = self._draft(uid)
+        self._add(draft, name, entries())
+        draft.kinds[name] = draft.added_kinds[name] = form.kind
+        return self
+
+    def transform_keyed_state(self, uid: str, name: str, function: Callable[..., Any]) -> SavepointWriter:
+        """Replace each value of a keyed state by `function(key, value)`; None drops it.
+
+        For state of windows it is `function(key, window, value)`. Keys stay as they are: to change these, read the state,
+        and give it back with `with_keyed_state`.
+        """
+        draft = self._known(uid)
+        draft.changes.setdefault(name, []).append((self._form(draft, name), function))
+        return self
+
+    def with_timers(self, uid: str, timers: Iterable[Timer]) -> SavepointWriter:
+        """Give an operator timers, in place of all that it may have."""
+        by_domain: dict[TimeDomain, list[Timer]] = {domain: [] for domain in _QUEUES}
+        for timer in timers:
+            by_domain[timer.domain].append(timer)
+        draft = self._draft(uid)
+        for domain, queue in _QUEUES.items():
+            found = [(t.timestamp, hashable_keys([t.key])[0], t.namespace) for t in by_domain[domain]]
+            self._add(draft, queue, ((timer[1], (timer, number)) for number, timer in enumerate(found)))
+        return self
+
+    # -- operator state -------------------------------------------------------------------------------------------
+
+    def with_list_state(self, uid: str, name: str, elements: Iterable[Any]) -> SavepointWriter:
+        """Give an operator a list state, whose elements are split evenly among its subtasks."""
+        draft = self._replaced(uid, name, "operator ListState")
+        draft.operator_state.split[name] = list(elements)
+        return self
+
+    def with_union_list_state(self, uid: str, name: str, elements: Iterable[Any]) -> SavepointWriter:
+        """Give an operator a union list state, of which each subtask gets all elements."""
+        draft = self._replaced(uid, name, "operator UnionListState")
+        draft.operator_state.union[name] = list(elements)
+        return self
+
+    def with_broadcast_state(self, uid: str, name: str, entries: Mapping[Any, Any]) -> SavepointWriter:
+        """Give an operator a broadcast state."""
+        draft = self._replaced(uid, name, "BroadcastState")
+        draft.operator_state.broadcast[name] = dict(entries)
+        return self
+
+    def remove_state(self, uid: str, name: str) -> SavepointWriter:
+        """Leave one state of an operator out, of whatever kind it is."""
+        draft = self._known(uid)
+        if name not in draft.kinds:
+            raise _no_state(draft, name)
+        draft.drop(name)
+        return self
+
+    # -- writing --------------------------------------------------------------------------------------------------
+
+    def write(self, path: str) -> str:
+        """Write the savepoint to a folder (or URL) that is not there yet, signed with this user's key; give its path."""
+        target = storage.local_path(path)
+        if target is not None and os.path.exists(target):
+            raise StateError("There is something already where the savepoint should be written", seen=path)
+        parent = None if target is None else Path(target).parent
+        if parent is not None:
+            parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".headrace-savepoint-", dir=parent) as folder:
+            return copy_files(self._written(folder), folder, path if target is None else target)
+
+    def _written(self, folder: str) -> Manifest:
+        """Writes the state files; gives the manifest that lists them."""
+        job_id = uuid.uuid4().hex
+        old = None if self._reader is None else self._reader.origin.manifest
+        epoch = 1 if old is None else old.epoch
+        files: list[FileEntry] = []
+        for draft in self._drafts.values():
+            for number in range(draft.parallelism):
+                header = StateHeader(job_id, draft.id, number, epoch, "0", "base")
+                file = write_state_file(folder, header, SubtaskState({draft.id: draft.subtask(number)}))
+                files.append(FileEntry(f"{draft.id}/{number}", file.name, file.size, file.checksum))
+        facts = {} if old is None else dict(old.facts)
+        facts["layout"] = {d.id: _layout(d) for d in self._drafts.values()}
+        facts["states"] = {d.id: dict(d.kinds) for d in self._drafts.values() if d.kinds}
+        return Manifest(
+            job_id,
+            generation=1,
+            epoch=epoch,
+            attempt="state-processor",
+            parent=None,
+            files=tuple(files),
+            positions=self._positions,
+            watermarks={} if old is None else old.watermarks,
+            parallelism={d.id: d.parallelism for d in self._drafts.values()},
+            facts=facts,
+        )
+
+    # -- drafts ---------------------------------------------------------------------------------------------------
+
+    def _known(self, uid: str) -> OperatorDraft:
+        for draft in self._drafts.values():
+            if uid in (draft.uid, draft.id):
+                return draft
+        known = [draft.uid or draft.id for draft in self._drafts.values()]
+        raise StateError("The savepoint has no such operator", seen=uid, expected="one of " + ", ".join(known))
+
+    def _draft(self, uid: str) -> OperatorDraft:
+        """An operator, new if there is none."""
+        if not any(uid in (draft.uid, draft.id) for draft in self._drafts.values()):
+            new_id = id_of_uid(uid)
+            self._drafts[new_id] = OperatorDraft(new_id, uid, uid, self._max_parallelism)
+        return self._known(uid)
+
+    def _replaced(self, uid: str, name: str, kind: str) -> OperatorDraft:
+        draft = self._draft(uid)
+        draft.drop(name)
+        draft.kinds[name] = kind
+        return draft
+
+    def _add(self, draft: OperatorDraft, name: str, entries: Iterable[tuple[Any, tuple[Any, Any]]]) -> None:
+        self._spills += 1
+        chain = spilled(self._spill.name, self._spills, name, entries, draft.max_parallelism)
+        draft.drop(name)
+        draft.added[name] = chain
+
+    def _form(self, draft: OperatorDraft, name: str) -> StateForm:
+        if name in draft.added_kinds:
+            return form_of(draft.added_kinds[name], name)
+        if self._reader is None or name in draft.dropped:
+            raise _no_state(draft, name)
+        return self._reader.form(draft.old_id, name)
+
+
+def _draft_of(reader: SavepointReader, operator: OperatorInfo) -> OperatorDraft:
+    return OperatorDraft(
+        operator.id,
+        operator.uid,
+        operator.name,
+        operator.max_parallelism,
+        operator.parallelism,
+        dict(operator.states),
+        operator.id,
+        reader.chains(operator.id),
+    )
+
+
+def _layout(draft: OperatorDraft) -> dict[str, Any]:
+    facts = {"uid": draft.uid, "name": draft.name, "max_parallelism": draft.max_parallelism}
+    return {"parallelism": draft.parallelism, "operators": {draft.id: facts}, "inputs": []}
+
+
+def _no_state(draft: OperatorDraft, name: str) -> StateError:
+    return StateError(
+        "The operator has no such state",
+        operator_name=draft.name,
+        uid=draft.uid,
+        seen=name,
+        expected="one of " + ", ".join(draft.kinds),
+    )
