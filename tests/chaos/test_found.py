@@ -96,3 +96,15 @@ def test_a_driver_that_was_replaced_and_is_then_cancelled_leaves_the_checkpoints
     assert second.wait() == workload.FINISHED
     assert start().wait() == workload.FINISHED
     assert_exact(tmp_path)
+
+
+def test_a_driver_that_refuses_a_damaged_checkpoint_leaves_its_files_alone(start, tmp_path):
+    assert start("publish.post:3:kill").wait() == -signal.SIGKILL
+    manifest = max(tmp_path.glob("checkpoints/*/slots/*"))
+    content, files = manifest.read_bytes(), names(tmp_path, "state")
+    manifest.write_bytes(content[:-10])
+    assert start().wait() == workload.REFUSED
+    assert names(tmp_path, "state") == files
+    manifest.write_bytes(content)
+    assert start().wait() == workload.FINISHED
+    assert_exact(tmp_path)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -114,7 +115,7 @@ class _Watch:
         if fault.action == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         if fault.action == "stop":
-            os.kill(os.getpid(), signal.SIGSTOP)
+            signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)  # here, not wherever another thread gets it
             return
         raise InjectedFaultError(f"The fault {point}:{fault.count} was asked for by {VARIABLE}")
 

@@ -297,8 +297,11 @@ class Checkpoints:
                 self.statistics.note(f"staged output {handle.id} could not be dropped: {error}")
 
     def tidy(self) -> None:
-        """Removes all but the checkpoints that are retained."""
-        if self.started and self._workflow.unfinished is None:
+        """Removes all but the checkpoints that are retained.
+
+        A driver that was refused stands on nothing: to it all files would look dead.
+        """
+        if self._workflow.epoch and self._workflow.unfinished is None:
             self._collect_after = 0.0
             self._collect()
 
