@@ -27,7 +27,6 @@ MISSING = {
     "pyflink.datastream.functions:Internal*": INTERNAL,
     "pyflink.datastream.connectors:*": CONNECTORS,
     "pyflink.datastream.connectors.*": CONNECTORS,
-    "pyflink.datastream.formats.*": FORMATS,
     "pyflink.common:*RowDeserializationSchema": FORMATS,
     "pyflink.common:*RowSerializationSchema": FORMATS,
     "pyflink.common.serialization:*RowDeserializationSchema": FORMATS,
