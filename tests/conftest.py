@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -96,6 +97,17 @@ class Running:
         if left := wait_until_gone(self.mark, GRACE_S):
             pytest.fail(f"{self.script.name} left processes behind: {left}\n{finished.report()}")
         return finished
+
+
+@pytest.fixture
+def memory_path(tmp_path: Path) -> Iterator[Path]:
+    """A folder in memory where there is one: thousands of fsyncs on a slow disk would test the disk."""
+    memory = Path("/dev/shm")
+    if not os.access(memory, os.W_OK):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="ht-", dir=memory) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

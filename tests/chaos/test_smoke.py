@@ -40,8 +40,8 @@ def chaos(folder: Path, *arguments: str, timeout_s: float) -> list[dict[str, Any
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_three_hundred_kills_of_a_local_job(tmp_path):
-    results = chaos(tmp_path, "--level", "L1", "--kills", "300", "--jobs", "2", timeout_s=850)
+def test_three_hundred_kills_of_a_local_job(memory_path):
+    results = chaos(memory_path, "--level", "L1", "--kills", "300", "--jobs", "2", timeout_s=850)
     assert sum(r["kills"] for r in results) >= 300
     assert {p for r in results for p in r["points"]} == set(POINTS)
     assert sum(r["fenced"] for r in results) >= 8, "drivers that were replaced while they slept"
@@ -49,8 +49,8 @@ def test_three_hundred_kills_of_a_local_job(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_files_that_rot_are_noticed(tmp_path):
-    results = chaos(tmp_path, "--kind", "damage", "--trials", "48", "--jobs", "2", timeout_s=550)
+def test_files_that_rot_are_noticed(memory_path):
+    results = chaos(memory_path, "--kind", "damage", "--trials", "48", "--jobs", "2", timeout_s=550)
     outcomes = [r["outcome"] for r in results]
     assert len(outcomes) == 48
     assert outcomes.count("refused") >= 10

@@ -33,9 +33,9 @@ def visible(root):
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("again", [False, True], ids=["once", "and in the recovery"])
-def test_killed_at_every_point(tmp_path, again):
+def test_killed_at_every_point(memory_path, again):
     for point in POINTS:
-        root = tmp_path / point
+        root = memory_path / point
         root.mkdir()
         once = 1 if point.startswith("gen.") else 2
         killed = run(root, "a", f"{point}:{once}:kill")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -16,14 +14,8 @@ from sink_kit import KINDS, place
 
 
 @pytest.fixture
-def tmp_path(tmp_path):
-    """A folder in memory where there is one: thousands of fsyncs on a slow disk would test the disk."""
-    memory = Path("/dev/shm")
-    if not os.access(memory, os.W_OK):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(prefix="headrace-test-", dir=memory) as folder:
-        yield Path(folder)
+def tmp_path(memory_path):
+    return memory_path
 
 
 @pytest.fixture(scope="session")
