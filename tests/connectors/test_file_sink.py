@@ -121,6 +121,23 @@ def test_a_part_goes_on_over_epochs_and_processes(tmp_path: Path) -> None:
     assert visible(out) == ["0", "1", "2", "3"]
 
 
+def test_an_aborted_file_does_not_take_away_what_an_older_state_counts_on(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    task = Task(text_sink(out).build(), tmp_path / "log")
+    task.writer.write(["kept"], None)
+    assert task.end(checkpointing=True) == []
+    state = task.writer.state()
+    task.writer.write(["of a failed epoch"], None)
+    (handle,) = task.end(last=True)
+    assert task.committer.abort(handle)
+    task.open([state])
+    task.writer.write(["again"], None)
+    task.commit(task.end(last=True))
+    assert visible(out) == ["again", "kept"]
+    with pytest.raises(JobExecutionError, match="is gone"):
+        task.committer.commit(handle)
+
+
 def test_rolling_by_size_age_and_idleness(tmp_path: Path) -> None:
     sink = text_sink(tmp_path / "out", part_size=10, rollover_interval=1000, inactivity_interval=300)
     task = Task(sink.with_bucket_check_interval(1).build(), tmp_path / "log")

@@ -11,6 +11,7 @@ import contextlib
 import itertools
 import os
 import pickle
+import shutil
 import uuid
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -43,6 +44,8 @@ class Part(ABC):
 
     def __init__(self, name: PartName, created: int) -> None:
         self.name, self.created, self.written = name, created, created
+        self.in_state = False
+        """Whether the state of an epoch counts on the file: a successor may need it although this part was finished."""
         os.makedirs(name.folder, exist_ok=True)
         self.path = name.in_progress()
         self.file: IO[bytes] = open(self.path, "xb")
@@ -61,11 +64,22 @@ class Part(ABC):
         """Make everything so far durable, and say how a successor goes on."""
 
     def finish(self) -> dict[str, str]:
-        """Close the file: gives the payload of its commit."""
+        """Close the file: gives the payload of its commit.
+
+        A file that a state counts on stays as it is, and the commit has another name for it: a handle that is aborted must
+        not take away what the job goes back to.
+        """
         self.file.flush()
         os.fsync(self.file.fileno())
         self.file.close()
-        return {"from": self.path, "to": self.name.final}
+        if not self.in_state:
+            return {"from": self.path, "to": self.name.final}
+        pending = self.name.in_progress()
+        try:
+            os.link(self.path, pending)
+        except OSError:  # a file system without links
+            shutil.copyfile(self.path, pending)
+        return {"from": pending, "to": self.name.final, "of": self.path}
 
     def abandon(self) -> None:
         """Close without an end."""
@@ -106,6 +120,7 @@ class RowPart(Part):
     def state(self, handle: str) -> dict[str, Any]:
         self.file.flush()
         os.fsync(self.file.fileno())
+        self.in_state = True
         return {"path": self.path, "length": self.size}
 
 

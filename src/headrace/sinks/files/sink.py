@@ -133,6 +133,9 @@ class _FileCommitter(SinkCommitter):
                 ) from None
             return
         _sync_directory(os.path.dirname(final))
+        if "of" in handle.payload:  # older states are not needed any more
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(handle.payload["of"])
 
     def abort(self, handle: Handle) -> bool:
         with contextlib.suppress(FileNotFoundError):
