@@ -207,6 +207,11 @@ class World:
         try:
             return self.store.read(instruction.name)
         except (DamagedRecordError, RecordMissingError) as error:
+            newest = max(map(int, (name[-10:] for name in self.store.list(names.GENERATIONS))))
+            if (
+                newest > instruction.generation
+            ):  # its successor has collected the file: what it restores counts for nobody
+                raise FencedError(instruction.generation, newest) from error
             return self.verifier.fail("I10", f"a restore from a bad file: {error}")
 
     def _effect(self, instruction: Any) -> None:
