@@ -14,7 +14,7 @@ PER_EPOCH = {
     "acks.partial": 18,
     "commit.between": 5,
     "commit.ambiguous": 6,
-    "gc.between": 12,
+    "gc.between": 4,
 }
 """How often a point is reached in an epoch of the workload, roughly; once, if it is not here."""
 DRIVER_POINTS = tuple(p for p in POINTS if not p.startswith(("state", "precommit")))
@@ -128,7 +128,8 @@ def draw(campaign: int, number: int, kind: str | None = None, life_s: float = 0.
 def at(chance: random.Random, point: str, action: str = "kill", epochs: int = 3) -> Strike:
     """A strike at a point within the next epochs."""
     per_epoch = next((n for name, n in PER_EPOCH.items() if point.startswith(name)), 1)
-    most = 1 if point.startswith("gen") else per_epoch * epochs
+    once = point.startswith(("gen", "gc"))  # a short life claims once and collects once or twice
+    most = per_epoch * (1 if once else epochs)
     return Strike(f"{point}:{1 + chance.randrange(most)}:{action}")
 
 

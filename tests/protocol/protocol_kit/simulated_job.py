@@ -32,6 +32,8 @@ class WriteState:
 @dataclass(frozen=True)
 class LoadState:
     name: str
+    generation: int
+    """Of the driver that restores."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ class Driver:
             positions[p] = base.positions[str(p)]
             total = [0] * KEYS
             for file in chains[p]:
-                delta = yield LoadState(names.FILES + file.name)
+                delta = yield LoadState(names.FILES + file.name, self.workflow.generation)
                 total = [a + b for a, b in zip(total, delta, strict=True)]
             counts[p] = tuple(total)
         self.verify(base, counts)

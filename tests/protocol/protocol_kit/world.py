@@ -14,6 +14,7 @@ A fault is an action at a step of an actor:
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable
 from operator import attrgetter
@@ -206,10 +207,17 @@ class World:
         try:
             return self.store.read(instruction.name)
         except (DamagedRecordError, RecordMissingError) as error:
+            newest = max(map(int, (name[-10:] for name in self.store.list(names.GENERATIONS))))
+            if (
+                newest > instruction.generation
+            ):  # its successor has collected the file: what it restores counts for nobody
+                raise FencedError(instruction.generation, newest) from error
             return self.verifier.fail("I10", f"a restore from a bad file: {error}")
 
     def _effect(self, instruction: Any) -> None:
-        self._perform[type(instruction)](instruction)
+        """What an instruction does although its answer does not arrive; one that is refused does nothing."""
+        with contextlib.suppress(HeadraceError):
+            self._perform[type(instruction)](instruction)
 
     def _fail(self, actor: Actor, instruction: Any, fault: str) -> None:
         writes = type(instruction) in (do.Create, WriteState)
