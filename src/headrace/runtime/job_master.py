@@ -51,6 +51,10 @@ from headrace.runtime.task.state_folder import StateFolder
 _ATTEMPTS_PER_EPOCH = 4
 _LOSSES_PER_EPOCH = 2
 _EXIT_SECONDS = 15.0
+_CANCEL_GRACE_SECONDS = 1.0
+"""For the epoch that runs when the job is cancelled: most end in time, and then no task is torn away."""
+_EXIT_GRACE_SECONDS = 4.0
+"""The same when the program ends: what Spark says of torn tasks would be its last words."""
 _KEPT_FAILURES = 16
 _SHORTEST_EPOCH = 0.1
 """Seconds. An epoch aims at the interval of checkpoints, but below this it would hold hardly a record."""
@@ -122,7 +126,7 @@ class JobMaster:
 
     def cancel(self) -> None:
         """Ends the job and waits until it has ended: functions are closed, processes are gone."""
-        self._ask_to_end()
+        self._ask_to_end(_CANCEL_GRACE_SECONDS)
         self._finished.wait()
 
     def wait(self, timeout: float | None = None) -> JobExecutionResult:
@@ -175,20 +179,20 @@ class JobMaster:
             )
         return where
 
-    def _ask_to_end(self) -> None:
+    def _ask_to_end(self, grace: float) -> None:
         with self._lock:
             going = not self._finished.is_set()
             if going:
                 self._status = JobStatus.CANCELLING
                 self._cancelled.set()
-        if going:
+        if going and not self._finished.wait(grace):
             with contextlib.suppress(Exception):  # Spark itself may be gone
                 self._executor.interrupt()
 
     def _at_exit(self) -> None:
         """The program ends and has not waited for the job: nothing of it may stay behind but what it goes on from."""
         self._left_alone = True
-        self._ask_to_end()
+        self._ask_to_end(_EXIT_GRACE_SECONDS)
         self._finished.wait(_EXIT_SECONDS)
 
     # -- the job, with its restarts -------------------------------------------------------------------------------

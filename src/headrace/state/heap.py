@@ -49,8 +49,9 @@ class HeapKeyedBackend(KeyedBackend):
         """Give everything, in the same shape; what counts as changed stays as it is."""
         groups = self._groups
         snapshot: KeyedDelta = {
-            name: {group: list(entries.items()) for group, entries in by_group.items()}
+            name: found
             for name, by_group in self._pending.items()
+            if (found := {group: list(entries.items()) for group, entries in by_group.items() if entries})
         }
         snapshot |= {name: table.snapshot_full(groups) for name, table in self._tables.items() if table.data}
         snapshot |= {TIMER_PREFIX + name: queue.snapshot_full() for name, queue in self._timers.items() if len(queue)}

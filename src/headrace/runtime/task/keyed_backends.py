@@ -1,18 +1,21 @@
 """Which keyed backend the operators of a job get, and where on this machine a disk backend may write.
 
-    <directory>/slot-state-<process id>/<number>
+    <directory>/slot-state-<letters>/<number>
 
 The directory is the slot's own folder, or one that the program names. Nothing stays: a backend removes its part when its
-task is closed, and what a killed process has left goes when the next one starts there or when the slot's folder goes.
+task is closed, and what a killed process has left goes when the next one starts there or when the slot's folder goes. A
+process holds a lock on its folder for as long as it lives; that tells the folders of the dead.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import itertools
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,15 +48,18 @@ class BackendMaker:
         self._settings = settings
         self._folder = folder
         self._own: Path | None = None
+        self._lock = -1
         if settings.on_disk:
-            _remove_dead(self._parent())
+            for parent in self._parents():
+                _remove_dead(parent)
 
     def make(self, max_parallelism: int, key_groups: range, sharers: int) -> KeyedBackend:
         """A backend for one operator; `sharers` is between how many the task's memory is divided."""
         if not self._settings.on_disk:
             return HeapKeyedBackend(max_parallelism, key_groups)
         if self._own is None:
-            self._own = _own_directory(self._parent())
+            parents = self._parents()
+            self._own, self._lock = _own_directory(parents[os.getpid() % len(parents)])
         memory = self._settings.memory // max(1, sharers)
         return DiskKeyedBackend(max_parallelism, key_groups, self._own / str(next(_numbers)), memory)
 
@@ -61,37 +67,42 @@ class BackendMaker:
         """Removes what is left."""
         if self._own is not None:
             shutil.rmtree(self._own, ignore_errors=True)
+            os.close(self._lock)
             self._own = None
 
-    def _parent(self) -> Path:
-        directories = self._settings.directories
-        if directories:
-            return Path(directories[os.getpid() % len(directories)], f"headrace-{os.getuid()}-state")
-        if self._folder is not None:
-            return self._folder
-        return Path(tempfile.gettempdir(), f"headrace-{os.getuid()}-state")
+    def _parents(self) -> list[Path]:
+        shared = f"headrace-{os.getuid()}-state"
+        if self._settings.directories:
+            return [Path(directory, shared) for directory in self._settings.directories]
+        return [self._folder or Path(tempfile.gettempdir(), shared)]
 
 
-def _own_directory(parent: Path) -> Path:
-    """This process's directory in `parent`."""
+def _own_directory(parent: Path) -> tuple[Path, int]:
+    """A directory in `parent` for this process, and the open file that locks it."""
     parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    own = parent / f"{_PREFIX}{os.getpid()}"
-    own.mkdir(mode=0o700, exist_ok=True)
-    return own
+    with _locked(parent):
+        own = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+        lock = os.open(own, os.O_RDONLY)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    return own, lock
 
 
 def _remove_dead(parent: Path) -> None:
     """Removes the directories of dead processes, also where this one will need none of its own."""
-    for other in parent.glob(_PREFIX + "*"):
-        pid = other.name.removeprefix(_PREFIX)
-        if pid.isdigit() and not _is_alive(int(pid)):
-            shutil.rmtree(other, ignore_errors=True)
+    if not parent.is_dir():
+        return
+    with _locked(parent):
+        for other in parent.glob(_PREFIX + "*"):
+            with contextlib.suppress(OSError), _locked(other, fcntl.LOCK_NB):
+                shutil.rmtree(other, ignore_errors=True)
 
 
-def _is_alive(pid: int) -> bool:
-    with contextlib.suppress(PermissionError):
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return False
-    return True
+@contextlib.contextmanager
+def _locked(directory: Path, or_fail: int = 0) -> Iterator[None]:
+    """Holds the lock of a directory, which ends with the process if not before."""
+    lock = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | or_fail)
+        yield
+    finally:
+        os.close(lock)
