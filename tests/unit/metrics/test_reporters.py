@@ -24,7 +24,13 @@ from headrace.metrics.values import Count, GaugeValue, Rate, Spread
 def samples():
     operator = Scope(
         OPERATOR,
-        {"host": "h", "tm_id": "h-1", "job_name": "my job", "operator_name": 'a "quoted" {name}\n', "subtask_index": "0"},
+        {
+            "host": "h",
+            "tm_id": "h-1",
+            "job_name": "my job",
+            "operator_name": 'a "quoted" {name}\n',
+            "subtask_index": "0",
+        },
     )
     spread = LocalDistribution()
     for value in range(1, 101):
@@ -256,7 +262,11 @@ def test_filters_and_variables(samples, importable):
     }
     plan = read_reporters({**own("r", Kept, **keys), "metrics.scope.operator": "<job_name>"})[0]
     metrics = plan.metrics(samples)
-    assert [m.identifier(".") for m in metrics] == ["h.jobmanager.my job.numRestarts", "my job.numRecordsIn", "my job.clicks"]
+    assert [m.identifier(".") for m in metrics] == [
+        "h.jobmanager.my job.numRestarts",
+        "my job.numRecordsIn",
+        "my job.clicks",
+    ]
     assert metrics[1].variables == {
         "host": "h",
         "job_name": "my job",
@@ -286,7 +296,9 @@ def test_mistakes_in_the_configuration_are_said_before_the_job_starts(keys, text
         read_reporters(keys)
 
 
-@pytest.mark.parametrize(("kind", "package"), [("prometheus", "prometheus_client"), ("opentelemetry", "opentelemetry.sdk")])
+@pytest.mark.parametrize(
+    ("kind", "package"), [("prometheus", "prometheus_client"), ("opentelemetry", "opentelemetry.sdk")]
+)
 def test_a_missing_package_is_named_with_its_extra(kind, package, monkeypatch):
     import builtins
     import importlib

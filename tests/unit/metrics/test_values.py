@@ -160,7 +160,14 @@ def test_lives_of_a_subtask_are_added_and_gauges_are_not():
 
 
 def test_scope_formats_are_filled_checked_and_extended():
-    variables = {"host": "h", "tm_id": "w", "job_name": "j", "task_name": "t", "subtask_index": "3", "operator_name": "o"}
+    variables = {
+        "host": "h",
+        "tm_id": "w",
+        "job_name": "j",
+        "task_name": "t",
+        "subtask_index": "3",
+        "operator_name": "o",
+    }
     formats = ScopeFormats.read({"metrics.scope.operator": "*.<operator_name>", "metrics.scope.tm.job": "x.<job_name>"})
     assert formats.parts(Scope(TASK, variables)) == ["h", "taskmanager", "w", "j", "t", "3"]
     assert formats.parts(Scope(OPERATOR, variables)) == ["h", "taskmanager", "w", "j", "t", "3", "o"]
