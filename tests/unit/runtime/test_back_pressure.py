@@ -21,7 +21,7 @@ def said(*vertices, held_back=True, client=0.0, concluding=0.0):
 
 def test_a_job_that_keeps_up_has_no_bottleneck():
     assert said(load("a", 0.9, 0.9), held_back=False) is None
-    assert said(load("a", 0.4, 0.4), load("b", 0.3, 0.3)) is None
+    assert said(load("a", 0.4, 0.4), load("b", 0.3, 0.3)) is None  # both: nothing stands out
     assert said() is None
 
 
@@ -57,6 +57,7 @@ def test_many_subtasks_in_few_slots_are_a_bottleneck_together():
 def test_garbage_collection_the_client_and_commits_are_named():
     assert said(load("a", 0.2, 0.2, collecting=0.5), held_back=False).reason.startswith("garbage collection")
     assert said(load("a", 0.2, 0.2), held_back=False, client=0.8).reason.startswith("client")
+    assert said(load("a", 0.2, 0.2), load("b", 0.1, 0.1)).reason.startswith("epochs: only 30% of the time is work")
     assert said(load("a", 0.2, 0.2), concluding=0.8).reason.startswith("sink: completing checkpoints")
 
 
