@@ -49,9 +49,10 @@ def child(records: int) -> None:
 
 def rate(tree: str, records: int) -> float:
     environment = {**os.environ, "PYTHONPATH": os.path.abspath(tree)}
-    done = subprocess.run(
-        [sys.executable, __file__, CHILD, str(records)], env=environment, capture_output=True, text=True, check=True
-    )
+    command = [sys.executable, __file__, CHILD, str(records)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(done.stderr)
     return float(done.stdout.split()[-1])
 
 
