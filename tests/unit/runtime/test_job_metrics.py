@@ -160,17 +160,14 @@ def test_a_subtask_that_is_built_anew_goes_on_counting():
     book = SubtaskBook(["o" * 32])
     for life, seen in ((1, 10), (1, 20), (2, 10), (3, 10), (3, 20)):
         book.take(report(life, seen), 1.0, 0.1, 0.2)
-    values = book.operators["o" * 32].values(0)
-    assert values["seen",] == Count(50)
-    assert values["size",] == GaugeValue(20)
-    assert values["rate",] == Rate(50, 1.0)
-    assert values["numRecordsIn",] == Count(50)
-    task = book.values(0)
-    shown = {k[0]: v.value for k, v in task.items() if isinstance(v, GaugeValue)}
-    assert shown["busyTimeMsPerSecond"] == pytest.approx(100)
-    assert shown["backPressuredTimeMsPerSecond"] == pytest.approx(200)
-    assert shown["idleTimeMsPerSecond"] == pytest.approx(700)
-    assert shown["accumulateBackPressuredTimeMs"] == 1000
+    operator = book.operators["o" * 32]
+    assert operator.metrics() == {("seen",): Count(50), ("size",): GaugeValue(20), ("rate",): Rate(50, 1.0)}
+    assert operator.numbers(0)["numRecordsIn"] == 50
+    numbers = book.numbers(0)
+    assert numbers["busyTimeMsPerSecond"] == pytest.approx(100)
+    assert numbers["backPressuredTimeMsPerSecond"] == pytest.approx(200)
+    assert numbers["idleTimeMsPerSecond"] == pytest.approx(700)
+    assert numbers["accumulateBackPressuredTimeMs"] == 1000
 
 
 class Seen(MapFunction):
