@@ -10,7 +10,6 @@ from itertools import compress
 from typing import Any
 
 from headrace.operators.base import FunctionOperator, method_of
-from headrace.operators.batch_forms import batch_form
 from headrace.operators.emission import expand
 from headrace.operators.output import Timestamps, Values
 
@@ -22,16 +21,15 @@ class MapOperator(FunctionOperator):
         """Binds the function's `map`."""
         super().open()
         self._map = method_of(self.func, "map")
-        self._map_all = batch_form(self._map)
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
         """Maps every record."""
+        call = self._map
         records = iter(values)
         try:
             if keys is None or not self.is_rich:
-                results = self._map_all(records)
+                results = [call(v) for v in records]
             else:
-                call = self._map
                 backend = self.context.keyed_state
                 results = []
                 for backend.key, v in zip(keys, records):
