@@ -9,6 +9,7 @@ replaced, so a program's own decoders and hooks are what they were.
 from __future__ import annotations
 
 import json
+from json.decoder import WHITESPACE
 from typing import Any
 
 __all__ = ["QuickDecoder", "use_quick_json"]
@@ -21,20 +22,19 @@ class QuickDecoder(json.JSONDecoder):
     ({'a': [1, 2]}, 3)
     """
 
-    def decode(self, s: str, *where: Any) -> Any:
+    def decode(self, s: str, _w: Any = WHITESPACE.match) -> Any:
         """Gives the value of a text."""
-        if not where:
-            try:
-                value, end = self.scan_once(s, 0)  # type: ignore[attr-defined]  # made by every JSONDecoder
-            except (StopIteration, ValueError):
-                pass
-            else:
-                if end == len(s):
-                    return value
-        return super().decode(s, *where)
+        try:
+            value, end = self.scan_once(s, 0)  # type: ignore[attr-defined]  # every JSONDecoder has it
+        except (StopIteration, ValueError):
+            pass
+        else:
+            if end == len(s):
+                return value
+        return super().decode(s, _w)
 
 
 def use_quick_json() -> None:
     """Makes `json.loads` without options use it, if the module is as the standard library has it."""
     if type(getattr(json, "_default_decoder", None)) is json.JSONDecoder:
-        json._default_decoder = QuickDecoder()  # type: ignore[attr-defined]
+        json._default_decoder = QuickDecoder()  # type: ignore[attr-defined]  # noqa: SLF001
