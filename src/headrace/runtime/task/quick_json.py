@@ -9,7 +9,7 @@ replaced, so a program's own decoders and hooks are what they were.
 from __future__ import annotations
 
 import json
-from json.decoder import WHITESPACE
+from json.decoder import WHITESPACE  # type: ignore[attr-defined]
 from typing import Any
 
 __all__ = ["QuickDecoder", "use_quick_json"]
