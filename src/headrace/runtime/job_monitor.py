@@ -102,13 +102,10 @@ class JobMonitor:
 
     def failed(self, failure: HeadraceError) -> None:
         """The job has failed; it may start again."""
-        subtask = getattr(failure, "subtask", None)
-        task = failure.operator_name if subtask is None else f"{failure.operator_name} ({subtask + 1})"
-        name = type(failure).__name__
-        view = ExceptionView(self._clock.now(), name, str(failure), task, failure.location)
+        name, text, now = type(failure).__name__, str(failure), self._clock.now()
         with self._lock:
             self._happened += 1
-            self._exceptions.append(view)
+            self._exceptions.append(ExceptionView(now, name, text, self._task_name(failure), failure.location))
             del self._exceptions[:-_KEPT_EXCEPTIONS]
 
     def epoch_done(self, acks: list[TaskAck], *, concluding: float = 0.0, client: float = 0.0) -> None:
@@ -135,6 +132,9 @@ class JobMonitor:
                     book.host, book.pid = ack.host, ack.pid
                     busy = min(times.busy[key], elapsed)
                     book.take(report, elapsed, busy, min(times.waiting[key], elapsed - busy))
+            for key, book in self._books.items():
+                if book.end_ms >= 0 and key not in times.busy:
+                    book.rest(elapsed)
             for _, window in self._processes.values():
                 window.add(elapsed)
 
@@ -190,6 +190,14 @@ class JobMonitor:
         checkpoints = self._checkpoints()
         with self._lock:
             return list(self._samples(checkpoints))
+
+    def _task_name(self, failure: HeadraceError) -> str | None:
+        """The task that a failure comes from, as Flink writes it: `Map -> Sink: Print (1/2)`."""
+        subtask = getattr(failure, "subtask", None)
+        for vertex in self._graph.vertices.values():
+            if subtask is not None and any(node.name == failure.operator_name for node in vertex.nodes):
+                return f"{vertex.name} ({subtask + 1}/{vertex.parallelism})"
+        return failure.operator_name
 
     # -- inside ---------------------------------------------------------------------------------------------------
 

@@ -113,6 +113,12 @@ class SubtaskBook:
         for operator in measures.operators:
             self.operators[operator.operator_id].take(operator, elapsed, reborn)
 
+    def rest(self, elapsed: float) -> None:
+        """The subtask has ended: nothing happens any more."""
+        self.window.add(elapsed, idle=elapsed)
+        for operator in self.operators.values():
+            operator.window.add(elapsed)
+
     def part(self, kind: str) -> float:
         """The part of its time (0 to 1) that the subtask was busy, idle or backPressured, lately."""
         return self.window.per_second(kind)
