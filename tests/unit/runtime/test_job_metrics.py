@@ -1,5 +1,6 @@
 """Metrics of jobs on the local executor: what operators of a chain count, lives of a subtask, latency, lag, flame graphs."""
 
+import gc
 import threading
 import time
 import urllib.request
@@ -149,6 +150,32 @@ def test_a_slow_client_is_named(monkeypatch):
         assert found.reason.startswith("client")
 
 
+def slow_number(index):
+    time.sleep(0.001)
+    return index
+
+
+def collected(value):
+    gc.collect()
+    return value
+
+
+@pytest.mark.parametrize(
+    ("make", "function", "word"),
+    [
+        (slow_number, lambda v: v, "source: reading 'Source: numbers'"),
+        (lambda index: index, collected, "garbage collection"),
+    ],
+)
+def test_a_slow_source_and_garbage_collection_are_named(make, function, word):
+    env = environment(headrace__epoch__max_records="3")
+    source = env.from_source(DataGenerator(make), WatermarkStrategy.no_watermarks(), "numbers", LONG)
+    source.map(function, LONG).filter(lambda v: False).print()
+    job, view = running(env, lambda view: view.vertices[0].metrics["numRecordsIn"] >= 6)
+    job.cancel()
+    assert view.bottleneck.reason.startswith(word)
+
+
 def report(life, seen, records=10):
     values = {("seen",): Count(seen), ("size",): GaugeValue(seen), ("rate",): Rate(seen, 1.0)}
     operator = OperatorReport("o" * 32, records, records, 0.1, 0.0, 5, 5, values)
@@ -190,7 +217,10 @@ def test_prometheus_can_scrape_a_running_job():
     job, _ = running(env, lambda view: view.vertices[0].metrics.get("seen.shop.eu.seen", 0) > 0)
     try:
         reporter = job._reporting._plans[0].reporter
-        for _ in range(200):
+        for _ in range(500):
+            if reporter.port is None:  # its thread has not opened it yet
+                time.sleep(0.02)
+                continue
             text = urllib.request.urlopen(f"http://127.0.0.1:{reporter.port}/metrics").read().decode()
             shown = {s.name: s for family in text_string_to_metric_families(text) for s in family.samples}
             counted = shown.get("flink_taskmanager_job_task_operator_shop_seen")
