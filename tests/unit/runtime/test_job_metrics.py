@@ -1,9 +1,12 @@
 """Metrics of jobs on the local executor: what operators of a chain count, lives of a subtask, latency, lag, flame graphs."""
 
 import gc
+import json
+import re
 import threading
 import time
 import urllib.request
+from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -206,27 +209,37 @@ class Seen(MapFunction):
         return value
 
 
-def test_prometheus_can_scrape_a_running_job():
+def test_prometheus_can_scrape_a_running_job_and_has_all_that_the_dashboard_shows(tmp_path):
     env = environment(
         metrics__reporter__prom__factory__class="org.apache.flink.metrics.prometheus.PrometheusReporterFactory",
         metrics__reporter__prom__port="0",
         metrics__reporter__prom__interval="50 ms",
+        metrics__latency__interval="20 ms",
+        execution__checkpointing__interval="50 ms",
+        execution__checkpointing__dir=str(tmp_path),
+        headrace__epoch__max_records="500",
     )
-    source = env.from_source(DataGenerator(lambda index: index), WatermarkStrategy.no_watermarks(), "numbers", LONG)
+    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(Stamps())
+    source = env.from_source(DataGenerator(lambda index: index), strategy, "numbers", LONG)
     source.map(Seen(), LONG).name("seen").filter(lambda v: False).print()
+    dashboard = (Path(__file__).parents[3] / "docs/grafana/headrace.json").read_text()
+    wanted = {
+        name for panel in json.loads(dashboard)["panels"] for name in re.findall(r"flink_\w+", str(panel["targets"]))
+    }
+    assert len(wanted) > 10
     job, _ = running(env, lambda view: view.vertices[0].metrics.get("seen.shop.eu.seen", 0) > 0)
     try:
         reporter = job._reporting._plans[0].reporter
+        shown = {}
         for _ in range(500):
-            if reporter.port is None:  # its thread has not opened it yet
-                time.sleep(0.02)
-                continue
-            text = urllib.request.urlopen(f"http://127.0.0.1:{reporter.port}/metrics").read().decode()
-            shown = {s.name: s for family in text_string_to_metric_families(text) for s in family.samples}
-            counted = shown.get("flink_taskmanager_job_task_operator_shop_seen")
-            if counted is not None and counted.value > 0:
+            if reporter.port is not None:  # its thread has opened it
+                text = urllib.request.urlopen(f"http://127.0.0.1:{reporter.port}/metrics").read().decode()
+                shown = {s.name: s for family in text_string_to_metric_families(text) for s in family.samples}
+            if wanted <= set(shown):
                 break
             time.sleep(0.02)
+        assert wanted - set(shown) == set()
+        counted = shown["flink_taskmanager_job_task_operator_shop_seen"]
         assert counted.value > 0
         assert counted.labels["shop"] == "eu"
         assert counted.labels["operator_name"] == "seen"
