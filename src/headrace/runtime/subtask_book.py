@@ -26,12 +26,14 @@ class OperatorBook:
         self.window = Windowed()
         self._latest: OperatorReport | None = None
         self._earlier: Values = {}
+        self._current: Values = {}
 
     def take(self, report: OperatorReport, elapsed: float, reborn: bool) -> None:
         """An epoch's report; `reborn`: the operator's metrics have begun from zero."""
         if reborn and self._latest is not None:
-            self._earlier = self.metrics()
+            self._earlier, self._current = self.metrics(), {}
         self._latest = report
+        self._current.update(report.metrics)
         self.records_in += report.records_in
         self.records_out += report.records_out
         self.window.add(
@@ -45,17 +47,16 @@ class OperatorBook:
     @property
     def late_dropped(self) -> int:
         """Records that came too late."""
-        latest = None if self._latest is None else self._latest.metrics.get(_LATE)
+        latest = self._current.get(_LATE)
         number = latest.number if isinstance(latest, Count) else 0
         earlier = self._earlier.get(_LATE)
         return number + earlier.number if isinstance(earlier, Count) else number
 
     def metrics(self) -> Values:
         """The operator's own metrics, the user's among them, over all lives of the subtask."""
-        latest = {} if self._latest is None else self._latest.metrics
         if not self._earlier:
-            return latest
-        values = {path: continued(self._earlier.get(path), value) for path, value in latest.items()}
+            return dict(self._current)
+        values = {path: continued(self._earlier.get(path), value) for path, value in self._current.items()}
         return {**self._earlier, **values}
 
     def numbers(self, now: int) -> dict[str, float]:
