@@ -65,7 +65,7 @@ def read_options(configuration: Configuration) -> RuntimeOptions:
         python=configuration.get(_PYTHON_EXECUTABLE),
         spark={k: str(v) for k, v in configuration.to_dict().items() if k.startswith("spark.")},
         job_parameters=configuration.get(_JOB_PARAMETERS) or {},
-        configuration={key: str(value) for key, value in values.items()},
+        configuration={key: str(value) for key, value in configuration.to_dict().items()},
     )
     if options.executor not in ("spark", "local"):
         raise ConfigurationError(

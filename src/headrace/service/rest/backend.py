@@ -1,4 +1,4 @@
-"""What the routes ask of the service: jobs, programs, logs. The dispatcher answers for many jobs, a job's own process for itself."""
+"""What the routes ask of the service: jobs, programs, logs. A dispatcher answers for many jobs, a process for its own."""
 
 from __future__ import annotations
 

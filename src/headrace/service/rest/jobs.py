@@ -78,9 +78,7 @@ ENDPOINTS: tuple[Endpoint[Backend], ...] = (
     Endpoint("POST", "/jobs", _no_job_graphs, "Refused: job graphs of Java cannot be run", body=(), free_body=True),
     Endpoint("GET", "/jobs/overview", _overview, "All jobs, a line for each"),
     Endpoint("GET", "/jobs/{jobid}", _details, "A job with its vertices and plan"),
-    Endpoint(
-        "PATCH", "/jobs/{jobid}", _cancel, "Cancel a job", status=202, query=(Field("mode", summary="cancel"),)
-    ),
+    Endpoint("PATCH", "/jobs/{jobid}", _cancel, "Cancel a job", status=202, query=(Field("mode", summary="cancel"),)),
     Endpoint("GET", "/jobs/{jobid}/status", _status, "The state of a job"),
     Endpoint("GET", "/jobs/{jobid}/plan", _plan, "The plan of a job"),
     Endpoint("GET", "/jobs/{jobid}/config", _config, "The configuration of a job"),

@@ -18,7 +18,9 @@ _ID = re.compile(r"[0-9a-fA-F]{32}")
 def _id(call: Call, name: str) -> str:
     text = call.path[name]
     if not _ID.fullmatch(text):
-        raise RequestError(f"Bad request, could not parse parameters: path parameter ({name}) is no id: {text[:100]!r}.")
+        raise RequestError(
+            f"Bad request, could not parse parameters: path parameter ({name}) is no id: {text[:100]!r}."
+        )
     return text.lower()
 
 
@@ -52,13 +54,11 @@ def subtask_of(backend: Backend, call: Call) -> SubtaskView:
 
 def task_manager_of(job: JobGateway) -> Callable[[SubtaskView], str]:
     """Says in which executor a subtask runs; not known if its host has several of them."""
-    hosts: dict[str, list[str]] = {}
-    for executor in job.executors():
-        hosts.setdefault(executor.host, []).append(executor.id)
+    executors = job.executors()
 
     def find(subtask: SubtaskView) -> str:
-        found = hosts.get(subtask.host, [])
-        return task_manager_id(job.job_id, found[0]) if len(found) == 1 else "(unassigned)"
+        found = executors if len(executors) == 1 else [e for e in executors if e.host == subtask.host]
+        return task_manager_id(job.job_id, found[0].id) if subtask.host and len(found) == 1 else "(unassigned)"
 
     return find
 

@@ -72,7 +72,9 @@ def _request(call: Call) -> RunRequest:
 
 def _setting(key: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise RequestError(f"Bad request received: the value of {key[:100]!r} in 'flinkConfiguration' must be a string.")
+        raise RequestError(
+            f"Bad request received: the value of {key[:100]!r} in 'flinkConfiguration' must be a string."
+        )
     return value
 
 

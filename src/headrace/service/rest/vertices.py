@@ -58,7 +58,9 @@ def _subtask(backend: Backend, call: Call) -> dict[str, Any]:
 def _attempt(backend: Backend, call: Call) -> dict[str, Any]:
     attempt, subtask = call.index("attempt"), subtask_of(backend, call)
     if attempt != subtask.attempt:
-        raise NotFoundError(f"Attempt {attempt} of subtask {subtask.index} is not known; the current one is {subtask.attempt}")
+        raise NotFoundError(
+            f"Attempt {attempt} of subtask {subtask.index} is not known; the current one is {subtask.attempt}"
+        )
     return _subtask(backend, call)
 
 

@@ -5,13 +5,23 @@ from __future__ import annotations
 import base64
 import json
 import pickle
+from dataclasses import asdict
 from typing import Any
 
 from headrace.runtime.job_view import JobView, VertexView
 from headrace.service.shapes.states import counted, task_state, vertex_state
 from headrace.service.shapes.vertices import duration_of, io_metrics, span_of
 
-__all__ = ["accumulators", "details", "exceptions", "execution_config", "execution_result", "is_over", "overview"]
+__all__ = [
+    "accumulators",
+    "details",
+    "exceptions",
+    "execution_config",
+    "execution_result",
+    "is_over",
+    "live_details",
+    "overview",
+]
 
 _OVER = ("FINISHED", "CANCELED", "FAILED")
 _SUMMARY = (
@@ -50,6 +60,15 @@ def details(view: JobView, now: int) -> dict[str, Any]:
         "plan": view.plan,
         "pending-operators": 0,
     }
+
+
+def live_details(view: JobView, now: int) -> dict[str, Any]:
+    """What the web UI is sent: the details, with the metrics of each vertex and the bottleneck."""
+    shown = details(view, now)
+    for entry, vertex in zip(shown["vertices"], view.vertices):
+        entry["vertex-metrics"] = vertex.metrics
+        entry["backpressure-level"] = vertex.back_pressure
+    return {**shown, "bottleneck": None if view.bottleneck is None else asdict(view.bottleneck)}
 
 
 def timestamps(view: JobView) -> dict[str, int]:

@@ -106,6 +106,4 @@ def watermarks(vertex: VertexView) -> list[dict[str, str]]:
     name = "currentInputWatermark"
     if not vertex.inputs:
         return []
-    return [
-        {"id": f"{s.index}.{name}", "value": _text(s.metrics[name])} for s in vertex.subtasks if name in s.metrics
-    ]
+    return [{"id": f"{s.index}.{name}", "value": _text(s.metrics[name])} for s in vertex.subtasks if name in s.metrics]

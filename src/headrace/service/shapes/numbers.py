@@ -42,7 +42,9 @@ def five_number_summary(values: Sequence[float]) -> dict[str, int]:
     2
     """
     ordered = sorted(values)
-    shown = {name: quantile(ordered, part) for name, part in (("p25", 0.25), ("median", 0.5), ("p75", 0.75), ("p95", 0.95))}
+    shown = {
+        name: quantile(ordered, part) for name, part in (("p25", 0.25), ("median", 0.5), ("p75", 0.75), ("p95", 0.95))
+    }
     shown["min"], shown["max"] = (ordered[0], ordered[-1]) if ordered else (0, 0)
     shown["sum"] = sum(ordered)
     shown["avg"] = sum(ordered) / len(ordered) if ordered else 0
