@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 import sys
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from headrace.common.errors import HeadraceError
 from headrace.service.dispatcher.election import FileElection
 from headrace.service.dispatcher.node import Node
 from headrace.service.dispatcher.settings import ServiceSettings, read_settings
-from headrace.service.files import write_json
 from headrace.service.tokens import TokenFile
 from headrace.service.web.access import AccessRules
 from headrace.service.web.app import make_app
@@ -67,7 +65,6 @@ def _serve(settings: ServiceSettings) -> None:
     rules = AccessRules([settings.address], None if token is None else token.accepts)
     server = Server(make_app(node, rules, settings.longest_upload), listening)
     node.start(address, server.leave)
-    write_json(settings.directory / "service.json", {"pid": os.getpid(), "url": address})
     try:
         server.run()
     finally:

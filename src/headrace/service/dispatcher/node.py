@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable
 
 from headrace.service.dispatcher.dispatcher import Dispatcher
 from headrace.service.dispatcher.election import Election
 from headrace.service.dispatcher.settings import ServiceSettings
+from headrace.service.files import write_json
 from headrace.service.rest.backend import Backend
 
 __all__ = ["Node"]
@@ -27,10 +29,13 @@ class Node:
 
     def start(self, address: str, leave: Callable[[], None]) -> None:
         """Stands for election under this address; `leave` ends the process."""
+        note = self._settings.directory / "service.json"
+        write_json(note, {"pid": os.getpid(), "url": address})
 
         def lead() -> None:
             dispatcher = Dispatcher(self._settings, address, leave)
             dispatcher.start()
+            write_json(note, {"pid": os.getpid(), "url": address})  # a standby may have come meanwhile
             with self._lock:
                 self._dispatcher = dispatcher
             _log.info("leading as %s", address)

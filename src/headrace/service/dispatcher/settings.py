@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from headrace.common.checkpoint_options import CHECKPOINT_DIRECTORY
 from headrace.common.config_options import ConfigOptions
 from headrace.common.configuration import Configuration
 from headrace.common.errors import ConfigurationError
 from headrace.common.headrace_options import (
+    JOB_ID,
     SERVICE_DIRECTORY,
     SERVICE_KEPT_JOBS,
     SERVICE_RESTART_ATTEMPTS,
@@ -51,9 +53,10 @@ class ServiceSettings:
 
     def job_configuration(self, own: Mapping[str, str], job_id: str) -> dict[str, str]:
         """The settings of a job: those of the service, then its own; it is found again by its id."""
-        inherited = {k: v for k, v in self.configuration.items() if not k.startswith(_OWN)}
-        settings = {"execution.checkpointing.dir": f"file://{self.directory / 'checkpoints'}", **inherited, **own}
-        return {**settings, "headrace.job.id": job_id}
+        settings = {k: v for k, v in self.configuration.items() if not k.startswith(_OWN)} | dict(own)
+        if Configuration.from_dict(settings).get(CHECKPOINT_DIRECTORY) is None:
+            settings[CHECKPOINT_DIRECTORY.key] = f"file://{self.directory / 'checkpoints'}"
+        return {**settings, JOB_ID.key: job_id}
 
 
 def read_settings(configuration: Mapping[str, str]) -> ServiceSettings:

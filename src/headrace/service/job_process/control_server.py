@@ -9,7 +9,8 @@ import hmac
 import json
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -21,6 +22,7 @@ from headrace.service.view_json import view_to_json
 __all__ = ["ControlServer"]
 
 _LONGEST_BODY = 1 << 20
+_LAST_ANSWERS_SECONDS = 5.0
 
 
 class ControlServer:
@@ -29,6 +31,8 @@ class ControlServer:
     def __init__(self, host: str) -> None:
         self.secret = secrets.token_urlsafe(32)
         self._job: LocalJob | None = None
+        self._asked = threading.Condition()
+        self._answering = 0
         self._server = ThreadingHTTPServer((host, 0), _handler(self))
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, name="headrace-control", daemon=True).start()
@@ -41,6 +45,23 @@ class ControlServer:
     def show(self, job: LocalJob) -> None:
         """This is the job from now on."""
         self._job = job
+
+    def close(self) -> None:
+        """The process is about to end: those who asked for the end get their answer first."""
+        with self._asked:
+            self._asked.wait_for(lambda: self._answering == 0, _LAST_ANSWERS_SECONDS)
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Around each question, until its answer is sent."""
+        with self._asked:
+            self._answering += 1
+        try:
+            yield
+        finally:
+            with self._asked:
+                self._answering -= 1
+                self._asked.notify_all()
 
     def answer(self, method: str, path: str, body: dict[str, Any]) -> tuple[int, Any]:
         """The status and the JSON of an answer."""
@@ -86,7 +107,8 @@ def _handler(control: ControlServer) -> type[BaseHTTPRequestHandler]:
                 self._send(413, {"class": "RequestError", "error": "The body is too long"})
             else:
                 content = self.rfile.read(int(length))
-                self._send(*control.answer(method, self.path, json.loads(content) if content else {}))
+                with control.answering():
+                    self._send(*control.answer(method, self.path, json.loads(content) if content else {}))
 
         def _send(self, status: int, content: Any) -> None:
             data = json.dumps(content).encode()
