@@ -129,6 +129,14 @@ def test_operations(service, job, tmp_path):
         assert service.call("POST", f"{base}/checkpoints", {"triggerId": trigger}) == (202, {"request-id": trigger})
 
 
+def test_flame_graph(service, job):
+    vertex = service.get(f"/jobs/{job}")["vertices"][0]["id"]
+    path = f"/jobs/{job}/vertices/{vertex}/flamegraph"
+    graph = wait_for(lambda: "data" in (found := service.get(f"{path}?type=ON_CPU")) and found)
+    assert graph["endTimestamp"] > 0 and graph["data"]["name"] == "root" and graph["data"]["children"]
+    assert service.call("GET", f"{path}?type=NO")[0] == 400
+
+
 def test_secrets_are_masked(service, job):
     shown = service.get(f"/jobs/{job}/config")["execution-config"]["user-config"]
     assert shown["my.password"] == "******"

@@ -22,7 +22,7 @@ from headrace.runtime.job_listeners import listeners_for
 from headrace.runtime.job_master import JobMaster
 from headrace.runtime.local.executor import LocalExecutor
 from headrace.runtime.manifests import Origin, key_groups_of
-from headrace.runtime.options import RuntimeOptions, read_options
+from headrace.runtime.options import RuntimeOptions, read_latency_settings, read_options
 from headrace.runtime.program import Program
 from headrace.runtime.restarts import policy_for
 from headrace.runtime.savepoints import find_origin
@@ -55,6 +55,7 @@ def submit(
         graph = with_key_groups(graph, key_groups_of(origin.manifest))
 
     backend = read_backend_settings(configuration)
+    latency = read_latency_settings(configuration)
 
     def make_spec(graph: JobGraph, plan: EpochPlan) -> JobSpec:
         return make_job_spec(
@@ -65,6 +66,7 @@ def submit(
             job_parameters=options.job_parameters,
             files=gather_files(configuration),
             backend=backend,
+            latency=latency,
         )
 
     plan = build_epoch_plan(graph)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 from headrace.runtime.executor import ExecutorView
 from headrace.runtime.job_master import JobMaster
 from headrace.runtime.job_view import JobView
 
 __all__ = ["LocalJob"]
+
+_SAMPLING_SECONDS = 0.2
+"""How long a call for a flame graph waits: the caller asks again."""
 
 
 class LocalJob:
@@ -41,3 +45,6 @@ class LocalJob:
 
     def rescale(self, parallelism: int) -> None:
         self._master.rescale(parallelism)
+
+    def flame_graph(self, vertex: str) -> dict[str, Any]:
+        return self._master.flame_graph(vertex, _SAMPLING_SECONDS)

@@ -105,6 +105,10 @@ class RemoteJob:
     def rescale(self, parallelism: int) -> None:
         self._ask("POST", "/rescale", {"parallelism": parallelism}, _SLOW_SECONDS)
 
+    def flame_graph(self, vertex: str) -> dict[str, Any]:
+        found: dict[str, Any] = self._ask("POST", "/flamegraph", {"vertex": vertex}, _QUICK_SECONDS)
+        return found
+
     def _ask(self, method: str, path: str, body: dict[str, Any] | None, timeout: float) -> Any:
         control = self._folder.control()
         if control is None or not self._folder.lock.is_taken():

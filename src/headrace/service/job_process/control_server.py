@@ -1,6 +1,6 @@
 """The small port over which the dispatcher asks the process of a job. Plain JSON; nobody is heard without the secret.
 
-GET /view, /executors          POST /cancel, /checkpoint, /savepoint, /stop, /rescale
+GET /view, /executors          POST /cancel, /checkpoint, /savepoint, /stop, /rescale, /flamegraph
 """
 
 from __future__ import annotations
@@ -85,6 +85,7 @@ _ACTIONS: dict[tuple[str, str], Callable[[LocalJob, dict[str, Any]], Any]] = {
     ("POST", "/savepoint"): lambda job, body: job.savepoint(body["directory"]),
     ("POST", "/stop"): lambda job, body: job.stop(body["drain"], body["directory"]),
     ("POST", "/rescale"): lambda job, body: job.rescale(body["parallelism"]),
+    ("POST", "/flamegraph"): lambda job, body: job.flame_graph(body["vertex"]),
 }
 
 
