@@ -5,11 +5,13 @@ The service runs in this process, so that the list of routes is the app's own.
 
 from __future__ import annotations
 
+import http.client
 import io
 import json
 import pickle
 import random
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -22,8 +24,8 @@ from service_kit import Client, wait_for
 
 from headrace.service.dispatcher.election import FileElection
 from headrace.service.dispatcher.node import Node
-from headrace.service.dispatcher.settings import read_settings
 from headrace.service.rest.routes import ENDPOINTS
+from headrace.service.settings import read_settings
 from headrace.service.tokens import TokenFile
 from headrace.service.web.access import AccessRules
 from headrace.service.web.app import make_app
@@ -148,6 +150,33 @@ def test_no_service_for_others_without_a_token(tmp_path):
         check=True,
     )
     assert TokenFile(tmp_path / "token").accepts(done.stdout.strip())
+
+
+def test_only_clients_with_a_certificate_are_heard(tmp_path, start_service):
+    def openssl(*arguments: str) -> None:
+        subprocess.run(["openssl", *arguments], cwd=tmp_path, check=True, capture_output=True, timeout=20)
+
+    curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+    names = ("-addext", "subjectAltName=IP:127.0.0.1")
+    openssl("req", "-x509", *curve, "-keyout", "key.pem", "-out", "cert.pem", "-subj", "/CN=service", *names)
+    openssl("req", "-x509", *curve, "-keyout", "client.key", "-out", "client.pem", "-subj", "/CN=client")
+    settings = {"certificate": "cert.pem", "key": "key.pem", "client-ca": "client.pem"}
+    service = start_service(**{f"headrace.service.tls.{key}": str(tmp_path / name) for key, name in settings.items()})
+    assert service.url.startswith("https://")
+    address = urlsplit(service.url)
+    context = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
+    stranger = http.client.HTTPSConnection(address.netloc, context=context, timeout=10)
+    with pytest.raises(OSError):
+        stranger.request("GET", "/overview")
+        stranger.getresponse()
+    context.load_cert_chain(tmp_path / "client.pem", tmp_path / "client.key")
+
+    def status() -> int:
+        known = http.client.HTTPSConnection(address.netloc, context=context, timeout=10)
+        known.request("GET", "/overview")
+        return known.getresponse().status
+
+    wait_for(lambda: status() == 200)
 
 
 def test_paths_do_not_leave_their_folders(running):

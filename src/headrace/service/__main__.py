@@ -14,7 +14,7 @@ from headrace.common.config_file import load_configuration
 from headrace.common.errors import HeadraceError
 from headrace.service.dispatcher.election import FileElection
 from headrace.service.dispatcher.node import Node
-from headrace.service.dispatcher.settings import ServiceSettings, read_settings
+from headrace.service.settings import ServiceSettings, read_settings
 from headrace.service.tokens import TokenFile
 from headrace.service.web.access import AccessRules
 from headrace.service.web.app import make_app
@@ -57,13 +57,11 @@ def _serve(settings: ServiceSettings) -> None:
     settings.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     logging.basicConfig(filename=settings.directory / "service.log", level=logging.INFO, format=_LINE)
     listening = listening_socket(settings.bind_address, settings.port)
-    port = listening.getsockname()[1]
-    host = settings.address if settings.address not in ("0.0.0.0", "::") else "127.0.0.1"  # noqa: S104 - a name for clients, not a binding
-    address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    address = settings.url(listening.getsockname()[1])
     token = None if settings.token_file is None else TokenFile(settings.token_file)
     node = Node(settings, FileElection(settings.directory))
     rules = AccessRules([settings.address], None if token is None else token.accepts)
-    server = Server(make_app(node, rules, settings.longest_upload), listening)
+    server = Server(make_app(node, rules, settings.longest_upload), listening, settings.tls)
     node.start(address, server.leave)
     try:
         server.run()

@@ -10,12 +10,12 @@ import time
 
 from headrace.common.configuration import Configuration
 from headrace.runtime.job_master import JobMaster
-from headrace.service.dispatcher.settings import ServiceSettings, read_settings
 from headrace.service.errors import NotFoundError
 from headrace.service.local_job import LocalJob
 from headrace.service.logs import Logs
 from headrace.service.rest.backend import Backend, JobGateway
 from headrace.service.rest.operations import Operations
+from headrace.service.settings import ServiceSettings, read_settings
 from headrace.service.tokens import TokenFile
 from headrace.service.web.access import AccessRules
 from headrace.service.web.app import make_app
@@ -47,10 +47,10 @@ class EmbeddedService:
         self.configuration = settings.configuration
         self._jobs: dict[str, LocalJob] = {}
         listening = listening_socket(settings.bind_address, settings.port)
-        self.address = f"http://{settings.address}:{listening.getsockname()[1]}"
+        self.address = settings.url(listening.getsockname()[1])
         token = None if settings.token_file is None else TokenFile(settings.token_file).accepts
         rules = AccessRules([settings.address], token)
-        Server(make_app(self, rules, settings.longest_upload), listening).run_aside()
+        Server(make_app(self, rules, settings.longest_upload), listening, settings.tls).run_aside()
 
     def submitting(self, job_id: str, name: str) -> None:
         """Nothing is to be prepared."""

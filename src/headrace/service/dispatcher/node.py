@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from headrace.service.dispatcher.dispatcher import Dispatcher
 from headrace.service.dispatcher.election import Election
-from headrace.service.dispatcher.settings import ServiceSettings
 from headrace.service.files import write_json
 from headrace.service.rest.backend import Backend
+from headrace.service.settings import ServiceSettings
 
 __all__ = ["Node"]
 
