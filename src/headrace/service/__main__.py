@@ -12,7 +12,8 @@ from pathlib import Path
 
 from headrace.common.config_file import load_configuration
 from headrace.common.errors import HeadraceError
-from headrace.service.dispatcher.election import FileElection
+from headrace.common.extras import need
+from headrace.service.dispatcher.election import Election, FileElection
 from headrace.service.dispatcher.node import Node
 from headrace.service.settings import ServiceSettings, read_settings
 from headrace.service.tokens import TokenFile
@@ -59,7 +60,7 @@ def _serve(settings: ServiceSettings) -> None:
     listening = listening_socket(settings.bind_address, settings.port)
     address = settings.url(listening.getsockname()[1])
     token = None if settings.token_file is None else TokenFile(settings.token_file)
-    node = Node(settings, FileElection(settings.directory))
+    node = Node(settings, _election(settings))
     rules = AccessRules([settings.address], None if token is None else token.accepts)
     server = Server(make_app(node, rules, settings.longest_upload), listening, settings.tls)
     node.start(address, server.leave)
@@ -67,6 +68,15 @@ def _serve(settings: ServiceSettings) -> None:
         server.run()
     finally:
         node.stop()
+
+
+def _election(settings: ServiceSettings) -> Election:
+    if settings.zookeeper is None:
+        return FileElection(settings.directory)
+    need("kazoo", "zookeeper", "An election by ZooKeeper")
+    from headrace.service.dispatcher.zookeeper import ZooKeeperElection
+
+    return ZooKeeperElection(*settings.zookeeper)
 
 
 if __name__ == "__main__":

@@ -27,11 +27,23 @@ _BIND = ConfigOptions.key("rest.bind-address").string_type().default_value("127.
 _ADDRESS = ConfigOptions.key("rest.address").string_type().no_default_value()
 _PORT = ConfigOptions.key("rest.port").int_type().default_value(8081)
 _LONGEST_UPLOAD = ConfigOptions.key("rest.server.max-content-length").int_type().default_value(104_857_600)
+_HA_TYPE = ConfigOptions.key("high-availability.type").string_type().default_value("NONE")
+_HA_QUORUM = ConfigOptions.key("high-availability.zookeeper.quorum").string_type().no_default_value()
+_HA_ROOT = ConfigOptions.key("high-availability.zookeeper.path.root").string_type().default_value("/headrace")
+_HA_CLUSTER = ConfigOptions.key("high-availability.cluster-id").string_type().default_value("/default")
 _REFRESH = ConfigOptions.key("web.refresh-interval").long_type().default_value(3000)
 _MAKE_ONE = f"make one with `python -m headrace.service --new-token`, set {SERVICE_TOKEN_FILE.key}"
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - to recognise them
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_OWN = ("rest.", "headrace.service.dir", "headrace.service.token-file", "headrace.cluster.", "headrace.ui", "web.")
+_OWN = (
+    "rest.",
+    "headrace.service.dir",
+    "headrace.service.token-file",
+    "headrace.cluster.",
+    "headrace.ui",
+    "web.",
+    "high-availability.",
+)
 """Settings of the service itself: jobs that it starts do not get them."""
 
 
@@ -55,6 +67,8 @@ class ServiceSettings:
     directory: Path
     token_file: Path | None
     tls: Tls | None
+    zookeeper: tuple[str, str] | None
+    """The servers of ZooKeeper and the path below which dispatchers of this service elect their leader."""
     longest_upload: int
     refresh_interval: int
     restart_attempts: int
@@ -100,6 +114,7 @@ def read_settings(configuration: Mapping[str, str]) -> ServiceSettings:
         directory=Path(directory).resolve() if directory else Path.home() / ".headrace" / "service",
         token_file=None if token is None else Path(token),
         tls=_tls(values),
+        zookeeper=_zookeeper(values),
         longest_upload=_number(values.get(_LONGEST_UPLOAD)),
         refresh_interval=_number(values.get(_REFRESH)),
         restart_attempts=_number(values.get(SERVICE_RESTART_ATTEMPTS)),
@@ -117,6 +132,17 @@ def read_settings(configuration: Mapping[str, str]) -> ServiceSettings:
             remedy=f"{_MAKE_ONE} (or set {SERVICE_CLIENT_CA.key})",
         )
     return settings
+
+
+def _zookeeper(values: Configuration) -> tuple[str, str] | None:
+    kind, quorum = (values.get(_HA_TYPE) or "NONE").upper(), values.get(_HA_QUORUM)
+    if kind not in ("NONE", "ZOOKEEPER"):
+        raise ConfigurationError(f"{_HA_TYPE.key} is not known", seen=kind, expected="NONE or ZOOKEEPER")
+    if kind == "NONE":
+        return None
+    if quorum is None:
+        raise ConfigurationError(f"{_HA_TYPE.key} needs {_HA_QUORUM.key}", remedy="set it to host:port,host:port")
+    return quorum, "/".join(["", *f"{values.get(_HA_ROOT)}/{values.get(_HA_CLUSTER)}".replace("/", " ").split()])
 
 
 def _tls(values: Configuration) -> Tls | None:
