@@ -29,7 +29,12 @@ class LocalJob:
         return self._master.view()
 
     def executors(self) -> list[ExecutorView]:
-        return [] if self._master.status().is_terminal_state() else self._master.executors()
+        if self._master.status().is_terminal_state():
+            return []
+        try:
+            return self._master.executors()
+        except Exception:  # Spark is just ending
+            return []
 
     def cancel(self) -> None:
         threading.Thread(target=self._master.cancel, name="headrace-cancel", daemon=True).start()

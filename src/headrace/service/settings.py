@@ -36,13 +36,8 @@ _MAKE_ONE = f"make one with `python -m headrace.service --new-token`, set {SERVI
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - to recognise them
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _OWN = (
-    "rest.",
-    "headrace.service.dir",
-    "headrace.service.token-file",
-    "headrace.cluster.",
-    "headrace.ui",
-    "web.",
-    "high-availability.",
+    *("rest.", "web.", "high-availability.", "headrace.cluster.", "headrace.ui"),
+    *("headrace.service.dir", "headrace.service.token-file", "headrace.service.tls."),
 )
 """Settings of the service itself: jobs that it starts do not get them."""
 

@@ -26,9 +26,11 @@ class Node:
         self._election = election
         self._lock = threading.Lock()
         self._dispatcher: Dispatcher | None = None
+        self._address = ""
 
     def start(self, address: str, leave: Callable[[], None]) -> None:
         """Stands for election under this address; `leave` ends the process."""
+        self._address = address
         note = self._settings.directory / "service.json"
         write_json(note, {"pid": os.getpid(), "url": address})
 
@@ -48,8 +50,9 @@ class Node:
             return self._dispatcher
 
     def leader(self) -> str | None:
-        """Where the leader is."""
-        return self._election.leader()
+        """Where the leader is; None also while this one is just about to lead."""
+        found = self._election.leader()
+        return None if found == self._address else found
 
     def stop(self) -> None:
         """Lets another one lead; the jobs go on."""

@@ -9,6 +9,7 @@ import hmac
 import json
 import secrets
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -75,6 +76,8 @@ class ControlServer:
             return 200, action(job, body)
         except HeadraceError as error:
             return 400, {"class": type(error).__name__, "error": str(error)}
+        except Exception as error:
+            return 400, {"class": type(error).__name__, "error": traceback.format_exc()}
 
 
 _ACTIONS: dict[tuple[str, str], Callable[[LocalJob, dict[str, Any]], Any]] = {
