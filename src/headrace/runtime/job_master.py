@@ -29,6 +29,7 @@ from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
 from headrace.graph.specs import SourceSpec
+from headrace.metrics.reporters.runner import Reporting
 from headrace.operators.clock import Clock
 from headrace.runtime import manifests
 from headrace.runtime.checkpoints import FINISHED, Checkpoints
@@ -77,6 +78,7 @@ class JobMaster:
         checkpoints: Checkpoints,
         policy: RestartPolicy,
         clock: Clock,
+        reporting: Reporting,
     ) -> None:
         self.job_id = JobID(program.job_id)
         self.last_epoch: dict[str, Any] = {}
@@ -97,6 +99,7 @@ class JobMaster:
         self._status = JobStatus.CREATED
         self._monitor = JobMonitor(program.job_id, options.configuration, clock, self.checkpoint_statistics)
         self._monitor.begin(program.graph, 0)
+        self._reporting = reporting
         self._flames = FlameGraphs()
         self._error: HeadraceError | None = None
         self._cancelled = threading.Event()
@@ -123,6 +126,7 @@ class JobMaster:
         """Starts the loop."""
         self._enter(JobStatus.RUNNING)
         self._progress.start()
+        self._reporting.start(self._monitor.samples)
         self._thread.start()
         atexit.register(self._at_exit)
 
@@ -255,6 +259,7 @@ class JobMaster:
             self._leave(ended)
             self._progress.close()
             self._flames.close()
+            self._reporting.close()
             self._folder.remove()
             self._runtime = time.monotonic() - self._started
             atexit.unregister(self._at_exit)
