@@ -12,6 +12,7 @@ import sys
 import click
 
 from headrace import __version__
+from headrace.cli.application_command import run_application
 from headrace.cli.cluster_command import cluster
 from headrace.cli.doctor_command import doctor
 from headrace.cli.errors import exit_code_of
@@ -23,7 +24,21 @@ from headrace.common.errors import HeadraceError
 
 __all__ = ["app", "main"]
 
-COMMANDS = (run, info, graph, list_jobs, cancel, stop, savepoint, checkpoint, rescale, cluster, state, doctor)
+COMMANDS = (
+    run,
+    run_application,
+    info,
+    graph,
+    list_jobs,
+    cancel,
+    stop,
+    savepoint,
+    checkpoint,
+    rescale,
+    cluster,
+    state,
+    doctor,
+)
 
 
 class InOrder(click.Group):

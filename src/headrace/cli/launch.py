@@ -19,7 +19,7 @@ from headrace.common.config_file import CONFIGURATION_FILE_VARIABLE, write_confi
 from headrace.common.configuration import Configuration
 from headrace.runtime.task.job_files import JobFiles, gather_files, unpack_files
 
-__all__ = ["absolute_paths", "launched_environment", "run_program"]
+__all__ = ["absolute_paths", "import_paths", "launched_environment", "run_program"]
 
 _PATH_KEYS = ("python.files", "python.archives")
 
@@ -65,14 +65,14 @@ def launched_environment(settings: Mapping[str, str]) -> Iterator[tuple[dict[str
     with tempfile.TemporaryDirectory(prefix="headrace-launch-") as folder:
         path = os.path.join(folder, "settings.json")
         write_configuration(path, settings)
-        imports = _import_paths(settings, Path(folder))
+        imports = import_paths(settings, Path(folder))
         environment = {**os.environ, CONFIGURATION_FILE_VARIABLE: path}
         if imports:
             environment["PYTHONPATH"] = os.pathsep.join(filter(None, [*imports, os.environ.get("PYTHONPATH")]))
         yield environment, imports
 
 
-def _import_paths(settings: Mapping[str, str], folder: Path) -> list[str]:
+def import_paths(settings: Mapping[str, str], folder: Path) -> list[str]:
     """The program itself may import what its functions import: the same files, put on the path in the same way."""
     named = {"python.files": settings["python.files"]} if settings.get("python.files") else {}
     files = gather_files(Configuration.from_dict(named)).python_files

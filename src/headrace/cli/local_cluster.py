@@ -64,12 +64,18 @@ class LocalCluster:
                 facts["web-port"] = _free_port()
             wanted = ["master", *(f"worker-{i + 1}" for i in range(self._number(options.CLUSTER_WORKERS))), "service"]
             missing = [name for name in wanted if not self._running(facts, name)]
-            for name in missing:
-                member = self._start_member(name, facts)
-                facts["members"] = [*(m for m in facts["members"] if m["name"] != name), asdict(member)]
-                self._write(facts)
-                self._wait_for(name, member, facts)
+            # A worker that does not find its master tries again much later: the master must listen first.
+            for together in ([n for n in missing if n == "master"], [n for n in missing if n != "master"]):
+                members = {name: self._noted_start(name, facts) for name in together}
+                for name, member in members.items():
+                    self._wait_for(name, member, facts)
             return missing
+
+    def _noted_start(self, name: str, facts: dict[str, Any]) -> NotedProcess:
+        member = self._start_member(name, facts)
+        facts["members"] = [*(m for m in facts["members"] if m["name"] != name), asdict(member)]
+        self._write(facts)
+        return member
 
     def _start_member(self, name: str, facts: dict[str, Any]) -> NotedProcess:
         log = self._directory / "log" / f"{name}.log"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import click
 
+from headrace.cli.bundle import make_bundle, module_of
 from headrace.cli.launch import absolute_paths, launched_environment, run_program
 from headrace.cli.options import address_option, json_option, show, wants_json
 from headrace.cli.program_command import ProgramCommand, launch_settings, program_options
@@ -73,7 +75,7 @@ def _run_on_service(
     detached: bool,
     cancel_when_interrupted: bool,
 ) -> None:
-    job_id = service.submit(path, path.name, _run_request(arguments, settings))
+    job_id = _submit(service, path, _run_request(arguments, settings))
     if detached:
         show({"jobid": job_id}, [f"Job {job_id} has been submitted."])
         return
@@ -91,6 +93,17 @@ def _run_on_service(
         if reason and not wants_json():
             click.echo(reason, err=True)
         sys.exit(1)
+
+
+def _submit(service: ServiceClient, path: Path, request: dict[str, Any]) -> str:
+    """A program with modules of its own travels with them; they need not be where the service is."""
+    files = request["flinkConfiguration"].pop("python.files", None)
+    if files is None:
+        return service.submit(path, path.name, request)
+    with tempfile.TemporaryDirectory(prefix="headrace-bundle-") as folder:
+        bundle = Path(folder) / f"{module_of(path)}.zip"
+        make_bundle(path, files, bundle)
+        return service.submit(bundle, bundle.name, {**request, "entryClass": module_of(path)})
 
 
 def _run_request(arguments: tuple[str, ...], settings: dict[str, str]) -> dict[str, Any]:
