@@ -33,6 +33,14 @@ TRUST = _key("headrace.state.trust").boolean_type().default_value(False)
 
 SERVICE_DIRECTORY = _key("headrace.service.dir").string_type().no_default_value()
 SERVICE_TOKEN_FILE = _key("headrace.service.token-file").string_type().no_default_value()
+SERVICE_CONTROL_ADDRESS = _key("headrace.service.control-address").string_type().default_value("127.0.0.1")
+"""Where the processes of jobs listen to the dispatcher: an address of this machine, if dispatchers run on several."""
+SERVICE_RESTART_ATTEMPTS = _key("headrace.service.restart-attempts").int_type().default_value(10)
+"""How often the process of a job may crash within an hour before the job has failed."""
+SERVICE_KEPT_JOBS = _key("headrace.service.kept-jobs").int_type().default_value(200)
+"""How many jobs that have ended are kept with their history."""
+UI = _key("headrace.ui").boolean_type().default_value(False)
+"""Whether a program serves REST and the web UI for its own jobs."""
 CLUSTER_DIRECTORY = _key("headrace.cluster.dir").string_type().no_default_value()
 CLUSTER_WORKERS = _key("headrace.cluster.workers").int_type().default_value(2)
 CLUSTER_WORKER_CORES = _key("headrace.cluster.worker-cores").int_type().no_default_value()

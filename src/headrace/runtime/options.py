@@ -38,6 +38,8 @@ class RuntimeOptions:
     """The interpreter that functions run in, if the program asks for one of its own."""
     spark: dict[str, str] = field(default_factory=dict)
     job_parameters: dict[str, str] = field(default_factory=dict)
+    configuration: dict[str, str] = field(default_factory=dict)
+    """All keys that the program set."""
 
 
 def read_options(configuration: Configuration) -> RuntimeOptions:
@@ -63,6 +65,7 @@ def read_options(configuration: Configuration) -> RuntimeOptions:
         python=configuration.get(_PYTHON_EXECUTABLE),
         spark={k: str(v) for k, v in configuration.to_dict().items() if k.startswith("spark.")},
         job_parameters=configuration.get(_JOB_PARAMETERS) or {},
+        configuration={key: str(value) for key, value in configuration.to_dict().items()},
     )
     if options.executor not in ("spark", "local"):
         raise ConfigurationError(
