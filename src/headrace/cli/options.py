@@ -65,7 +65,7 @@ def address_option(function: F) -> F:
         "--jobmanager",
         "address",
         metavar="HOST:PORT",
-        help="The job service. Default: what is configured (rest.address, rest.port), else the one of this machine.",
+        help="The job service. Default: rest.address of the configuration, else the one of this machine.",
     )(function)
 
 

@@ -1,7 +1,7 @@
 """What commands ask of a job service, in Flink's paths and fields; waits for what takes its time.
 
-Also finds the service: 1. the address that was given; 2. `rest.address` and `rest.port` of the configuration; 3. the one
-that runs on this machine, by the file that it writes; 4. 127.0.0.1:8081.
+Also finds the service: 1. the address that was given; 2. `rest.address` (and `rest.port`) of the configuration; 3. the one
+that runs on this machine, by the file that it writes; 4. `rest.port` (8081) of this machine.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ def find_service(address: str | None, settings: Mapping[str, str]) -> ServiceCli
     >>> find_service("localhost:1", {}).rest.url
     'http://localhost:1/'
     """
-    if address is None and ("rest.address" in settings or "rest.port" in settings):
-        address = f"{settings.get('rest.address', '127.0.0.1')}:{settings.get('rest.port', '8081')}"
-    return ServiceClient(RestClient(address or _noted_address(settings) or "127.0.0.1:8081"))
+    port = settings.get("rest.port", "8081")
+    if address is None and "rest.address" in settings:
+        address = f"{settings['rest.address']}:{port}"
+    return ServiceClient(RestClient(address or _noted_address(settings) or f"127.0.0.1:{port}"))
 
 
 def _noted_address(settings: Mapping[str, str]) -> str | None:
