@@ -66,7 +66,7 @@ def submit_command(folder: Path, name: str, settings: Mapping[str, str], argumen
     """Give the `spark-submit` that starts the application of a folder on `spark.master`.
 
     >>> made = submit_command(Path("/data/app"), "count", {"spark.master": "spark://m:7077"}, ["--x"])
-    >>> made[-5:]
+    >>> made[-4:]
     ['/data/app/application_driver.py', '', '/data/app', '--x']
     """
     master = settings.get("spark.master", "")

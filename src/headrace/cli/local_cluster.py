@@ -97,6 +97,7 @@ class LocalCluster:
         each = max(1, cores * self._number(options.CLUSTER_WORKERS) // _JOBS_BESIDE_EACH_OTHER)
         own = (
             f"{_JAVA_OPTIONS} -Dspark.deploy.recoveryMode=FILESYSTEM -Dspark.deploy.recoveryDirectory={recovery} "
+            "-Dspark.deploy.recoveryTimeout=10 "
             f"-Dspark.deploy.defaultCores={each} -Dspark.worker.cleanup.enabled=true"
         )
         return {

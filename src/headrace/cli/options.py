@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from headrace.common.config_file import load_configuration
+from headrace.common.known_options import check_options
 
 __all__ = ["address_option", "json_option", "settings_option", "show", "wants_json"]
 
@@ -30,7 +30,7 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
         if not key or not equals:
             raise click.BadParameter(f"{entry!r} is not of the form key=value")
         settings[key] = value
-    load_configuration(overrides=settings)  # an unknown key is refused before anything is done
+    check_options(settings, "-D")
     return settings
 
 
