@@ -4,7 +4,7 @@
 2. Workers come next, then the service, whose jobs run on the master.
 3. Each process is noted in `cluster.json` as soon as it is started: what is started is never forgotten.
 4. `start` starts only what does not run: after the loss of a process it mends the cluster.
-5. `stop` cancels the jobs, then ends service, workers and master, in this order.
+5. `stop` cancels the jobs, then ends service, workers and master, in this order. A service that is gone is started for it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from headrace.cli.service_client import TERMINAL, ServiceClient
 from headrace.common import headrace_options as options
 from headrace.common.config_file import CONFIGURATION_FILE_VARIABLE, write_configuration
 from headrace.common.configuration import Configuration
-from headrace.common.errors import ConfigurationError, HeadraceError, JobExecutionError
+from headrace.common.errors import ConfigurationError, JobExecutionError
 
 __all__ = ["LocalCluster"]
 
@@ -110,8 +110,8 @@ class LocalCluster:
 
     def _service_environment(self, facts: dict[str, Any]) -> dict[str, str]:
         settings = {
-            "spark.master": _url(facts),
             **self._settings,
+            "spark.master": _url(facts),
             options.SERVICE_DIRECTORY.key: str(self._service_directory),
         }
         path = self._directory / "service-settings.json"
@@ -120,9 +120,10 @@ class LocalCluster:
         return {**os.environ, CONFIGURATION_FILE_VARIABLE: str(path)}
 
     def _wait_for(self, name: str, member: NotedProcess, facts: dict[str, Any]) -> None:
-        ready: Callable[[], bool] = {"master": lambda: self._spark(facts) is not None, "service": self._listens}.get(
-            name, lambda: self._workers(facts) >= sum(m["name"].startswith("worker") for m in facts["members"])
-        )
+        ready: Callable[[], bool] = {
+            "master": lambda: self._spark(facts) is not None,
+            "service": lambda: self._noted_service().get("pid") == member.pid,
+        }.get(name, lambda: self._workers(facts) >= sum(m["name"].startswith("worker") for m in facts["members"]))
         deadline = time.monotonic() + _START_SECONDS
         while not ready():
             if not member.is_alive() or time.monotonic() > deadline:
@@ -154,7 +155,7 @@ class LocalCluster:
             }
             if members
             else None,
-            "service": {"url": self._service_url(), "jobs": self._jobs()} if members else None,
+            "service": {"url": self._noted_service().get("url"), "jobs": self._jobs()} if members else None,
         }
 
     def _spark(self, facts: dict[str, Any]) -> dict[str, Any] | None:
@@ -170,20 +171,20 @@ class LocalCluster:
         spark = self._spark(facts)
         return 0 if spark is None else sum(worker["state"] == "ALIVE" for worker in spark["workers"])
 
-    def _service_url(self) -> str | None:
+    def _noted_service(self) -> dict[str, Any]:
+        """What the service wrote when it began to listen: its process and its address."""
         try:
-            return str(json.loads((self._service_directory / "service.json").read_text())["url"])
-        except (OSError, ValueError, KeyError):
-            return None
-
-    def _listens(self) -> bool:
-        return self._jobs() is not None
+            noted: dict[str, Any] = json.loads((self._service_directory / "service.json").read_text())
+            return noted
+        except (OSError, ValueError):
+            return {}
 
     def _service(self) -> ServiceClient | None:
-        url = self._service_url()
+        url = self._noted_service().get("url")
         return None if url is None else ServiceClient(RestClient(url))
 
     def _jobs(self) -> int | None:
+        """How many run; None if the service does not say it."""
         service = self._service()
         try:
             return None if service is None else sum(job["state"] not in TERMINAL for job in service.jobs())
@@ -197,7 +198,11 @@ class LocalCluster:
         with self._alone():
             facts = self._facts()
             members = {member["name"]: NotedProcess(**member) for member in facts.get("members", [])}
-            cancelled = self._cancel_jobs() if "service" in members and members["service"].is_alive() else []
+            if "service" in members and not members["service"].is_alive():
+                # Its jobs may live: a new one finds them, and they can be cancelled.
+                members["service"] = self._noted_start("service", facts)
+                self._wait_for("service", members["service"], facts)
+            cancelled = self._cancel_jobs() if "service" in members else []
             order = sorted(members, key=lambda name: (name != "service", name == "master", name))
             ended = [name for name in order if members[name].is_alive()]
             forced = [name for name in order if not end_process(members[name], _END_SECONDS)]
@@ -205,16 +210,13 @@ class LocalCluster:
             return {"ended": ended, "forced": forced, "cancelled": cancelled}
 
     def _cancel_jobs(self) -> list[str]:
+        """Cancels what runs. If the service refuses, nothing has been ended yet: its jobs would be left behind."""
         service = self._service()
-        cancelled = []
-        try:
-            for job in service.jobs() if service is not None else []:
-                if service is not None and job["state"] not in TERMINAL:
-                    service.cancel(job["jid"], _END_SECONDS)
-                    cancelled.append(job["jid"])
-        except HeadraceError:
-            pass  # it does not answer any more: its processes are ended all the same
-        return cancelled
+        running = [] if service is None else [job["jid"] for job in service.jobs() if job["state"] not in TERMINAL]
+        for job_id in running:
+            assert service is not None
+            service.cancel(job_id, _END_SECONDS)
+        return running
 
     # -- what is noted --------------------------------------------------------------------------------------------
 

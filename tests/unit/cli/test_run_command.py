@@ -15,7 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 from headrace.cli.app import app
-from headrace.cli.program_command import ProgramCommand, program_options
+from headrace.cli.launch import absolute_paths
+from headrace.cli.program_command import ProgramCommand, launch_settings, program_options
 
 PROGRAM = """
 import sys
@@ -164,3 +165,20 @@ def test_zip_files_of_modules_count_too(workplace):
         archive.write("modules/helper.py", "helper.py")
     done = headrace("run", "-pyfs", "modules.zip", "job.py")
     assert done.returncode == 0, done.stderr
+
+
+def test_what_the_options_mean_as_settings():
+    settings = launch_settings(
+        {"a": "1"}, 2, "sp", True, "CLAIM", "a.py,b", "r.txt#wheels", "v.zip#venv", "venv/bin/python"
+    )
+    assert absolute_paths(settings) == {
+        "a": "1",
+        "parallelism.default": "2",
+        "execution.state-recovery.path": "sp",
+        "execution.state-recovery.ignore-unclaimed-state": "true",
+        "execution.state-recovery.claim-mode": "CLAIM",
+        "python.files": f"{os.getcwd()}/a.py,{os.getcwd()}/b",
+        "python.requirements": f"{os.getcwd()}/r.txt#{os.getcwd()}/wheels",
+        "python.archives": f"{os.getcwd()}/v.zip#venv",
+        "python.executable": "venv/bin/python",
+    }
