@@ -20,11 +20,11 @@ CONFIGURATION = f"""
 headrace:
   cluster: {{dir: PLACE/cluster, master-port: 0, worker-cores: 4, worker-memory: 4g}}
   service.dir: PLACE/service
-  epoch.target-ms: 300
+  epoch.target-ms: 700
 rest.port: 0
 parallelism.default: 1
 execution.checkpointing:
-  interval: 500 ms
+  interval: 1 s
   dir: PLACE/checkpoints
   savepoint-dir: PLACE/savepoints
 restart-strategy: {{type: fixed-delay, fixed-delay: {{attempts: 10, delay: 500 ms}}}}
