@@ -62,6 +62,8 @@ _EXIT_GRACE_SECONDS = 4.0
 _KEPT_FAILURES = 16
 _SHORTEST_EPOCH = 0.1
 """Seconds. An epoch aims at the interval of checkpoints, but below this it would hold hardly a record."""
+_PATIENCE, _MOST_PATIENCE = 1.1, 4.0
+"""By how much longer each epoch without records waits for the next one, and up to how many times as long."""
 _HOPELESS = (ConfigurationError, FencedError, RestoreRefusedError, manifests.IncompatibleStateError)
 _log = logging.getLogger("headrace")
 
@@ -112,6 +114,7 @@ class JobMaster:
         self._started = time.monotonic()
         self._runtime = 0.0
         self._epoch_began = self._started
+        self._idle = 0
         self._progress = ProgressView(program.graph.name, options.progress)
         self._results = DriverResults(self._progress, hold=checkpoints.periodic)
         target = options.bounded_epoch_target if self._ledger.bounded else options.epoch_target
@@ -365,7 +368,8 @@ class JobMaster:
             self._monitor.epoch_done(result.acks, concluding=concluded - ended, client=client)
             self._flames.take(result.acks)
             records = self._observe(self._epochs, result.acks, started, seconds)
-            if not records and not self._ledger.ended:
+            self._idle = 0 if records else self._idle + 1
+            if self._idle and not self._ledger.ended:
                 self._pause()
         if self._ledger.ended and not self._cancelled.is_set():
             self._checkpoints.finish(self._ledger)
@@ -518,8 +522,8 @@ class JobMaster:
         return rows
 
     def _pause(self) -> None:
-        """Nothing came: waits a little, but not beyond the next timer."""
-        wait = self._options.idle_poll
+        """Nothing came: waits a little, longer when nothing has come for a while, but not beyond the next timer."""
+        wait = self._options.idle_poll * min(_MOST_PATIENCE, _PATIENCE**self._idle)
         timer = self._ledger.next_timer()
         if timer is not None:
             wait = min(wait, max(0.0, (timer - self._clock.now()) / 1000))
