@@ -35,7 +35,7 @@ from headrace.runtime import manifests
 from headrace.runtime.checkpoints import FINISHED, Checkpoints
 from headrace.runtime.driver_results import DriverResults
 from headrace.runtime.epoch_result import EpochLostError, EpochResult, read_frames
-from headrace.runtime.executor import Executor
+from headrace.runtime.executor import Executor, ExecutorView
 from headrace.runtime.flame_graphs import FlameGraphs
 from headrace.runtime.job_monitor import JobMonitor
 from headrace.runtime.job_view import JobView
@@ -179,6 +179,18 @@ class JobMaster:
     def checkpoint_statistics(self) -> dict[str, Any]:
         """Counts and the latest checkpoints, newest first."""
         return self._checkpoints.statistics.summary()
+
+    def executors(self) -> list[ExecutorView]:
+        """The processes that the tasks of the job can run in."""
+        return self._executor.executors()
+
+    def trigger_checkpoint(self) -> int:
+        """Makes a checkpoint at the end of the next epoch; gives its number."""
+        if not self._checkpoints.periodic:
+            raise ConfigurationError(
+                "The job makes no checkpoints", remedy="set execution.checkpointing.interval, or take a savepoint"
+            )
+        return int(self._requests.ask(Request(checkpoint=True)))
 
     def trigger_savepoint(self, directory: str | None) -> str:
         """Takes a savepoint at the end of the next epoch; gives its folder."""
@@ -369,10 +381,14 @@ class JobMaster:
         if manifest is not None:
             self._results.release()
             self._let_go_of_claimed()
-        if request is None or not request.savepoint:  # a rescale waits until nothing is staged
+        if request is None or request.parallelism is not None:  # a rescale waits until nothing is staged
             return
         if manifest is None:
-            request.fail(JobExecutionError("The savepoint failed: its checkpoint could not be completed"))
+            what = "savepoint" if request.savepoint else "checkpoint"
+            request.fail(JobExecutionError(f"The {what} failed: its checkpoint could not be completed"))
+            return
+        if request.checkpoint:
+            request.succeed(manifest.epoch)
             return
         assert request.directory is not None, "savepoints have a directory"
         try:
