@@ -1,0 +1,27 @@
+/** A traceback in parts: the user's own lines first, what belongs to the engine folded away. */
+
+export interface Part {
+  kind: "text" | "user" | "engine";
+  lines: string[];
+}
+
+const ENGINE = /[\\/](headrace|pyspark|py4j|site-packages[\\/](cloudpickle|pyspark|py4j|headrace))[\\/]/;
+
+export function partsOf(traceback: string): Part[] {
+  const parts: Part[] = [];
+  let kind: Part["kind"] = "text";
+  for (const line of traceback.split(/\r?\n/)) {
+    if (/^\s+File "/.test(line)) kind = ENGINE.test(line) ? "engine" : "user";
+    else if (!/^\s/.test(line)) kind = "text";
+    const last = parts[parts.length - 1];
+    if (last?.kind === kind) last.lines.push(line);
+    else parts.push({ kind, lines: [line] });
+  }
+  return parts;
+}
+
+/** The line that says what happened: the last that begins at the left. */
+export function headline(traceback: string): string {
+  const lines = traceback.split(/\r?\n/).filter((line) => /^\S/.test(line) && !line.startsWith("Traceback"));
+  return lines[lines.length - 1] ?? "";
+}
