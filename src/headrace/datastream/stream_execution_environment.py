@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.common.configuration import Configuration
 from headrace.common.errors import InvalidProgramError, JobExecutionError, TypeMismatchError
+from headrace.common.headrace_options import PRE_AGGREGATE
 from headrace.common.job_client import JobClient
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.typeinfo import TypeInformation
@@ -246,7 +247,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
             chaining_enabled=self.is_chaining_enabled(),
             chain_across_max_parallelism=self.is_chaining_of_operators_with_different_max_parallelism_enabled(),
             batch=self._is_batch(),
-            pre_aggregate=options.value_of(self._configuration, options.PRE_AGGREGATE),
+            pre_aggregate=options.value_of(self._configuration, PRE_AGGREGATE),
             job_name=job_name or options.value_of(self._configuration, options.JOB_NAME),
         )
 

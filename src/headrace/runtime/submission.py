@@ -16,6 +16,7 @@ from headrace.operators.clock import SystemClock
 from headrace.runtime.checkpoint_options import DurabilityOptions
 from headrace.runtime.checkpoints import Checkpoints
 from headrace.runtime.executor import Executor
+from headrace.runtime.job_listeners import listeners_for
 from headrace.runtime.job_master import JobMaster
 from headrace.runtime.local.executor import LocalExecutor
 from headrace.runtime.manifests import Origin, key_groups_of
@@ -44,6 +45,9 @@ def submit(
     options = read_options(configuration)
     durability = options.durability
     job_id = _job_id(durability.job_id)
+    listeners = listeners_for(configuration)
+    for listener in listeners:
+        listener.submitting(job_id, graph.name)
     origin = _origin(durability)
     if origin is not None:
         graph = with_key_groups(graph, key_groups_of(origin.manifest))
@@ -78,6 +82,8 @@ def submit(
     except BaseException:
         folder.remove()
         raise
+    for listener in listeners:
+        listener.started(master)
     return master
 
 
