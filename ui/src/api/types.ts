@@ -9,13 +9,12 @@ export interface ClusterOverview {
   "jobs-cancelled": number;
   "jobs-failed": number;
   "flink-version"?: string;
-  "headrace-version"?: string;
 }
 
 export interface UiConfig {
   "refresh-interval"?: number;
   "flink-version"?: string;
-  "headrace-version"?: string;
+  "flink-revision"?: string;
   features?: Record<string, boolean>;
 }
 
@@ -49,6 +48,8 @@ export interface JobVertex {
   duration: number;
   tasks: Record<string, number>;
   metrics: VertexIoMetrics;
+  /** Of the event stream only: the metrics of the subtasks, put together. */
+  "vertex-metrics"?: Record<string, number | string>;
 }
 
 export interface PlanNode {

@@ -1,6 +1,7 @@
 /** What uPlot is told about a plot. */
 
 import uPlot from "uplot";
+import { clockTime } from "../logic/format";
 
 export interface Line {
   label: string;
@@ -27,7 +28,7 @@ export function plotOptions(
   const axis = { stroke: token("--muted"), grid: rule, ticks: rule, font: "11px Inter, sans-serif" };
   const texts = (one: Show) => (_: uPlot, splits: number[]) => splits.map((split) => one(split));
   const axes: uPlot.Axis[] = [
-    { ...axis, space: 80 },
+    { ...axis, size: 30, space: 90, values: texts((seconds) => clockTime(seconds * 1000)) },
     { ...axis, size: 64, values: texts(show) },
   ];
   const second = lines.some((line) => line.second);
@@ -38,7 +39,7 @@ export function plotOptions(
     cursor: { y: false, points: { size: 6 } },
     scales: { y: { range: fromZero }, z: { range: fromZero } },
     axes,
-    series: [{ value: (_, time) => (time === null ? "–" : new Date(time * 1000).toLocaleTimeString()) }, ...lines.map(seriesOf)],
+    series: [{ value: (_, time) => (time === null ? "–" : clockTime(time * 1000)) }, ...lines.map(seriesOf)],
   };
 
   function seriesOf(line: Line): uPlot.Series {

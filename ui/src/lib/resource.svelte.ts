@@ -107,14 +107,14 @@ async function follow<T>(
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    await poll(resource, path, 0, signal);
-    if (signal.aborted) return;
     try {
       await stream(resource, events, event, signal);
     } catch (error) {
       if (isAbort(error) || signal.aborted) return;
       if (!(error instanceof ApiError)) connection.lost();
     }
+    if (signal.aborted) return;
+    await poll(resource, path, 0, signal);
     await pause(every, signal);
   }
 }

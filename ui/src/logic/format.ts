@@ -98,6 +98,6 @@ export function watermarkText(value: number | string | null | undefined): string
 }
 
 /** "1 failed task", "2 failed tasks". */
-export function plural(amount: number, noun: string): string {
-  return `${count(amount)} ${noun}${amount === 1 ? "" : "s"}`;
+export function plural(amount: number, noun: string, many = noun + "s"): string {
+  return `${count(amount)} ${amount === 1 ? noun : many}`;
 }

@@ -34,7 +34,7 @@ export interface Layout {
 /** Positions are top left corners. Inputs that are not part of the plan are left out. */
 export function layOut(plan: Plan): Layout {
   const graph = new dagre.graphlib.Graph({ multigraph: true });
-  graph.setGraph({ rankdir: "LR", nodesep: 26, ranksep: 104, edgesep: 18, marginx: 24, marginy: 24 });
+  graph.setGraph({ rankdir: "LR", nodesep: 26, ranksep: 44, edgesep: 18, marginx: 24, marginy: 24 });
   graph.setDefaultEdgeLabel(() => ({}));
   const ids = new Set(plan.nodes.map((node) => node.id));
   for (const node of plan.nodes) graph.setNode(node.id, { width: NODE_WIDTH, height: NODE_HEIGHT });

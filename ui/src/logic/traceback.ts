@@ -19,9 +19,3 @@ export function partsOf(traceback: string): Part[] {
   }
   return parts;
 }
-
-/** The line that says what happened: the last that begins at the left. */
-export function headline(traceback: string): string {
-  const lines = traceback.split(/\r?\n/).filter((line) => /^\S/.test(line) && !line.startsWith("Traceback"));
-  return lines[lines.length - 1] ?? "";
-}

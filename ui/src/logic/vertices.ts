@@ -42,7 +42,7 @@ export function verticesOf(job: JobDetail): VertexNumbers[] {
 }
 
 function numbersOf(vertex: JobVertex, now: number, isSource: boolean, isSink: boolean): VertexNumbers {
-  const metrics = vertex.metrics;
+  const metrics: Record<string, unknown> = { ...vertex.metrics, ...vertex["vertex-metrics"] };
   const mark = watermark(numberAt(metrics, "currentInputWatermark") ?? numberAt(metrics, "currentOutputWatermark"));
   return {
     vertex,
