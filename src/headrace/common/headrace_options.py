@@ -33,6 +33,12 @@ TRUST = _key("headrace.state.trust").boolean_type().default_value(False)
 
 SERVICE_DIRECTORY = _key("headrace.service.dir").string_type().no_default_value()
 SERVICE_TOKEN_FILE = _key("headrace.service.token-file").string_type().no_default_value()
+SERVICE_CERTIFICATE = _key("headrace.service.tls.certificate").string_type().no_default_value()
+"""A PEM file with the certificate of the service: it then speaks HTTPS."""
+SERVICE_KEY = _key("headrace.service.tls.key").string_type().no_default_value()
+"""A PEM file with the private key of that certificate."""
+SERVICE_CLIENT_CA = _key("headrace.service.tls.client-ca").string_type().no_default_value()
+"""A PEM file with certificates: only clients with a certificate signed by one of them are heard."""
 SERVICE_CONTROL_ADDRESS = _key("headrace.service.control-address").string_type().default_value("127.0.0.1")
 """Where the processes of jobs listen to the dispatcher: an address of this machine, if dispatchers run on several."""
 SERVICE_RESTART_ATTEMPTS = _key("headrace.service.restart-attempts").int_type().default_value(10)

@@ -35,6 +35,7 @@ from headrace.runtime.checkpoints import FINISHED, Checkpoints
 from headrace.runtime.driver_results import DriverResults
 from headrace.runtime.epoch_result import EpochLostError, EpochResult, read_frames
 from headrace.runtime.executor import Executor, ExecutorView
+from headrace.runtime.flame_graphs import FlameGraphs
 from headrace.runtime.job_monitor import JobMonitor
 from headrace.runtime.job_view import JobView
 from headrace.runtime.ledger import Ledger
@@ -94,8 +95,9 @@ class JobMaster:
         self._restarts = 0
         self._epochs = 0
         self._status = JobStatus.CREATED
-        self._monitor = JobMonitor(program.job_id, options.configuration, clock)
+        self._monitor = JobMonitor(program.job_id, options.configuration, clock, self.checkpoint_statistics)
         self._monitor.begin(program.graph, 0)
+        self._flames = FlameGraphs()
         self._error: HeadraceError | None = None
         self._cancelled = threading.Event()
         self._left_alone = False
@@ -151,7 +153,21 @@ class JobMaster:
 
     def view(self) -> JobView:
         """The job as plain data, from any thread."""
-        return self._monitor.view(self.checkpoint_statistics(), self.accumulators())
+        return self._monitor.view(self.accumulators())
+
+    def flame_graph(self, vertex_id: str, timeout: float = 10.0) -> dict[str, Any]:
+        """Where the user code of a vertex spends its time, as nested `{name, value, children}`.
+
+        Samples the vertex in the next epochs, unless that was done within the last half minute; waits for it, at most
+        for `timeout` seconds.
+        """
+        if vertex_id not in self._program.graph.vertices:
+            raise ConfigurationError(
+                "The job has no such vertex", seen=vertex_id, remedy="see JobMaster.view().vertices"
+            )
+        if self._finished.is_set():
+            timeout = 0.0
+        return self._flames.of(vertex_id, timeout)
 
     def checkpoint_statistics(self) -> dict[str, Any]:
         """Counts and the latest checkpoints, newest first."""
@@ -238,6 +254,7 @@ class JobMaster:
                     self._monitor.failed(self._error)
             self._leave(ended)
             self._progress.close()
+            self._flames.close()
             self._folder.remove()
             self._runtime = time.monotonic() - self._started
             atexit.unregister(self._at_exit)
@@ -333,10 +350,15 @@ class JobMaster:
                 return
             seconds = time.monotonic() - started
             self._results.take(result.outputs)
+            ended = time.monotonic()
             if checkpoint.now:
                 self._conclude(result.acks, request)
             self._delete_obsolete()
+            concluded = time.monotonic()
             self._results.wait_for_reader(self._cancelled)
+            client = time.monotonic() - concluded
+            self._monitor.epoch_done(result.acks, concluding=concluded - ended, client=client)
+            self._flames.take(result.acks)
             records = self._observe(self._epochs, result.acks, started, seconds)
             if not records and not self._ledger.ended:
                 self._pause()
@@ -431,7 +453,7 @@ class JobMaster:
                 self._epochs, limit, seconds, self._options.testing_clock, checkpoint, drain=drain
             )
             try:
-                result = self._attempt(order)
+                result = self._attempt(replace(order, sampled=self._flames.wanted()))
             except EpochLostError as error:
                 losses += 1
                 if losses == _LOSSES_PER_EPOCH:
@@ -471,7 +493,6 @@ class JobMaster:
         rows = sum(read)
         self._rate.observe(max(read, default=0), seconds, _critical_path(acks))
         watermark = known_time(self._ledger.watermark())
-        self._monitor.epoch_done(acks, seconds)
         since, self._epoch_began = started + seconds - self._epoch_began, started
         self.last_epoch = {
             "id": str(self.job_id),

@@ -11,8 +11,11 @@ from headrace.common.configuration import Configuration
 from headrace.common.errors import ConfigurationError
 from headrace.common.known_options import check_options
 from headrace.runtime.checkpoint_options import DurabilityOptions, read_durability
+from headrace.runtime.task.job_spec import LatencySettings
 
 _JOB_PARAMETERS = ConfigOptions.key("pipeline.global-job-parameters").map_type().no_default_value()
+_LATENCY_INTERVAL = ConfigOptions.key("metrics.latency.interval").duration_type().no_default_value()
+_GRANULARITIES = ("single", "operator", "subtask")
 _PYTHON_EXECUTABLE = ConfigOptions.key("python.executable").string_type().no_default_value()
 
 
@@ -72,6 +75,21 @@ def read_options(configuration: Configuration) -> RuntimeOptions:
             f"{keys.EXECUTOR.key} names no executor", seen=options.executor, expected="spark or local"
         )
     return options
+
+
+def read_latency_settings(configuration: Configuration) -> LatencySettings:
+    """How latency is to be measured.
+
+    >>> read_latency_settings(Configuration().set_string("metrics.latency.interval", "2 s")).interval_ms
+    2000
+    """
+    interval = configuration.get(_LATENCY_INTERVAL)
+    granularity = configuration.get_string("metrics.latency.granularity", "operator")
+    if granularity not in _GRANULARITIES:
+        raise ConfigurationError(
+            "metrics.latency.granularity is unknown", seen=granularity, expected=", ".join(_GRANULARITIES)
+        )
+    return LatencySettings(0 if interval is None else max(0, interval.to_millis()), granularity)
 
 
 def _positive(configuration: Configuration, option: ConfigOption[float]) -> float:

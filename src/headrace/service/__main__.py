@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 import sys
 from pathlib import Path
 
 from headrace.common.config_file import load_configuration
 from headrace.common.errors import HeadraceError
-from headrace.service.dispatcher.election import FileElection
+from headrace.common.extras import need
+from headrace.service.dispatcher.election import Election, FileElection
 from headrace.service.dispatcher.node import Node
-from headrace.service.dispatcher.settings import ServiceSettings, read_settings
-from headrace.service.files import write_json
+from headrace.service.settings import ServiceSettings, read_settings
 from headrace.service.tokens import TokenFile
 from headrace.service.web.access import AccessRules
 from headrace.service.web.app import make_app
@@ -59,19 +58,25 @@ def _serve(settings: ServiceSettings) -> None:
     settings.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     logging.basicConfig(filename=settings.directory / "service.log", level=logging.INFO, format=_LINE)
     listening = listening_socket(settings.bind_address, settings.port)
-    port = listening.getsockname()[1]
-    host = settings.address if settings.address not in ("0.0.0.0", "::") else "127.0.0.1"  # noqa: S104 - a name for clients, not a binding
-    address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    address = settings.url(listening.getsockname()[1])
     token = None if settings.token_file is None else TokenFile(settings.token_file)
-    node = Node(settings, FileElection(settings.directory))
+    node = Node(settings, _election(settings))
     rules = AccessRules([settings.address], None if token is None else token.accepts)
-    server = Server(make_app(node, rules, settings.longest_upload), listening)
+    server = Server(make_app(node, rules, settings.longest_upload), listening, settings.tls)
     node.start(address, server.leave)
-    write_json(settings.directory / "service.json", {"pid": os.getpid(), "url": address})
     try:
         server.run()
     finally:
         node.stop()
+
+
+def _election(settings: ServiceSettings) -> Election:
+    if settings.zookeeper is None:
+        return FileElection(settings.directory)
+    need("kazoo", "zookeeper", "An election by ZooKeeper")
+    from headrace.service.dispatcher.zookeeper import ZooKeeperElection
+
+    return ZooKeeperElection(*settings.zookeeper)
 
 
 if __name__ == "__main__":

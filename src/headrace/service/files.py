@@ -5,10 +5,13 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
 __all__ = ["FileLock", "read_json", "write_json"]
+
+_TRIES, _PAUSE_SECONDS = 10, 0.02
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -50,15 +53,21 @@ class FileLock:
         self._held: int | None = None
 
     def take(self) -> bool:
-        """Takes it until the end of this process; False if another one has it."""
+        """Takes it until the end of this process; False if another one has it.
+
+        Tries for a moment: somebody who only asks whether it is taken touches it too.
+        """
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(descriptor)
-            return False
-        self._held = descriptor
-        return True
+        for _ in range(_TRIES):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                time.sleep(_PAUSE_SECONDS)
+            else:
+                self._held = descriptor
+                return True
+        os.close(descriptor)
+        return False
 
     def is_taken(self) -> bool:
         """Whether any process holds it."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 from headrace.runtime.executor import ExecutorView
 from headrace.runtime.job_master import JobMaster
 from headrace.runtime.job_view import JobView
 
 __all__ = ["LocalJob"]
+
+_SAMPLING_SECONDS = 0.2
+"""How long a call for a flame graph waits: the caller asks again."""
 
 
 class LocalJob:
@@ -25,7 +29,12 @@ class LocalJob:
         return self._master.view()
 
     def executors(self) -> list[ExecutorView]:
-        return [] if self._master.status().is_terminal_state() else self._master.executors()
+        if self._master.status().is_terminal_state():
+            return []
+        try:
+            return self._master.executors()
+        except Exception:  # Spark is just ending
+            return []
 
     def cancel(self) -> None:
         threading.Thread(target=self._master.cancel, name="headrace-cancel", daemon=True).start()
@@ -41,3 +50,6 @@ class LocalJob:
 
     def rescale(self, parallelism: int) -> None:
         self._master.rescale(parallelism)
+
+    def flame_graph(self, vertex: str) -> dict[str, Any]:
+        return self._master.flame_graph(vertex, _SAMPLING_SECONDS)

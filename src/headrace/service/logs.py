@@ -19,12 +19,13 @@ class Logs:
     headrace.service.errors.NotFoundError: This file does not exist in JobManager log dir. [NOT_FOUND]
     """
 
-    def __init__(self, main: Path, others: Callable[[], dict[str, Path]]) -> None:
+    def __init__(self, main: Path | None, others: Callable[[], dict[str, Path]]) -> None:
+        """`main` is the log of the service itself, if it has one."""
         self._main = main
         self._others = others
 
     def _table(self) -> dict[str, Path]:
-        return {self._main.name: self._main, **self._others()}
+        return {**({} if self._main is None else {self._main.name: self._main}), **self._others()}
 
     def names(self) -> list[str]:
         """All logs that are there."""
@@ -39,4 +40,4 @@ class Logs:
 
     def main(self) -> Path:
         """The log of the service itself."""
-        return self.find(self._main.name)
+        return self.find("" if self._main is None else self._main.name)

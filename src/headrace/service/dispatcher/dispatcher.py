@@ -9,7 +9,6 @@ from pathlib import Path
 
 from headrace.service.dispatcher.programs import StoredPrograms
 from headrace.service.dispatcher.remote_job import RemoteJob
-from headrace.service.dispatcher.settings import ServiceSettings
 from headrace.service.dispatcher.store import JobStore
 from headrace.service.dispatcher.supervisor import Supervisor
 from headrace.service.dispatcher.uploads import Uploads
@@ -18,6 +17,7 @@ from headrace.service.job_folder import JobFolder
 from headrace.service.logs import Logs
 from headrace.service.rest.backend import JobGateway
 from headrace.service.rest.operations import Operations
+from headrace.service.settings import ServiceSettings
 from headrace.service.shapes.jobs import is_over
 
 __all__ = ["Dispatcher"]

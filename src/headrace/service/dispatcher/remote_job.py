@@ -9,7 +9,6 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from headrace.common.errors import JobExecutionError
 from headrace.runtime.executor import ExecutorView
 from headrace.runtime.job_view import ExceptionView, JobView
 from headrace.service.errors import RequestError, UnavailableError
@@ -22,6 +21,12 @@ __all__ = ["RemoteJob"]
 _FRESH_SECONDS = 0.3
 _QUICK_SECONDS = 3.0
 _SLOW_SECONDS = 900.0
+_SILENT_SECONDS = 5.0
+"""How long a process that did not answer in time is not asked again: others wait behind it."""
+
+
+class _SilentError(UnavailableError):
+    """The process lives, but does not answer."""
 
 
 class RemoteJob:
@@ -32,6 +37,7 @@ class RemoteJob:
         self._lock = threading.Lock()
         self._seen: JobView | None = None
         self._seen_at = 0.0
+        self._silent_until = 0.0
         self._final: JobView | None = None
 
     @property
@@ -43,7 +49,7 @@ class RemoteJob:
             return self._final
         end = self._folder.end()
         if end is not None:
-            self._final = self._with_crashes(_ended(self._last_seen("INITIALIZING"), end))
+            self._final = self._with_crashes(_ended(self._last_seen(None), end))
             return self._final
         return self._with_crashes(self._living())
 
@@ -51,22 +57,28 @@ class RemoteJob:
         with self._lock:
             if self._seen is not None and time.monotonic() - self._seen_at < _FRESH_SECONDS:
                 return self._seen
+            silent = time.monotonic() < self._silent_until
+        if silent:
+            return self._last_seen(None)
         try:
             view = view_from_json(self._ask("GET", "/view", None, _QUICK_SECONDS))
-        except (UnavailableError, JobExecutionError):
+        except _SilentError:
+            self._silent_until = time.monotonic() + _SILENT_SECONDS
+            return self._last_seen(None)
+        except RequestError:
             return self._last_seen("RESTARTING" if len(self._folder.starts().starts) > 1 else "INITIALIZING")
         with self._lock:
             self._seen, self._seen_at = view, time.monotonic()
         return view
 
-    def _last_seen(self, status: str) -> JobView:
-        """What the process told last; its state is not known, so `status` is shown."""
+    def _last_seen(self, status: str | None) -> JobView:
+        """What the process told last, in the state `status` if that is known better."""
         known = self._folder.view()
         if known is not None:
-            return known if is_over(known.status) else replace(known, status=status)
+            return known if status is None or is_over(known.status) else replace(known, status=status)
         submission = self._folder.submission()
         start = submission.submitted_ms if submission is not None else 0
-        return blank_view(self.job_id, self._folder.reached() or "(starting)", status, start)
+        return blank_view(self.job_id, self._folder.reached() or "(starting)", status or "INITIALIZING", start)
 
     def _with_crashes(self, view: JobView) -> JobView:
         crashes = [
@@ -82,7 +94,7 @@ class RemoteJob:
             return []
         try:
             return executors_from_json(self._ask("GET", "/executors", None, _QUICK_SECONDS))
-        except (UnavailableError, JobExecutionError):
+        except RequestError:
             return []
 
     def cancel(self) -> None:
@@ -90,7 +102,7 @@ class RemoteJob:
         self._folder.wish_cancelled(time.time_ns() // 1_000_000)
         try:
             self._ask("POST", "/cancel", {}, _QUICK_SECONDS)
-        except (UnavailableError, JobExecutionError):
+        except RequestError:
             pass  # the dispatcher's watch sees to it
 
     def checkpoint(self) -> int:
@@ -105,6 +117,10 @@ class RemoteJob:
     def rescale(self, parallelism: int) -> None:
         self._ask("POST", "/rescale", {"parallelism": parallelism}, _SLOW_SECONDS)
 
+    def flame_graph(self, vertex: str) -> dict[str, Any]:
+        found: dict[str, Any] = self._ask("POST", "/flamegraph", {"vertex": vertex}, _QUICK_SECONDS)
+        return found
+
     def _ask(self, method: str, path: str, body: dict[str, Any] | None, timeout: float) -> Any:
         control = self._folder.control()
         if control is None or not self._folder.lock.is_taken():
@@ -115,6 +131,8 @@ class RemoteJob:
             connection.request(method, path, None if body is None else json.dumps(body), headers)
             answer = connection.getresponse()
             content = json.loads(answer.read())
+        except TimeoutError:
+            raise _SilentError(f"The process of job {self.job_id} does not answer in time.") from None
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise UnavailableError(f"The process of job {self.job_id} does not answer: {error}.") from None
         finally:

@@ -1,6 +1,6 @@
 """The small port over which the dispatcher asks the process of a job. Plain JSON; nobody is heard without the secret.
 
-GET /view, /executors          POST /cancel, /checkpoint, /savepoint, /stop, /rescale
+GET /view, /executors          POST /cancel, /checkpoint, /savepoint, /stop, /rescale, /flamegraph
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ import hmac
 import json
 import secrets
 import threading
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -21,6 +23,7 @@ from headrace.service.view_json import view_to_json
 __all__ = ["ControlServer"]
 
 _LONGEST_BODY = 1 << 20
+_LAST_ANSWERS_SECONDS = 5.0
 
 
 class ControlServer:
@@ -29,6 +32,8 @@ class ControlServer:
     def __init__(self, host: str) -> None:
         self.secret = secrets.token_urlsafe(32)
         self._job: LocalJob | None = None
+        self._asked = threading.Condition()
+        self._answering = 0
         self._server = ThreadingHTTPServer((host, 0), _handler(self))
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, name="headrace-control", daemon=True).start()
@@ -42,6 +47,23 @@ class ControlServer:
         """This is the job from now on."""
         self._job = job
 
+    def close(self) -> None:
+        """The process is about to end: those who asked for the end get their answer first."""
+        with self._asked:
+            self._asked.wait_for(lambda: self._answering == 0, _LAST_ANSWERS_SECONDS)
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Around each question, until its answer is sent."""
+        with self._asked:
+            self._answering += 1
+        try:
+            yield
+        finally:
+            with self._asked:
+                self._answering -= 1
+                self._asked.notify_all()
+
     def answer(self, method: str, path: str, body: dict[str, Any]) -> tuple[int, Any]:
         """The status and the JSON of an answer."""
         job = self._job
@@ -54,6 +76,8 @@ class ControlServer:
             return 200, action(job, body)
         except HeadraceError as error:
             return 400, {"class": type(error).__name__, "error": str(error)}
+        except Exception as error:
+            return 400, {"class": type(error).__name__, "error": traceback.format_exc()}
 
 
 _ACTIONS: dict[tuple[str, str], Callable[[LocalJob, dict[str, Any]], Any]] = {
@@ -64,6 +88,7 @@ _ACTIONS: dict[tuple[str, str], Callable[[LocalJob, dict[str, Any]], Any]] = {
     ("POST", "/savepoint"): lambda job, body: job.savepoint(body["directory"]),
     ("POST", "/stop"): lambda job, body: job.stop(body["drain"], body["directory"]),
     ("POST", "/rescale"): lambda job, body: job.rescale(body["parallelism"]),
+    ("POST", "/flamegraph"): lambda job, body: job.flame_graph(body["vertex"]),
 }
 
 
@@ -86,7 +111,8 @@ def _handler(control: ControlServer) -> type[BaseHTTPRequestHandler]:
                 self._send(413, {"class": "RequestError", "error": "The body is too long"})
             else:
                 content = self.rfile.read(int(length))
-                self._send(*control.answer(method, self.path, json.loads(content) if content else {}))
+                with control.answering():
+                    self._send(*control.answer(method, self.path, json.loads(content) if content else {}))
 
         def _send(self, status: int, content: Any) -> None:
             data = json.dumps(content).encode()

@@ -7,6 +7,7 @@ import threading
 import time
 
 from headrace.common.checkpoint_options import CHECKPOINT_DIRECTORY
+from headrace.common.configuration import Configuration
 from headrace.common.errors import HeadraceError, InvalidProgramError
 from headrace.runtime.job_master import JobMaster
 from headrace.runtime.job_view import JobView
@@ -68,7 +69,7 @@ class JobWatch:
 
     def _discard_checkpoints(self, view: JobView) -> None:
         """Nothing starts from the checkpoints of a job that has come to its end."""
-        directory = view.configuration.get(CHECKPOINT_DIRECTORY.key)
+        directory = Configuration.from_dict(view.configuration).get(CHECKPOINT_DIRECTORY)
         if directory is not None:
             with contextlib.suppress(HeadraceError, OSError):
                 discard(f"{directory}/{view.job_id}")
@@ -77,6 +78,7 @@ class JobWatch:
         """The program has ended, with an error or without: waits for its job, if it got so far."""
         if self._ending is not None:
             self._ending.join()
+            self._control.close()
             return
         text = masked_text(error) if error else "The program ended without starting a job: it must call env.execute()."
         self._folder.write_end(End("FAILED", time.time_ns() // 1_000_000, text))

@@ -7,14 +7,16 @@ from typing import Any
 from headrace.service.errors import NotFoundError, RequestError
 from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import Call, Endpoint, Field
-from headrace.service.rest.lookup import job_of, subtask_of, task_manager_of, vertex_of, view_of
+from headrace.service.rest.lookup import job_of, subtask_of, task_manager_of, vertex_of
 from headrace.service.shapes import metrics
 from headrace.service.shapes import vertices as shapes
 from headrace.service.shapes.jobs import is_over
 
 __all__ = ["ENDPOINTS"]
 
-_FLAME_GRAPHS_ARE_OFF, _JOB_IS_OVER = -2, -1
+_JOB_IS_OVER, _NOTHING_SAMPLED_YET = -1, -3
+"""Flink's way to say in a time stamp why there is no flame graph."""
+_FLAME_GRAPHS = ("FULL", "ON_CPU", "OFF_CPU")
 
 
 def _details(backend: Backend, call: Call) -> dict[str, Any]:
@@ -71,9 +73,17 @@ def _attempt_accumulators(backend: Backend, call: Call) -> dict[str, Any]:
 
 
 def _flame_graph(backend: Backend, call: Call) -> dict[str, Any]:
-    """Flink's way to say that there are none."""
-    over = is_over(view_of(backend, call).status)
-    return {"endTimestamp": _JOB_IS_OVER if over and vertex_of(backend, call) else _FLAME_GRAPHS_ARE_OFF}
+    """Samples of the running code of all subtasks. What waits for something else is not sampled: OFF_CPU is empty."""
+    kind = call.query.get("type", "FULL").upper()
+    if kind not in _FLAME_GRAPHS:
+        raise RequestError(f"Bad request received: 'type' must be one of {', '.join(_FLAME_GRAPHS)}.")
+    vertex, job = vertex_of(backend, call), job_of(backend, call)
+    if is_over(job.view().status):
+        return {"endTimestamp": _JOB_IS_OVER}
+    if kind == "OFF_CPU":
+        return {"endTimestamp": backend.now(), "data": {"name": "root", "value": 0, "children": []}}
+    found = job.flame_graph(vertex.vertex_id)
+    return {"endTimestamp": backend.now(), "data": found} if found["value"] else {"endTimestamp": _NOTHING_SAMPLED_YET}
 
 
 def _wanted(call: Call) -> list[str] | None:
@@ -121,8 +131,8 @@ ENDPOINTS: tuple[Endpoint[Backend], ...] = (
     Endpoint("GET", _AT + "/accumulators", _accumulators, "Accumulators of a vertex"),
     Endpoint("GET", _AT + "/backpressure", _back_pressure, "Back pressure of a vertex"),
     Endpoint(
-        *("GET", _AT + "/flamegraph", _flame_graph, "Flame graph of a vertex (switched off)"),
-        query=(Field("type"), Field("subtaskindex", int)),
+        *("GET", _AT + "/flamegraph", _flame_graph, "Flame graph of a vertex; ask again until it has data"),
+        query=(Field("type"),),
     ),
     Endpoint("GET", _AT + "/jm-operator-metrics", _no_coordinator_metrics, "Metrics of coordinators", query=_GET),
     Endpoint("GET", _AT + "/metrics", _metrics, "Metrics of all subtasks", query=_GET),

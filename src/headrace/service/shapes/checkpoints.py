@@ -131,6 +131,7 @@ def subtask_details(entry: dict[str, Any], vertex: str) -> dict[str, Any] | None
         },
         "subtasks": [
             {
+                "className": "completed",
                 "index": task["subtask"],
                 "status": "completed",
                 "ack_timestamp": entry.get("end_timestamp", -1),

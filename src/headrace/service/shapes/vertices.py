@@ -23,6 +23,8 @@ _TIMES = (
     ("accumulated-idle-time", "accumulateIdleTimeMs"),
     ("accumulated-busy-time", "accumulateBusyTimeMs"),
 )
+_BEFORE_RUNNING = ("CREATED", "SCHEDULED", "DEPLOYING", "INITIALIZING", "RUNNING")
+"""Subtasks here come into these states at one moment, with their first epoch."""
 TaskManagerOf = Callable[[SubtaskView], str]
 """Says which task manager a subtask runs in."""
 
@@ -80,7 +82,7 @@ def subtask(view: SubtaskView, now: int, manager: TaskManagerOf) -> dict[str, An
         "duration": duration,
         "metrics": io_metrics([view]),
         "taskmanager-id": manager(view),
-        "status-duration": {state: max(duration, 0)},
+        "status-duration": {**dict.fromkeys(_BEFORE_RUNNING, 0), state: max(duration, 0)},
     }
 
 
@@ -131,7 +133,7 @@ def subtask_times(vertex: VertexView, now: int) -> dict[str, Any]:
 def _timestamps(view: SubtaskView) -> dict[str, int]:
     known = dict.fromkeys(TASK_STATES, 0)
     if view.start_ms >= 0:
-        known.update(dict.fromkeys(("CREATED", "SCHEDULED", "DEPLOYING", "INITIALIZING", "RUNNING"), view.start_ms))
+        known.update(dict.fromkeys(_BEFORE_RUNNING, view.start_ms))
     if view.end_ms >= 0:
         known[task_state(view.status)] = view.end_ms
     return known

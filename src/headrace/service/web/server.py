@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 import time
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import uvicorn
 
 from headrace.common.errors import ConfigurationError
+from headrace.service.settings import Tls
 
 __all__ = ["Server", "listening_socket"]
 
@@ -36,8 +38,9 @@ def listening_socket(host: str, port: int) -> socket.socket:
 class Server:
     """A uvicorn server on a socket."""
 
-    def __init__(self, app: Any, listening: socket.socket) -> None:
+    def __init__(self, app: Any, listening: socket.socket, tls: Tls | None = None) -> None:
         self._socket = listening
+        client_ca = None if tls is None else tls.client_ca
         config = uvicorn.Config(
             app,
             http="h11",
@@ -50,6 +53,10 @@ class Server:
             timeout_graceful_shutdown=3,
             limit_concurrency=_MOST_CONNECTIONS,
             h11_max_incomplete_event_size=_LONGEST_HEADERS,
+            ssl_certfile=None if tls is None else tls.certificate,
+            ssl_keyfile=None if tls is None else tls.key,
+            ssl_ca_certs=client_ca,
+            ssl_cert_reqs=ssl.CERT_NONE if client_ca is None else ssl.CERT_REQUIRED,
         )
         self._server = uvicorn.Server(config)
 
