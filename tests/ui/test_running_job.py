@@ -85,7 +85,7 @@ def test_a_vertex_opens_with_all_its_tabs(shop, page_of, open_page, picture):
     expect(drawer.get_by_role("tab", name="Accumulators")).to_be_focused()
     expect(drawer).to_contain_text("no accumulator")
     drawer.get_by_role("tab", name="Flame graph").click()
-    expect(drawer.get_by_label("Samples")).to_be_visible()
+    expect(drawer.get_by_role("button", name="Hold this one")).to_be_visible()
 
     page.locator("main").press("Escape")
     expect(drawer).to_have_count(0)

@@ -248,8 +248,9 @@ export interface FlameNode {
 }
 
 export interface FlameGraph {
+  /** Negative while there is no data: not sampled yet, or the job has ended. */
   endTimestamp: number;
-  data: FlameNode | null;
+  data?: FlameNode;
 }
 
 export interface TaskManager {

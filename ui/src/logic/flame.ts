@@ -39,10 +39,10 @@ export function pathTo(root: FlameNode, target: FlameNode): FlameNode[] {
   return [];
 }
 
-/** A warm colour that depends only on the module part of the name, so that one package has one colour. */
+/** A warm colour that depends only on the file in "function (file:line)", so that one file has one colour. */
 export function flameColour(name: string): string {
-  const module = name.split(/[:(]/, 1)[0] ?? name;
+  const file = /\(([^:)]+)/.exec(name)?.[1] ?? name;
   let hash = 7;
-  for (const character of module) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) >>> 0;
+  for (const character of file) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) >>> 0;
   return `hsl(${8 + (hash % 44)}, ${62 + (hash % 17)}%, ${68 + (hash % 9)}%)`;
 }
