@@ -1,14 +1,17 @@
 """Every Python block in README.md and docs/ works.
 
-The blocks of one file are one program, run in order. A block that opens with ```python no-run is only compiled.
+The blocks of one file are one program, run in order, on the Spark of the test process; those of the README as a script. A block that opens with ```python no-run is only compiled.
 A block keeps the line numbers that it has in its file, so a traceback points to the right line of the page.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import runpy
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -72,13 +75,28 @@ def test_blocks_compile(page):
         compile(as_program([block]), name(page), "exec")
 
 
+RUNNABLE = [page for page, blocks in BLOCKS.items() if any(block.runs for block in blocks)]
+
+
+def written(page: Path, folder: Path) -> Path:
+    script = folder / f"{page.stem}_md.py"
+    script.write_text(as_program([block for block in BLOCKS[page] if block.runs]), encoding="utf-8")
+    return script
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("page", [page for page in RUNNABLE if page.parent != ROOT], ids=name)
+def test_blocks_run(page, spark, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with patch.dict(os.environ):
+        runpy.run_path(str(written(page, tmp_path)), run_name="__main__")
+
+
 @pytest.mark.spark
 @pytest.mark.timeout(TIMEOUT_S + 60)
-@pytest.mark.parametrize("page", [p for p, blocks in BLOCKS.items() if any(b.runs for b in blocks)], ids=name)
-def test_blocks_run(page, run_script, tmp_path):
-    script = tmp_path / f"{page.stem}_md.py"
-    script.write_text(as_program([block for block in BLOCKS[page] if block.runs]), encoding="utf-8")
-    finished = run_script(script, cwd=tmp_path, timeout_s=TIMEOUT_S)
+@pytest.mark.parametrize("page", [page for page in RUNNABLE if page.parent == ROOT], ids=name)
+def test_blocks_run_as_a_script(page, run_script, tmp_path):
+    finished = run_script(written(page, tmp_path), cwd=tmp_path, timeout_s=TIMEOUT_S)
     assert finished.returncode == 0, finished.report()
 
 

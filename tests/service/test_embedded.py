@@ -31,7 +31,7 @@ for key, value in settings.items():
     configuration.set_string(key, value)
 env = StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(2)
 numbers = env.from_source(NumberSequenceSource(1, 10**12), WatermarkStrategy.no_watermarks(), "numbers")
-numbers.map(lambda v: v + 1).filter(lambda v: False).print()
+numbers.key_by(lambda v: v % 3).filter(lambda v: False).print()
 try:
     env.execute("own job")
 except Exception as error:

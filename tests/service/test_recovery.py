@@ -15,6 +15,7 @@ from service_kit import ENDLESS, NUMBERS, wait_for
 
 TO_FILES = """
 import sys
+import time
 from headrace.common import Encoder, WatermarkStrategy
 from headrace.datastream import StreamExecutionEnvironment
 from headrace.datastream.connectors.file_system import FileSink, RollingPolicy
@@ -26,7 +27,14 @@ numbers = env.from_source(NumberSequenceSource(1, last), WatermarkStrategy.no_wa
 sink = FileSink.for_row_format(target, Encoder.simple_string_encoder()).with_rolling_policy(
     RollingPolicy.on_checkpoint_rolling_policy()
 ).build()
-numbers.map(str).sink_to(sink)
+
+
+def slowly(number):
+    time.sleep(0.001)
+    return str(number)
+
+
+numbers.map(slowly).sink_to(sink)
 env.execute("to files")
 """
 
@@ -48,11 +56,11 @@ def kill_and_wait(service, job) -> int:
 
 
 def test_a_killed_job_master_goes_on_from_its_checkpoint(service, tmp_path):
-    last = 30_000
-    job = service.run(TO_FILES, [str(tmp_path / "out"), str(last)], **{"headrace.epoch.max-records": "300"})
+    last = 3_000
+    job = service.run(TO_FILES, [str(tmp_path / "out"), str(last)], **{"headrace.epoch.max-records": "100"})
     wait_for(lambda: service.completed_checkpoints(job) >= 2)
     kill_and_wait(service, job)
-    assert service.get(f"/jobs/{job}/checkpoints")["counts"]["restored"] == 1
+    wait_for(lambda: service.get(f"/jobs/{job}/checkpoints")["counts"]["restored"] == 1)
     assert service.get(f"/jobs/{job}/exceptions")["exceptionHistory"]["entries"][0]["exceptionName"] == "JobMasterLost"
     service.wait_for_status(job, "FINISHED")
     assert written(tmp_path / "out") == Counter(range(1, last + 1)), "each number once"
@@ -60,8 +68,8 @@ def test_a_killed_job_master_goes_on_from_its_checkpoint(service, tmp_path):
 
 
 def test_stopped_with_a_savepoint_and_started_from_it(service, tmp_path):
-    last = 20_000
-    settings = {"headrace.epoch.max-records": "300"}
+    last = 2_000
+    settings = {"headrace.epoch.max-records": "100"}
     job = service.run(TO_FILES, [str(tmp_path / "out"), str(last)], **settings)
     wait_for(lambda: service.completed_checkpoints(job) >= 1)
     body = {"targetDirectory": str(tmp_path / "savepoints"), "drain": False}

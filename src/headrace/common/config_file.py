@@ -110,7 +110,14 @@ def _launcher_settings(path: str) -> dict[str, str]:
 
 
 def write_configuration(path: str | os.PathLike[str], settings: Mapping[str, str]) -> None:
-    """Write the file that HEADRACE_CONFIGURATION_FILE names, readable by this user only: it may hold secrets."""
+    """Write the file that HEADRACE_CONFIGURATION_FILE names, readable by this user only: it may hold secrets.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_configuration(folder + "/settings.json", {"parallelism.default": "4"})
+    ...     json.loads(Path(folder, "settings.json").read_text())
+    {'parallelism.default': '4'}
+    """
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(descriptor, "w", encoding="utf-8") as file:
         json.dump(dict(settings), file, indent=1)

@@ -21,6 +21,7 @@ from headrace.datastream.checkpointing_options import CheckpointingOptions
 from headrace.datastream.declared_types import declared_type
 from headrace.datastream.execution_mode import RuntimeExecutionMode
 from headrace.datastream.functions import ParallelSourceFunction, SourceFunction
+from headrace.datastream.notebook import show_live
 from headrace.datastream.planning import plan_reached
 from headrace.datastream.streams.cached_data_stream import keep_for_later, with_caches
 from headrace.datastream.streams.checks import check_function
@@ -285,8 +286,10 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         return result
 
     def execute_async(self, job_name: str = _DEFAULT_NAME) -> JobClient:
-        """Start the program and give a client to watch and cancel it."""
-        return JobClient(self.submit(job_name))
+        """Start the program and give a client to watch and cancel it; in a notebook a live table is shown."""
+        job = self.submit(job_name)
+        show_live(job, job_name)
+        return JobClient(job)
 
     def submit(self, job_name: str | None = None) -> JobMaster:
         """Start what was built since the last run; streams can be built on after it."""

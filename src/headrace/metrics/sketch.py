@@ -13,7 +13,7 @@ from typing import Any
 __all__ = ["Sketch"]
 
 ACCURACY = 0.01
-_BINS = 1024
+_BINS = 2048
 
 
 class Sketch:

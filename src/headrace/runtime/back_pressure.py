@@ -145,7 +145,14 @@ def diagnose(vertices: list[VertexLoad], held_back: bool, client: float, conclud
         )
         return BottleneckView(vertices[-1].vertex_id, None, reason, advice)
     slowest = max(vertices, key=lambda v: v.span)
-    return _explained(slowest) if slowest.span >= _HOLDS_UP else None
+    if slowest.span >= _HOLDS_UP:
+        return _explained(slowest)
+    working = sum(v.span for v in vertices)
+    if working < _HOLDS_UP:
+        reason = f"epochs: only {working:.0%} of the time is work, the rest is starting the tasks of short epochs"
+        advice = "raise headrace.epoch.target-ms, or the interval of checkpoints if that is shorter"
+        return BottleneckView(vertices[0].vertex_id, None, reason, advice)
+    return None
 
 
 def _explained(vertex: VertexLoad) -> BottleneckView:

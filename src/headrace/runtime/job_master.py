@@ -29,6 +29,7 @@ from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
 from headrace.graph.specs import SourceSpec
+from headrace.metrics.reporters.runner import Reporting
 from headrace.operators.clock import Clock
 from headrace.runtime import manifests
 from headrace.runtime.checkpoints import FINISHED, Checkpoints
@@ -61,6 +62,8 @@ _EXIT_GRACE_SECONDS = 4.0
 _KEPT_FAILURES = 16
 _SHORTEST_EPOCH = 0.1
 """Seconds. An epoch aims at the interval of checkpoints, but below this it would hold hardly a record."""
+_PATIENCE, _MOST_PATIENCE = 1.1, 4.0
+"""By how much longer each epoch without records waits for the next one, and up to how many times as long."""
 _HOPELESS = (ConfigurationError, FencedError, RestoreRefusedError, manifests.IncompatibleStateError)
 _log = logging.getLogger("headrace")
 
@@ -77,6 +80,7 @@ class JobMaster:
         checkpoints: Checkpoints,
         policy: RestartPolicy,
         clock: Clock,
+        reporting: Reporting,
     ) -> None:
         self.job_id = JobID(program.job_id)
         self.last_epoch: dict[str, Any] = {}
@@ -97,6 +101,7 @@ class JobMaster:
         self._status = JobStatus.CREATED
         self._monitor = JobMonitor(program.job_id, options.configuration, clock, self.checkpoint_statistics)
         self._monitor.begin(program.graph, 0)
+        self._reporting = reporting
         self._flames = FlameGraphs()
         self._error: HeadraceError | None = None
         self._cancelled = threading.Event()
@@ -109,6 +114,7 @@ class JobMaster:
         self._started = time.monotonic()
         self._runtime = 0.0
         self._epoch_began = self._started
+        self._idle = 0
         self._progress = ProgressView(program.graph.name, options.progress)
         self._results = DriverResults(self._progress, hold=checkpoints.periodic)
         target = options.bounded_epoch_target if self._ledger.bounded else options.epoch_target
@@ -123,6 +129,7 @@ class JobMaster:
         """Starts the loop."""
         self._enter(JobStatus.RUNNING)
         self._progress.start()
+        self._reporting.start(self._monitor.samples)
         self._thread.start()
         atexit.register(self._at_exit)
 
@@ -255,6 +262,7 @@ class JobMaster:
             self._leave(ended)
             self._progress.close()
             self._flames.close()
+            self._reporting.close()
             self._folder.remove()
             self._runtime = time.monotonic() - self._started
             atexit.unregister(self._at_exit)
@@ -360,7 +368,8 @@ class JobMaster:
             self._monitor.epoch_done(result.acks, concluding=concluded - ended, client=client)
             self._flames.take(result.acks)
             records = self._observe(self._epochs, result.acks, started, seconds)
-            if not records and not self._ledger.ended:
+            self._idle = 0 if records else self._idle + 1
+            if self._idle and not self._ledger.ended:
                 self._pause()
         if self._ledger.ended and not self._cancelled.is_set():
             self._checkpoints.finish(self._ledger)
@@ -513,8 +522,8 @@ class JobMaster:
         return rows
 
     def _pause(self) -> None:
-        """Nothing came: waits a little, but not beyond the next timer."""
-        wait = self._options.idle_poll
+        """Nothing came: waits a little, longer when nothing has come for a while, but not beyond the next timer."""
+        wait = self._options.idle_poll * min(_MOST_PATIENCE, _PATIENCE**self._idle)
         timer = self._ledger.next_timer()
         if timer is not None:
             wait = min(wait, max(0.0, (timer - self._clock.now()) / 1000))

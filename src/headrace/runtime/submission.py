@@ -14,6 +14,8 @@ from headrace.common.restart_strategy import RestartStrategies, RestartStrategyC
 from headrace.graph.epoch_plan import EpochPlan, build_epoch_plan
 from headrace.graph.job_graph import JobGraph
 from headrace.graph.rescaling import with_key_groups
+from headrace.metrics.reporters.runner import Reporting
+from headrace.metrics.reporters.settings import read_reporters
 from headrace.operators.clock import SystemClock
 from headrace.runtime.checkpoint_options import DurabilityOptions
 from headrace.runtime.checkpoints import Checkpoints
@@ -46,6 +48,7 @@ def submit(
     """Starts a job and gives its handle. `spark` is a SparkSession or SparkContext to run on, if the user has one."""
     options = read_options(configuration)
     durability = options.durability
+    reporting = Reporting(read_reporters(options.configuration))
     job_id = _job_id(durability.job_id)
     listeners = listeners_for(configuration)
     for listener in listeners:
@@ -81,7 +84,7 @@ def submit(
         checkpoints = Checkpoints(job_id, root, durability, graph, plan, clock.now)
         strategy = restart_strategy or restart_strategy_from(configuration) or RestartStrategies.fall_back_restart()
         policy = policy_for(strategy, durability.periodic)
-        master = JobMaster(program, executor, options, folder, checkpoints, policy, clock)
+        master = JobMaster(program, executor, options, folder, checkpoints, policy, clock, reporting)
         master.start()
     except BaseException:
         folder.remove()

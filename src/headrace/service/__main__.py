@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import signal
 import sys
 from pathlib import Path
 
@@ -64,6 +65,8 @@ def _serve(settings: ServiceSettings) -> None:
     rules = AccessRules([settings.address], None if token is None else token.accepts)
     server = Server(make_app(node, rules, settings.longest_upload), listening, settings.tls)
     node.start(address, server.leave)
+    for number in (signal.SIGTERM, signal.SIGINT):  # uvicorn ends at these, then raises them once more
+        signal.signal(number, lambda *_: None)
     try:
         server.run()
     finally:

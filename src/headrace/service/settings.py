@@ -137,7 +137,8 @@ def _zookeeper(values: Configuration) -> tuple[str, str] | None:
         return None
     if quorum is None:
         raise ConfigurationError(f"{_HA_TYPE.key} needs {_HA_QUORUM.key}", remedy="set it to host:port,host:port")
-    return quorum, "/".join(["", *f"{values.get(_HA_ROOT)}/{values.get(_HA_CLUSTER)}".replace("/", " ").split()])
+    root, cluster = values.get(_HA_ROOT) or "", values.get(_HA_CLUSTER) or ""
+    return quorum, "/".join(["", *(part for part in f"{root}/{cluster}".split("/") if part)])
 
 
 def _tls(values: Configuration) -> Tls | None:

@@ -147,7 +147,7 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize("keys", SAME, ids=repr)
+@pytest.mark.parametrize("keys", SAME, ids=lambda keys: " ".join(type(key).__name__ for key in keys))
 def test_equal_keys_have_equal_hashes(keys):
     for key in keys:
         assert key == keys[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import signal
@@ -10,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -330,6 +332,28 @@ def test_folders_of_killed_jobs_are_swept(tmp_path):
     sweep_dead_jobs(tmp_path / f"headrace-{os.getuid()}-{'n' * 16}")
     assert not dead.parent.exists()
     assert alive.exists()
+
+
+def test_jobs_that_end_at_the_same_time_may_sweep_at_the_same_time(tmp_path):
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    stop = threading.Event()
+
+    def come_and_go() -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            with contextlib.suppress(OSError):  # swept while it was being made
+                executor_folder(tmp_path / f"headrace-{os.getuid()}-{number:016}", gone.pid)
+
+    coming = threading.Thread(target=come_and_go)
+    coming.start()
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: sweep_dead_jobs(tmp_path / f"headrace-{os.getuid()}-n"), range(60)))
+    finally:
+        stop.set()
+        coming.join()
 
 
 def wait_for(condition: Callable[[], Any], seconds: float = 30.0) -> None:

@@ -73,7 +73,8 @@ def _new_context(configuration: dict[str, str]) -> SparkContext:
 
 def _at_exit(context: SparkContext) -> None:
     """Ends Spark with the program, in less than half the time that `stop()` takes."""
+    if context._jsc is None:
+        return  # the program has stopped it
     server: Any = context._accumulatorServer
     server.handle_error = lambda *_: None  # it would report that the JVM has left
-    if context._jsc is not None:
-        end_jvm(SparkContext._gateway)
+    end_jvm(SparkContext._gateway)

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from headrace.runtime.task.slot_folder import entries
 from headrace.state.disk import DEFAULT_MEMORY, DiskKeyedBackend
 from headrace.state.heap import HeapKeyedBackend
 from headrace.state.keyed_backend import KeyedBackend
@@ -92,7 +93,7 @@ def _remove_dead(parent: Path) -> None:
     if not parent.is_dir():
         return
     with _locked(parent):
-        for other in parent.glob(_PREFIX + "*"):
+        for other in entries(parent, _PREFIX):
             with contextlib.suppress(OSError), _locked(other, fcntl.LOCK_NB):
                 shutil.rmtree(other, ignore_errors=True)
 

@@ -36,7 +36,22 @@ class _Collector:
             self.collections += 1
 
 
+class _Memory:
+    """Asks the system at most once a second: epochs may be much shorter."""
+
+    def __init__(self) -> None:
+        self._bytes = 0
+        self._asked = -1.0
+
+    def recent(self) -> int:
+        now = time.monotonic()
+        if now - self._asked >= 1.0 or not self._bytes:
+            self._asked, self._bytes = now, resident_bytes()
+        return self._bytes
+
+
 _collector = _Collector()
+_memory = _Memory()
 
 
 def watch_garbage_collector() -> None:
@@ -51,7 +66,7 @@ def process_facts() -> ProcessFacts:
     >>> process_facts().resident_bytes > 0
     True
     """
-    return ProcessFacts(resident_bytes(), time.process_time(), _collector.seconds, _collector.collections)
+    return ProcessFacts(_memory.recent(), time.process_time(), _collector.seconds, _collector.collections)
 
 
 def resident_bytes() -> int:

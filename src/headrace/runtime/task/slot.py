@@ -88,7 +88,9 @@ class Slot:
         from headrace.runtime.task.host import TaskHost
         from headrace.runtime.task.job_files import unpack_files
         from headrace.runtime.task.job_spec import JobSpec
+        from headrace.runtime.task.quick_json import use_quick_json
 
+        use_quick_json()
         spec: JobSpec = pickle.loads(shipped)  # noqa: S301 - the job's own code
         files = unpack_files(spec.files, self._folder)
         sys.path[:0] = files.import_paths

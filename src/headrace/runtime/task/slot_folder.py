@@ -117,8 +117,8 @@ def living_slot(folder: Path, index: int) -> int | None:
 
 def living_slots(folder: Path) -> Iterator[int]:
     """The process ids of the living slots in an executor's folder."""
-    for path in sorted(folder.glob("slot-*.pid")):
-        pid = _living(path)
+    for path in entries(folder, "slot-"):
+        pid = _living(path) if path.suffix == ".pid" else None
         if pid is not None:
             yield pid
 
@@ -134,10 +134,19 @@ def _living(path: Path) -> int | None:
         mark.close()
 
 
+def entries(folder: Path, prefix: str = "") -> list[Path]:
+    """What is in a folder, by name; nothing if there is no such folder, or none any more: others clear up at the same time."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    return [folder / name for name in sorted(names) if name.startswith(prefix)]
+
+
 def remove_folder(folder: Path) -> None:
     """Removes an executor's folder, and the job's if it is empty then. Only slots that are dead may be in it."""
     with contextlib.suppress(OSError):
-        for leftover in folder.glob("slot-*"):
+        for leftover in entries(folder, "slot-"):
             if leftover.is_dir():
                 shutil.rmtree(leftover, ignore_errors=True)
             else:
@@ -149,7 +158,8 @@ def remove_folder(folder: Path) -> None:
 
 def sweep_dead_jobs(job: Path) -> None:
     """Removes what killed jobs of this user have left beside `job`: folders whose daemon and slots are all dead."""
-    for folder in job.parent.glob(f"headrace-{os.getuid()}-*/*"):
+    folders = [folder for other in entries(job.parent, f"headrace-{os.getuid()}-") for folder in entries(other)]
+    for folder in folders:
         with contextlib.suppress(OSError):
             require_private(folder.parent)
             if (

@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from headrace.runtime.task.slot_folder import living_slots, remove_folder
+from headrace.runtime.task.slot_folder import entries, living_slots, remove_folder
 
 START_SECONDS = 60.0
 CLOSE_SECONDS = 10.0
@@ -115,4 +115,4 @@ def end_slots(job: Path) -> list[int]:
 
 
 def _executor_folders(job: Path) -> list[Path]:
-    return [folder for folder in job.glob("*") if folder.name.isdigit()] if job.is_dir() else []
+    return [folder for folder in entries(job) if folder.name.isdigit()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from headrace.runtime.job_view import VertexView
 from headrace.runtime.savepoints import discard
 from headrace.service.errors import RequestError
 from headrace.service.rest.backend import Backend, JobGateway
@@ -114,7 +115,7 @@ def _require(backend: Backend, call: Call) -> dict[str, Any]:
     return {}
 
 
-def _known(name: str, vertices: dict[str, Any]) -> bool:
+def _known(name: str, vertices: dict[str, VertexView]) -> bool:
     if name not in vertices:
         raise RequestError(f"Bad request received: {name[:100]!r} is no vertex of this job.")
     return vertices[name].max_parallelism > 1
