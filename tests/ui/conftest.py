@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import sync_playwright
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent / "service")]
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent.parent / "service"))
 
 from service_kit import MARK, Service, end_marked
 
@@ -39,10 +40,13 @@ def start_service():
     with tempfile.TemporaryDirectory(prefix="hs-ui-") as folder:
         environment = {MARK: mark, "HEADRACE_STATE_KEY_FILE": f"{folder}/state.key"}
 
-        def start(**settings):
+        def start(prepare=lambda directory: None, **settings):
             directory = Path(folder) / uuid.uuid4().hex[:6]
+            prepare(directory)
             savepoints = f"file://{directory}/savepoints"
-            started.append(Service(directory, environment, execution__checkpointing__savepoint_dir=savepoints, **settings))
+            started.append(
+                Service(directory, environment, execution__checkpointing__savepoint_dir=savepoints, **settings)
+            )
             return started[-1]
 
         yield start
@@ -63,14 +67,18 @@ def open_page(browser):
     contexts, wrong = [], []
 
     def open_one(url, **settings):
-        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, "color_scheme": "light", **settings})
+        context = browser.new_context(
+            **{"viewport": {"width": 1440, "height": 900}, "color_scheme": "light", **settings}
+        )
         context.set_default_timeout(15_000)
         contexts.append(context)
         page = context.new_page()
         own = urlsplit(url).netloc
         page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
         page.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on("console", lambda message: wrong.append(message.text) if "Content Security Policy" in message.text else None)
+        page.on(
+            "console", lambda message: wrong.append(message.text) if "Content Security Policy" in message.text else None
+        )
         page.on("request", lambda request: wrong.append(request.url) if urlsplit(request.url).netloc != own else None)
         page.goto(url)
         return page

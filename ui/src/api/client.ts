@@ -35,6 +35,8 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
     if (token !== null) headers.set("Authorization", `Bearer ${token}`);
     const response = await fetch(path, { ...init, headers, cache: "no-store" });
     if (response.status !== 401) return response;
+    // Another request may have asked meanwhile: then the new token is tried first.
+    if (sessionStorage.getItem(TOKEN) !== token) continue;
     await new Promise<void>((resolve, reject) => {
       waiting.push(resolve);
       init.signal?.addEventListener("abort", () => reject(new DOMException("given up", "AbortError")));

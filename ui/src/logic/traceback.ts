@@ -5,7 +5,7 @@ export interface Part {
   lines: string[];
 }
 
-const ENGINE = /[\\/](headrace|pyspark|py4j|site-packages[\\/](cloudpickle|pyspark|py4j|headrace))[\\/]/;
+const ENGINE = /[\\/](site-packages|src)[\\/]headrace[\\/]|[\\/](pyspark|py4j|cloudpickle)[\\/]/;
 
 export function partsOf(traceback: string): Part[] {
   const parts: Part[] = [];
