@@ -110,16 +110,30 @@ async function follow<T>(
     try {
       await stream(resource, events, event, signal);
     } catch (error) {
-      if (isAbort(error) || signal.aborted) return;
-      if (!(error instanceof ApiError)) connection.lost();
+      if (!isAbort(error) && !(error instanceof ApiError)) connection.lost();
     }
-    if (signal.aborted) return;
-    await poll(resource, path, 0, signal);
+    if (!document.hidden) await poll(resource, path, 0, signal);
     await pause(every, signal);
   }
 }
 
+/** Reads events until the stream ends. A page that is not seen gives its connection back: browsers have few of them. */
 async function stream<T>(resource: Resource<T>, path: string, event: string, signal: AbortSignal): Promise<void> {
+  const stop = new AbortController();
+  const leave = (): void => {
+    if (document.hidden || signal.aborted) stop.abort();
+  };
+  document.addEventListener("visibilitychange", leave);
+  signal.addEventListener("abort", leave);
+  try {
+    await readEvents(resource, path, event, stop.signal);
+  } finally {
+    document.removeEventListener("visibilitychange", leave);
+    signal.removeEventListener("abort", leave);
+  }
+}
+
+async function readEvents<T>(resource: Resource<T>, path: string, event: string, signal: AbortSignal): Promise<void> {
   const response = await request(path, { signal, headers: { Accept: "text/event-stream" } });
   if (!response.ok || response.body === null) throw new ApiError(response.status, response.statusText);
   connection.heard();
