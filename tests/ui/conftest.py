@@ -10,13 +10,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "service"))
 
 from service_kit import MARK, Service, end_marked
 
+expect.set_options(timeout=15_000)
 PICTURES = Path(__file__).parent.parent.parent / "artifacts" / "ui"
 
 

@@ -32,7 +32,7 @@ def write(line):
 
 env = StreamExecutionEnvironment.get_execution_environment()
 orders = env.from_source(
-    DataGeneratorSource(lambda index: (f"shop-{index % 7}", index), records_per_second=200),
+    DataGeneratorSource(lambda index: (f"shop-{index % 64}", index), records_per_second=200),
     WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(Now()),
     "orders",
 )

@@ -50,6 +50,8 @@ export interface JobVertex {
   metrics: VertexIoMetrics;
   /** Of the event stream only: the metrics of the subtasks, put together. */
   "vertex-metrics"?: Record<string, number | string>;
+  /** Of the event stream only: how the subtask that is idle least spends its time. */
+  "busiest-subtask"?: Record<string, number>;
 }
 
 export interface PlanNode {

@@ -13,6 +13,9 @@ export interface Line {
   second?: boolean;
 }
 
+/** Steps of the time axis: no fractions of seconds, which the labels do not show. */
+const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400];
+
 type Show = (value: number) => string;
 
 const fromZero = (_: uPlot, __: number, max: number): [number, number] => [0, max > 0 ? max * 1.12 : 1];
@@ -28,7 +31,7 @@ export function plotOptions(
   const axis = { stroke: token("--muted"), grid: rule, ticks: rule, font: "11px Inter, sans-serif" };
   const texts = (one: Show) => (_: uPlot, splits: number[]) => splits.map((split) => one(split));
   const axes: uPlot.Axis[] = [
-    { ...axis, size: 30, space: 90, values: texts((seconds) => clockTime(seconds * 1000)) },
+    { ...axis, size: 30, space: 90, incrs: SECONDS, values: texts((seconds) => clockTime(seconds * 1000)) },
     { ...axis, size: 64, values: texts(show) },
   ];
   const second = lines.some((line) => line.second);

@@ -6,6 +6,7 @@ import { loadOf, type Load } from "./load";
 
 export interface VertexNumbers {
   vertex: JobVertex;
+  /** Of the subtask that is idle least. */
   load: Load | null;
   inPerSecond: number | null;
   outPerSecond: number | null;
@@ -43,13 +44,15 @@ export function verticesOf(job: JobDetail): VertexNumbers[] {
 
 function numbersOf(vertex: JobVertex, now: number, isSource: boolean, isSink: boolean): VertexNumbers {
   const metrics: Record<string, unknown> = { ...vertex.metrics, ...vertex["vertex-metrics"] };
+  // As in Flink, one subtask that works hard makes the vertex red, however idle the others are.
+  const times: Record<string, unknown> = { ...metrics, ...vertex["busiest-subtask"] };
   const mark = watermark(numberAt(metrics, "currentInputWatermark") ?? numberAt(metrics, "currentOutputWatermark"));
   return {
     vertex,
     load: loadOf(
-      numberAt(metrics, "busyTimeMsPerSecond"),
-      numberAt(metrics, "idleTimeMsPerSecond"),
-      numberAt(metrics, "backPressuredTimeMsPerSecond"),
+      numberAt(times, "busyTimeMsPerSecond"),
+      numberAt(times, "idleTimeMsPerSecond"),
+      numberAt(times, "backPressuredTimeMsPerSecond"),
     ),
     inPerSecond: numberAt(metrics, "numRecordsInPerSecond"),
     outPerSecond: numberAt(metrics, "numRecordsOutPerSecond"),
