@@ -44,10 +44,11 @@ def start_service():
         def start(prepare=lambda directory: None, **settings):
             directory = Path(folder) / uuid.uuid4().hex[:6]
             prepare(directory)
-            savepoints = f"file://{directory}/savepoints"
-            started.append(
-                Service(directory, environment, execution__checkpointing__savepoint_dir=savepoints, **settings)
-            )
+            checkpoints = {
+                "execution__checkpointing__interval": "1 s",
+                "execution__checkpointing__savepoint_dir": f"file://{directory}/savepoints",
+            }
+            started.append(Service(directory, environment, **checkpoints, **settings))
             return started[-1]
 
         yield start

@@ -143,7 +143,7 @@ def test_a_savepoint_from_the_button_restores(service, shop, page_of, open_page,
 def test_another_parallelism_from_the_page(service, shop, page_of, open_page):
     page = open_page(page_of(shop[0]))
     page.get_by_role("button", name="Rescale").click()
-    page.get_by_label("Parallelism").fill("3")
+    page.get_by_role("spinbutton", name="Parallelism").fill("3")
     page.get_by_role("dialog").get_by_role("button", name="Rescale").click()
     expect(vertex(page, "count orders")).to_contain_text("3 subtasks", timeout=20_000)
 

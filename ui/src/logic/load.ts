@@ -50,9 +50,8 @@ function css(colour: Rgb): string {
 /** In one word, for those who do not see the colour. */
 export function loadWord(load: Load | null): "unknown" | "idle" | "busy" | "back-pressured" {
   if (load === null) return "unknown";
-  if (load.backPressured > 0.5) return "back-pressured";
-  if (load.busy >= 0.5) return "busy";
-  return load.backPressured > load.idle && load.backPressured > load.busy ? "back-pressured" : "idle";
+  const most = Math.max(load.busy, load.idle, load.backPressured);
+  return load.idle === most ? "idle" : load.busy === most ? "busy" : "back-pressured";
 }
 
 /** Flink's thresholds. */
