@@ -104,10 +104,20 @@ class Cluster:
 
 
 def kill(processes: list[psutil.Process]) -> None:
+    """Kills the first of these processes and waits for its end."""
     assert processes
-    for process in processes[:1]:
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait(20)
+    os.kill(processes[0].pid, signal.SIGKILL)
+    deadline = time.monotonic() + 20
+    while alive(processes[0]):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def alive(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def member(cluster: Cluster, name: str) -> int:

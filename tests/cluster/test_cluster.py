@@ -100,13 +100,35 @@ def test_per_job_mode(cluster: Cluster) -> None:
     assert cluster.numbers("per-job") == list(range(1, 201))
 
 
-def test_programs_that_fail_say_why(cluster: Cluster) -> None:
-    program = cluster.place / "fails.py"
-    program.write_text("raise ValueError('my own mistake')\n")
-    running = cluster.start("run", "-d", str(program))
-    _, stderr = running.communicate(timeout=60)
-    assert running.returncode == 1
-    assert "my own mistake" in stderr and "headrace/cli" not in stderr
+SMALL = """
+import sys
+from headrace.datastream import StreamExecutionEnvironment
+
+if sys.argv[1] == "program":
+    raise ValueError("my own mistake")
+env = StreamExecutionEnvironment.get_execution_environment()
+env.from_collection([1, 0]).map(lambda n: 1 // n if sys.argv[1] == "function" else n).print()
+env.execute("small")
+"""
+
+
+@pytest.mark.parametrize(
+    ("fails", "code", "stdout", "stderr"),
+    [
+        ("nothing", 0, "FINISHED", ""),
+        ("function", 1, "FAILED", "ZeroDivisionError"),
+        ("program", 1, "", "my own mistake"),
+    ],
+)
+def test_attached_to_a_job_of_the_service(cluster: Cluster, fails: str, code: int, stdout: str, stderr: str) -> None:
+    program = cluster.place / "small.py"
+    program.write_text(SMALL)
+    url = cluster.json("cluster", "status")["service"]["url"]
+    own = ("-D", "headrace.executor=local", "-D", "restart-strategy.type=none")
+    running = cluster.start("run", "-m", url, *own, str(program), fails)
+    said = running.communicate(timeout=60)
+    assert running.returncode == code, said
+    assert stdout in said[0] and stderr in said[1] and "cli/app.py" not in said[1]
 
 
 def test_stop_ends_all_of_it(cluster: Cluster) -> None:

@@ -303,7 +303,7 @@ def test_bad_requests_never_make_an_error_of_the_server(running):
     ]
     started = time.monotonic()
     counted = 0
-    while counted < 2000 and time.monotonic() - started < 12:
+    while counted < 1500 and time.monotonic() - started < 6:
         path = choose.choice(paths)
         while "{" in path:
             before, _, rest = path.partition("{")
@@ -317,7 +317,7 @@ def test_bad_requests_never_make_an_error_of_the_server(running):
         assert status < 500, (seed, method, target, body and body[:100], status, answer)
         assert status < 400 or isinstance(answer["errors"][0], str), (seed, method, target)
         counted += 1
-    assert counted > 300
+    assert counted > 200
     assert running.client.get("/overview")["jobs-running"] == 0
 
 

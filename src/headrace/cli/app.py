@@ -6,50 +6,53 @@ A new command is a click command in a file of its own, listed in `COMMANDS`. Cal
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 
 import click
 
 from headrace import __version__
-from headrace.cli.application_command import run_application
-from headrace.cli.cluster_command import cluster
-from headrace.cli.doctor_command import doctor
 from headrace.cli.errors import exit_code_of
-from headrace.cli.graph_command import graph
-from headrace.cli.job_commands import cancel, checkpoint, list_jobs, rescale, savepoint, stop
-from headrace.cli.run_command import info, run
-from headrace.cli.state_command import state
 from headrace.common.errors import HeadraceError
 
 __all__ = ["app", "main"]
 
-COMMANDS = (
-    run,
-    run_application,
-    info,
-    graph,
-    list_jobs,
-    cancel,
-    stop,
-    savepoint,
-    checkpoint,
-    rescale,
-    cluster,
-    state,
-    doctor,
-)
+COMMANDS = {
+    "run": "run_command:run",
+    "run-application": "application_command:run_application",
+    "info": "run_command:info",
+    "graph": "graph_command:graph",
+    "list": "job_commands:list_jobs",
+    "cancel": "job_commands:cancel",
+    "stop": "job_commands:stop",
+    "savepoint": "job_commands:savepoint",
+    "checkpoint": "job_commands:checkpoint",
+    "rescale": "job_commands:rescale",
+    "cluster": "cluster_command:cluster",
+    "state": "state_command:state",
+    "doctor": "doctor_command:doctor",
+}
+"""In the order in which people meet them. A command is imported when it is called: most need little of headrace."""
 
 
-class InOrder(click.Group):
-    """Lists its commands in the order in which people meet them."""
+class LazyGroup(click.Group):
+    """Knows its commands by name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Give the names as they were added."""
-        return list(self.commands)
+        """Give the names in their order."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command; None if there is none of this name."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(importlib.import_module(f"headrace.cli.{module}"), name)
+        return command
 
 
-@click.group(cls=InOrder, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="headrace")
 def app() -> None:
     """Flink's programming model for Python, executed on Apache Spark.
@@ -68,15 +71,11 @@ def app() -> None:
     """
 
 
-for command in COMMANDS:
-    app.add_command(command)
-
-
 def main() -> None:
     """Run the command that the arguments of the process name; an error of headrace is shown without a traceback.
 
-    >>> "run" in app.commands and "state" in app.commands
-    True
+    >>> app.list_commands(click.Context(app))[:2]
+    ['run', 'run-application']
     """
     wishes: dict[str, bool] = {}
     try:

@@ -7,6 +7,7 @@ cell ends at once and the kernel is free. Never imports IPython by itself: where
 from __future__ import annotations
 
 import html
+import importlib
 import sys
 import threading
 import time
@@ -30,14 +31,13 @@ def show_live(job: JobHandle, name: str) -> None:
     shell = None if ipython is None else ipython.get_ipython()
     if shell is None or not hasattr(shell, "kernel"):
         return
-    from IPython.display import HTML, display
-
+    shows: Any = importlib.import_module("IPython.display")
     began = time.monotonic()
 
     def now() -> Any:
-        return HTML(live_table(name, job.status().name, job.last_epoch, time.monotonic() - began))
+        return shows.HTML(live_table(name, job.status().name, job.last_epoch, time.monotonic() - began))
 
-    shown = display(now(), display_id=True)
+    shown = shows.display(now(), display_id=True)
 
     def follow() -> None:
         while not job.status().is_terminal_state():

@@ -84,7 +84,7 @@ def continued(before: Value | None, now: Value) -> Value:
     return now
 
 
-def joined(one: Value, other: Value) -> Value | None:
+def joined(one: Value | None, other: Value) -> Value | None:
     """The value of a metric over two subtasks; None where there is none, as for gauges.
 
     >>> joined(Rate(10, 1.0), Rate(20, 2.0)), joined(GaugeValue(1), GaugeValue(2))

@@ -62,16 +62,20 @@ def epoch_times(graph: JobGraph, acks: list[TaskAck], after_levels: float, clien
     spans: dict[str, float] = defaultdict(float)
     for (vertex, _, _), seconds in vertex_slots.items():
         spans[vertex] = max(spans[vertex], seconds)
+    later_than, total = {}, after_levels
+    for level in sorted(levels, reverse=True):
+        later_than[level] = total
+        total += levels[level]
     fed_by_held = _downstream(graph, held)
+    sends = {edge.source for edge in graph.edges}
     waiting: dict[tuple[str, int], float] = {}
     for ack in acks:
-        later = after_levels + sum(seconds for level, seconds in levels.items() if level > ack.task[0])
+        later = later_than.get(ack.task[0], after_levels)
         for report in reversed(ack.vertices):
             key = report.vertex, report.subtask
-            sends = bool(graph.out_edges(report.vertex))
             waiting[key] = client
             if report.vertex in fed_by_held:
-                waiting[key] += later if sends else after_levels
+                waiting[key] += later if report.vertex in sends else after_levels
             later += busy[key]
     return EpochTimes(busy, waiting, dict(spans), bool(held))
 

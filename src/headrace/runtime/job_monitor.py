@@ -10,6 +10,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from headrace.common.errors import HeadraceError
@@ -18,12 +19,13 @@ from headrace.graph.job_graph import JobGraph, JobVertex
 from headrace.graph.job_plan import job_plan
 from headrace.graph.specs import SourceSpec
 from headrace.metrics.scope import JOB, OPERATOR, TASK, TASK_MANAGER, Sample, Scope
-from headrace.metrics.values import Count, GaugeValue, Path, Value, flat, joined
+from headrace.metrics.values import Count, GaugeValue, Path, Value, flat
 from headrace.operators.clock import Clock
 from headrace.runtime.back_pressure import OperatorLoad, SubtaskLoad, VertexLoad, diagnose, epoch_times
 from headrace.runtime.job_metrics import job_values
 from headrace.runtime.job_view import BottleneckView, ExceptionView, JobView, SubtaskView, VertexView
-from headrace.runtime.subtask_book import SubtaskBook
+from headrace.runtime.metrics_together import MetricsTogether
+from headrace.runtime.subtask_book import SubtaskBook, as_values
 from headrace.runtime.task.messages import TaskAck
 from headrace.runtime.task.process_facts import ProcessFacts
 from headrace.runtime.windowed import Windowed
@@ -33,9 +35,8 @@ __all__ = ["JobMonitor"]
 _KEPT_EXCEPTIONS = 16
 _SECRET = re.compile(r"password|secret|token|api-?key|account\.key|service-key|basic-auth|auth-params|jaas|credential")
 _HIDDEN = "******"
-_AVERAGED = ("busyTimeMsPerSecond", "idleTimeMsPerSecond", "backPressuredTimeMsPerSecond")
-_LOWEST = ("currentInputWatermark", "currentOutputWatermark")
-_HIGHEST = ("watermarkLag", "currentEmitEventTimeLag")
+_VIEW_SECONDS = 1.0
+"""How long a view may serve others that ask, if nothing has happened meanwhile."""
 
 
 class JobMonitor:
@@ -69,12 +70,15 @@ class JobMonitor:
         self._driver = Windowed()
         self._held_back = False
         self._last = monotonic()
+        self._happened = 0
+        self._view: tuple[int, float, JobView] | None = None
 
     # -- what the loop tells --------------------------------------------------------------------------------------
 
     def begin(self, graph: JobGraph, attempt: int) -> None:
         """The job starts, starts again, or is cut anew: what is counted is counted from here on, as in Flink."""
         with self._lock:
+            self._happened += 1
             self._graph, self._attempt = graph, attempt
             self._books = {
                 (v.id, i): SubtaskBook([node.operator_id for node in v.nodes])
@@ -90,6 +94,7 @@ class JobMonitor:
     def entered(self, status: JobStatus) -> None:
         """The job is in another state."""
         with self._lock:
+            self._happened += 1
             self._status = status
             self._entered[status.name] = now = self._clock.now()
             if status.is_terminal_state():
@@ -97,18 +102,17 @@ class JobMonitor:
 
     def failed(self, failure: HeadraceError) -> None:
         """The job has failed; it may start again."""
-        subtask = getattr(failure, "subtask", None)
-        task = failure.operator_name if subtask is None else f"{failure.operator_name} ({subtask + 1})"
-        name = type(failure).__name__
-        view = ExceptionView(self._clock.now(), name, str(failure), task, failure.location)
+        name, text, now = type(failure).__name__, str(failure), self._clock.now()
         with self._lock:
-            self._exceptions.append(view)
+            self._happened += 1
+            self._exceptions.append(ExceptionView(now, name, text, self._task_name(failure), failure.location))
             del self._exceptions[:-_KEPT_EXCEPTIONS]
 
     def epoch_done(self, acks: list[TaskAck], *, concluding: float = 0.0, client: float = 0.0) -> None:
         """An epoch that counts. `concluding`: seconds to complete its checkpoint; `client`: to wait for who reads results."""
         now, moment = self._clock.now(), self._monotonic()
         with self._lock:
+            self._happened += 1
             elapsed = max(moment - self._last, 1e-6)
             self._last = moment
             times = epoch_times(self._graph, acks, concluding, client)
@@ -128,6 +132,9 @@ class JobMonitor:
                     book.host, book.pid = ack.host, ack.pid
                     busy = min(times.busy[key], elapsed)
                     book.take(report, elapsed, busy, min(times.waiting[key], elapsed - busy))
+            for key, book in self._books.items():
+                if book.end_ms >= 0 and key not in times.busy:
+                    book.rest(elapsed)
             for _, window in self._processes.values():
                 window.add(elapsed)
 
@@ -140,28 +147,34 @@ class JobMonitor:
 
     def view(self, accumulators: dict[str, Any]) -> JobView:
         """All that is known now."""
-        checkpoints = self._checkpoints()
+        checkpoints, moment = self._checkpoints(), self._monotonic()
         with self._lock:
-            graph, now = self._graph, self._clock.now()
-            return JobView(
-                job_id=self._job_id,
-                name=graph.name,
-                status=self._status.name,
-                start_ms=self._start_ms,
-                end_ms=self._end_ms,
-                state_timestamps=dict(self._entered),
-                max_parallelism=graph.settings.max_parallelism or -1,
-                parallelism=max((v.parallelism for v in graph.vertices.values()), default=1),
-                mode="BATCH" if graph.settings.batch else "STREAMING",
-                vertices=tuple(self._vertex(vertex, now) for vertex in graph.vertices.values()),
-                exceptions=tuple(self._exceptions),
-                checkpoints=checkpoints,
-                accumulators=accumulators,
-                configuration=dict(self._configuration),
-                plan=job_plan(graph, self._job_id),
-                bottleneck=self.bottleneck(),
-                metrics=flat(self._job_values(checkpoints)),
-            )
+            known = self._view
+            if known is None or known[0] != self._happened or moment - known[1] > _VIEW_SECONDS:
+                known = self._view = (self._happened, moment, self._made(checkpoints, accumulators))
+        return replace(known[2], checkpoints=checkpoints, accumulators=accumulators)
+
+    def _made(self, checkpoints: dict[str, Any], accumulators: dict[str, Any]) -> JobView:
+        graph, now = self._graph, self._clock.now()
+        return JobView(
+            job_id=self._job_id,
+            name=graph.name,
+            status=self._status.name,
+            start_ms=self._start_ms,
+            end_ms=self._end_ms,
+            state_timestamps=dict(self._entered),
+            max_parallelism=graph.settings.max_parallelism or -1,
+            parallelism=max((v.parallelism for v in graph.vertices.values()), default=1),
+            mode="BATCH" if graph.settings.batch else "STREAMING",
+            vertices=tuple(self._vertex(vertex, now) for vertex in graph.vertices.values()),
+            exceptions=tuple(self._exceptions),
+            checkpoints=checkpoints,
+            accumulators=accumulators,
+            configuration=dict(self._configuration),
+            plan=job_plan(graph, self._job_id),
+            bottleneck=self.bottleneck(),
+            metrics=flat(self._job_values(checkpoints)),
+        )
 
     def bottleneck(self) -> BottleneckView | None:
         """What holds the job up; None if nothing does, or the job does not run."""
@@ -177,6 +190,14 @@ class JobMonitor:
         checkpoints = self._checkpoints()
         with self._lock:
             return list(self._samples(checkpoints))
+
+    def _task_name(self, failure: HeadraceError) -> str | None:
+        """The task that a failure comes from, as Flink writes it: `Map -> Sink: Print (1/2)`."""
+        subtask = getattr(failure, "subtask", None)
+        for vertex in self._graph.vertices.values():
+            if subtask is not None and any(node.name == failure.operator_name for node in vertex.nodes):
+                return f"{vertex.name} ({subtask + 1}/{vertex.parallelism})"
+        return failure.operator_name
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
@@ -205,10 +226,11 @@ class JobMonitor:
                 "subtask_index": str(subtask),
             }
             scope = Scope(TASK, of_task)
-            yield from (Sample(scope, path, value) for path, value in book.values(now).items())
+            yield from (Sample(scope, path, value) for path, value in as_values(book.numbers(now)).items())
             for node in vertex.nodes:
                 scope = Scope(OPERATOR, {**of_task, "operator_id": node.operator_id, "operator_name": node.name})
-                values = book.operators[node.operator_id].values(now)
+                operator = book.operators[node.operator_id]
+                values = {**as_values(operator.numbers(now)), **operator.metrics()}
                 yield from (Sample(scope, path, value) for path, value in values.items())
 
     def _load(self, vertex: JobVertex) -> VertexLoad:
@@ -231,15 +253,16 @@ class JobMonitor:
 
     def _vertex(self, vertex: JobVertex, now: int) -> VertexView:
         names = shown_names(vertex)
-        subtasks, together = [], _Together()
+        subtasks, together = [], MetricsTogether()
         for i in range(vertex.parallelism):
             book = self._books[vertex.id, i]
-            values = book.values(now)
+            numbers, own = book.numbers(now), {}
             for node in vertex.nodes:
-                of_operator = book.operators[node.operator_id].values(now)
-                values.update({(names[node.id], *path): value for path, value in of_operator.items()})
-            together.add(values)
-            subtasks.append(self._subtask(i, book, flat(values)))
+                operator, name = book.operators[node.operator_id], names[node.id]
+                numbers.update({f"{name}.{metric}": n for metric, n in operator.numbers(now).items()})
+                own.update({(name, *path): value for path, value in operator.metrics().items()})
+            together.add(numbers, own)
+            subtasks.append(self._subtask(i, book, {**numbers, **flat(own)}))
         inputs = tuple((e.source, e.edge.partitioner.name) for e in self._graph.in_edges(vertex.id))
         metrics = together.metrics()
         return VertexView(
@@ -253,48 +276,6 @@ class JobMonitor:
         elif book.start_ms < 0 and status == "RUNNING":
             status = "DEPLOYING"
         return SubtaskView(index, self._attempt, book.host, book.pid, status, book.start_ms, book.end_ms, metrics)
-
-
-class _Together:
-    """The metrics of a vertex's subtasks as one: counts and rates added, times averaged, watermarks the lowest."""
-
-    def __init__(self) -> None:
-        self._subtasks = 0
-        self._values: dict[Path, Value] = {}
-        self._gauges: dict[str, list[float]] = {}
-
-    def add(self, values: dict[Path, Value]) -> None:
-        """One more subtask."""
-        self._subtasks += 1
-        for path, value in values.items():
-            if isinstance(value, GaugeValue):
-                if not isinstance(value.value, str):
-                    self._gauges.setdefault(flat_name(path), []).append(value.value)
-            else:
-                before = self._values.get(path)
-                both = value if before is None else joined(before, value)
-                if both is not None:
-                    self._values[path] = both
-
-    def metrics(self) -> dict[str, float]:
-        """All of them by name."""
-        shown: dict[str, float] = {n: v for n, v in flat(self._values).items() if not isinstance(v, str)}
-        for name, numbers in self._gauges.items():
-            last = name.rpartition(".")[2]
-            if last in _LOWEST:
-                shown[name] = min(numbers)
-            elif last in _HIGHEST:
-                shown[name] = max(numbers)
-            elif last in _AVERAGED:
-                shown[name] = sum(numbers) / len(numbers)
-            elif last.endswith("PerSecond") or last.startswith("accumulate"):
-                shown[name] = sum(numbers)
-        return shown
-
-
-def flat_name(path: Path) -> str:
-    """A path as a dotted name."""
-    return ".".join(part if isinstance(part, str) else ".".join(part) for part in path)
 
 
 def shown_names(vertex: JobVertex) -> dict[int, str]:

@@ -11,9 +11,10 @@ from headrace.runtime.task.messages import VertexReport
 from headrace.runtime.task.vertex_meter import HotKeyGroup, OperatorReport
 from headrace.runtime.windowed import Windowed
 
-__all__ = ["OperatorBook", "SubtaskBook"]
+__all__ = ["OperatorBook", "SubtaskBook", "as_values"]
 
 Values = dict[Path, Value]
+_LATE = ("numLateRecordsDropped",)
 
 
 class OperatorBook:
@@ -25,12 +26,14 @@ class OperatorBook:
         self.window = Windowed()
         self._latest: OperatorReport | None = None
         self._earlier: Values = {}
+        self._current: Values = {}
 
     def take(self, report: OperatorReport, elapsed: float, reborn: bool) -> None:
         """An epoch's report; `reborn`: the operator's metrics have begun from zero."""
         if reborn and self._latest is not None:
-            self._earlier = self.metrics()
+            self._earlier, self._current = self.metrics(), {}
         self._latest = report
+        self._current.update(report.metrics)
         self.records_in += report.records_in
         self.records_out += report.records_out
         self.window.add(
@@ -41,25 +44,34 @@ class OperatorBook:
             sending=report.sending_seconds,
         )
 
+    @property
+    def late_dropped(self) -> int:
+        """Records that came too late."""
+        latest = self._current.get(_LATE)
+        number = latest.number if isinstance(latest, Count) else 0
+        earlier = self._earlier.get(_LATE)
+        return number + earlier.number if isinstance(earlier, Count) else number
+
     def metrics(self) -> Values:
         """The operator's own metrics, the user's among them, over all lives of the subtask."""
-        latest = {} if self._latest is None else self._latest.metrics
-        values = {path: continued(self._earlier.get(path), value) for path, value in latest.items()}
+        if not self._earlier:
+            return dict(self._current)
+        values = {path: continued(self._earlier.get(path), value) for path, value in self._current.items()}
         return {**self._earlier, **values}
 
-    def values(self, now: int) -> Values:
-        """All metrics."""
-        values: Values = {
-            ("numRecordsIn",): Count(self.records_in),
-            ("numRecordsOut",): Count(self.records_out),
-            ("numRecordsInPerSecond",): GaugeValue(self.window.per_second("records_in")),
-            ("numRecordsOutPerSecond",): GaugeValue(self.window.per_second("records_out")),
-            ("busyTimeMsPerSecond",): GaugeValue(1000 * self.window.per_second("own")),
+    def numbers(self, now: int) -> dict[str, float]:
+        """The metrics that every operator has."""
+        per_second = self.window.per_second
+        numbers = {
+            "numRecordsIn": self.records_in,
+            "numRecordsOut": self.records_out,
+            "numRecordsInPerSecond": per_second("records_in"),
+            "numRecordsOutPerSecond": per_second("records_out"),
+            "busyTimeMsPerSecond": 1000 * per_second("own"),
         }
         if self._latest is not None:
-            values.update(_watermarks(self._latest.input_watermark, self._latest.output_watermark, now))
-        values.update(self.metrics())
-        return values
+            _add_watermarks(numbers, self._latest.input_watermark, self._latest.output_watermark, now)
+        return numbers
 
 
 class SubtaskBook:
@@ -102,42 +114,52 @@ class SubtaskBook:
         for operator in measures.operators:
             self.operators[operator.operator_id].take(operator, elapsed, reborn)
 
+    def rest(self, elapsed: float) -> None:
+        """The subtask has ended: nothing happens any more."""
+        self.window.add(elapsed, idle=elapsed)
+        for operator in self.operators.values():
+            operator.window.add(elapsed)
+
     def part(self, kind: str) -> float:
         """The part of its time (0 to 1) that the subtask was busy, idle or backPressured, lately."""
         return self.window.per_second(kind)
 
-    def values(self, now: int) -> Values:
+    def numbers(self, now: int) -> dict[str, float]:
         """The metrics of the task; those of operators are theirs."""
-        values: Values = {(name,): Count(number) for name, number in self._totals.items()}
-        for name in _COUNTED:
-            values[f"{name}PerSecond",] = GaugeValue(self.window.per_second(name))
-        for kind, seconds in self._times.items():
-            shown = kind[0].upper() + kind[1:]
-            ratio = self.part(kind)
-            if not self.window.seconds and kind == "idle":
-                ratio = 1.0
-            values[f"{kind}TimeMsPerSecond",] = GaugeValue(1000 * ratio)
-            values[f"accumulate{shown}TimeMs",] = GaugeValue(round(1000 * seconds))
-        late = [operator.metrics().get(("numLateRecordsDropped",)) for operator in self.operators.values()]
-        values["numLateRecordsDropped",] = Count(sum(v.number for v in late if isinstance(v, Count)))
-        latest = self._latest
-        if latest is not None and latest.measures.operators:
-            first, last = latest.measures.operators[0], latest.measures.operators[-1]
-            values.update(_watermarks(first.input_watermark, last.output_watermark, now))
-            if latest.measures.event_timestamp is not None:
-                values["currentEmitEventTimeLag",] = GaugeValue(now - latest.measures.event_timestamp)
-        return values
+        numbers: dict[str, float] = dict(self._totals)
+        per_second = self.window.per_second
+        for name, rate in _RATES:
+            numbers[rate] = per_second(name)
+        for kind, rate, total in _TIMES:
+            numbers[rate] = 1000 * per_second(kind)
+            numbers[total] = round(1000 * self._times[kind])
+        if not self.window.seconds:
+            numbers["idleTimeMsPerSecond"] = 1000.0
+        numbers["numLateRecordsDropped"] = sum(operator.late_dropped for operator in self.operators.values())
+        if self._latest is not None and (operators := self._latest.measures.operators):
+            _add_watermarks(numbers, operators[0].input_watermark, operators[-1].output_watermark, now)
+            if (event_timestamp := self._latest.measures.event_timestamp) is not None:
+                numbers["currentEmitEventTimeLag"] = now - event_timestamp
+        return numbers
 
 
 _COUNTED = ("numRecordsIn", "numRecordsOut", "numBytesIn", "numBytesOut", "numBuffersIn", "numBuffersOut")
+_RATES = tuple((name, f"{name}PerSecond") for name in _COUNTED)
+_TIMES = tuple(
+    (kind, f"{kind}TimeMsPerSecond", f"accumulate{kind[0].upper()}{kind[1:]}TimeMs")
+    for kind in ("busy", "idle", "backPressured")
+)
+_COUNTS = {*_COUNTED, "numLateRecordsDropped"}
 
 
-def _watermarks(given: int, sent: int, now: int) -> Values:
-    values: Values = {
-        ("currentInputWatermark",): GaugeValue(given),
-        ("currentOutputWatermark",): GaugeValue(sent),
-    }
+def as_values(numbers: dict[str, float]) -> Values:
+    """Numbers as reporters get them: counters and gauges."""
+    return {(name,): Count(int(n)) if name in _COUNTS else GaugeValue(n) for name, n in numbers.items()}
+
+
+def _add_watermarks(numbers: dict[str, float], given: int, sent: int, now: int) -> None:
+    numbers["currentInputWatermark"] = given
+    numbers["currentOutputWatermark"] = sent
     known = max(given, sent)
     if MIN_TIMESTAMP < known < MAX_WATERMARK:
-        values["watermarkLag",] = GaugeValue(now - known)
-    return values
+        numbers["watermarkLag"] = now - known

@@ -150,7 +150,9 @@ def test_help_teaches():
 
 def test_every_command_speaks_json():
     def commands(group, path=()):
-        for name, command in group.commands.items():
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
             if isinstance(command, click.Group):
                 yield from commands(command, (*path, name))
             else:

@@ -1,8 +1,12 @@
 """Metrics of jobs on the local executor: what operators of a chain count, lives of a subtask, latency, lag, flame graphs."""
 
+import gc
+import json
+import re
 import threading
 import time
 import urllib.request
+from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -149,6 +153,32 @@ def test_a_slow_client_is_named(monkeypatch):
         assert found.reason.startswith("client")
 
 
+def slow_number(index):
+    time.sleep(0.001)
+    return index
+
+
+def collected(value):
+    gc.collect()
+    return value
+
+
+@pytest.mark.parametrize(
+    ("make", "function", "word"),
+    [
+        (slow_number, lambda v: v, "source: reading 'Source: numbers'"),
+        (lambda index: index, collected, "garbage collection"),
+    ],
+)
+def test_a_slow_source_and_garbage_collection_are_named(make, function, word):
+    env = environment(headrace__epoch__max_records="3")
+    source = env.from_source(DataGenerator(make), WatermarkStrategy.no_watermarks(), "numbers", LONG)
+    source.map(function, LONG).filter(lambda v: False).print()
+    job, view = running(env, lambda view: view.vertices[0].metrics["numRecordsIn"] >= 6)
+    job.cancel()
+    assert view.bottleneck.reason.startswith(word)
+
+
 def report(life, seen, records=10):
     values = {("seen",): Count(seen), ("size",): GaugeValue(seen), ("rate",): Rate(seen, 1.0)}
     operator = OperatorReport("o" * 32, records, records, 0.1, 0.0, 5, 5, values)
@@ -160,17 +190,14 @@ def test_a_subtask_that_is_built_anew_goes_on_counting():
     book = SubtaskBook(["o" * 32])
     for life, seen in ((1, 10), (1, 20), (2, 10), (3, 10), (3, 20)):
         book.take(report(life, seen), 1.0, 0.1, 0.2)
-    values = book.operators["o" * 32].values(0)
-    assert values["seen",] == Count(50)
-    assert values["size",] == GaugeValue(20)
-    assert values["rate",] == Rate(50, 1.0)
-    assert values["numRecordsIn",] == Count(50)
-    task = book.values(0)
-    shown = {k[0]: v.value for k, v in task.items() if isinstance(v, GaugeValue)}
-    assert shown["busyTimeMsPerSecond"] == pytest.approx(100)
-    assert shown["backPressuredTimeMsPerSecond"] == pytest.approx(200)
-    assert shown["idleTimeMsPerSecond"] == pytest.approx(700)
-    assert shown["accumulateBackPressuredTimeMs"] == 1000
+    operator = book.operators["o" * 32]
+    assert operator.metrics() == {("seen",): Count(50), ("size",): GaugeValue(20), ("rate",): Rate(50, 1.0)}
+    assert operator.numbers(0)["numRecordsIn"] == 50
+    numbers = book.numbers(0)
+    assert numbers["busyTimeMsPerSecond"] == pytest.approx(100)
+    assert numbers["backPressuredTimeMsPerSecond"] == pytest.approx(200)
+    assert numbers["idleTimeMsPerSecond"] == pytest.approx(700)
+    assert numbers["accumulateBackPressuredTimeMs"] == 1000
 
 
 class Seen(MapFunction):
@@ -182,24 +209,37 @@ class Seen(MapFunction):
         return value
 
 
-def test_prometheus_can_scrape_a_running_job():
+def test_prometheus_can_scrape_a_running_job_and_has_all_that_the_dashboard_shows(tmp_path):
     env = environment(
         metrics__reporter__prom__factory__class="org.apache.flink.metrics.prometheus.PrometheusReporterFactory",
         metrics__reporter__prom__port="0",
         metrics__reporter__prom__interval="50 ms",
+        metrics__latency__interval="20 ms",
+        execution__checkpointing__interval="50 ms",
+        execution__checkpointing__dir=str(tmp_path),
+        headrace__epoch__max_records="500",
     )
-    source = env.from_source(DataGenerator(lambda index: index), WatermarkStrategy.no_watermarks(), "numbers", LONG)
+    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(Stamps())
+    source = env.from_source(DataGenerator(lambda index: index), strategy, "numbers", LONG)
     source.map(Seen(), LONG).name("seen").filter(lambda v: False).print()
+    dashboard = (Path(__file__).parents[3] / "docs/grafana/headrace.json").read_text()
+    wanted = {
+        name for panel in json.loads(dashboard)["panels"] for name in re.findall(r"flink_\w+", str(panel["targets"]))
+    }
+    assert len(wanted) > 10
     job, _ = running(env, lambda view: view.vertices[0].metrics.get("seen.shop.eu.seen", 0) > 0)
     try:
         reporter = job._reporting._plans[0].reporter
-        for _ in range(200):
-            text = urllib.request.urlopen(f"http://127.0.0.1:{reporter.port}/metrics").read().decode()
-            shown = {s.name: s for family in text_string_to_metric_families(text) for s in family.samples}
-            counted = shown.get("flink_taskmanager_job_task_operator_shop_seen")
-            if counted is not None and counted.value > 0:
+        shown = {}
+        for _ in range(500):
+            if reporter.port is not None:  # its thread has opened it
+                text = urllib.request.urlopen(f"http://127.0.0.1:{reporter.port}/metrics").read().decode()
+                shown = {s.name: s for family in text_string_to_metric_families(text) for s in family.samples}
+            if wanted <= set(shown):
                 break
             time.sleep(0.02)
+        assert wanted - set(shown) == set()
+        counted = shown["flink_taskmanager_job_task_operator_shop_seen"]
         assert counted.value > 0
         assert counted.labels["shop"] == "eu"
         assert counted.labels["operator_name"] == "seen"

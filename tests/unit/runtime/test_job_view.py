@@ -56,7 +56,7 @@ def test_failures_are_kept_with_the_users_traceback():
     last = view.exceptions[-1]
     assert last.name == "UserCodeError"
     assert "ZeroDivisionError" in last.text
-    assert "divides" in last.task_name
+    assert last.task_name.endswith("divides -> Sink: Print to Std. Out (1/1)")
     assert view.state_timestamps["RESTARTING"] > 0
 
 

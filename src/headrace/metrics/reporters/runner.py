@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 
 from headrace.metrics.reporters.settings import ReporterPlan
@@ -33,10 +34,11 @@ class Reporting:
             self._threads.append(thread)
 
     def close(self) -> None:
-        """Reports a last time and ends; a reporter that takes too long is left behind."""
+        """Reports a last time and ends; reporters that take too long are left behind."""
         self._ended.set()
+        deadline = time.monotonic() + _CLOSE_SECONDS
         for thread in self._threads:
-            thread.join(_CLOSE_SECONDS)
+            thread.join(max(0.0, deadline - time.monotonic()))
         self._threads = []
 
     def _run(self, plan: ReporterPlan, samples: Callable[[], list[Sample]]) -> None:

@@ -41,8 +41,13 @@ class SparkExecutor:
         self._used: set[tuple[str, int]] = set()
 
     def start(self, spec: JobSpec) -> None:
-        """Ships the job: once per executor, as a broadcast that only new slots read."""
+        """Ships the job: once per executor, as a broadcast that only new slots read.
+
+        A job that was rescaled is started again: its stages have other partitions then, and its slots are new ones.
+        """
         self._spec = spec
+        self._line = None
+        self._used = set()
         self._group = f"headrace-{spec.job_id}"
         # No other driver of the job may find these slots: one that was replaced ends its own when it wakes up, not ours.
         self._run = spec.job_id[:8] + uuid.uuid4().hex[:8]

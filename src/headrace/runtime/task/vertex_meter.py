@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.graph.job_graph import JobVertex
-from headrace.metrics.values import Path, Value
+from headrace.metrics.values import Path, Spread, Value
 from headrace.operators.base import Operator
 from headrace.operators.source import SourceOperator
 from headrace.runtime.task.routing import EdgeWriter
@@ -27,7 +27,11 @@ _FEWEST_KEYS = 32
 
 
 class OperatorReport(NamedTuple):
-    """What an operator of a subtask did in the epoch. `metrics` are values since the subtask was built."""
+    """What an operator of a subtask did in the epoch.
+
+    `metrics` are those that have changed, with their values since the subtask was built: an epoch that does not count
+    is followed by a subtask that is built anew, so the driver misses none.
+    """
 
     operator_id: str
     records_in: int
@@ -59,6 +63,7 @@ class VertexMeter:
         self._left: set[tuple[int, str | None]] = set()
         self._beside: dict[int, float] = {}
         self._keys: list[Any] = []
+        self._sent: dict[tuple[int, Path], Value | int] = {}
 
     def add_writer(self, node: int, tag: str | None, writer: EdgeWriter) -> None:
         """An edge leaves the vertex at this operator."""
@@ -120,8 +125,18 @@ class VertexMeter:
             sending_seconds=sum(output.spent.get(id(writer), 0.0) for writer in self._writers.get(node, ())),
             input_watermark=MIN_TIMESTAMP if source else operator.watermark,
             output_watermark=max(output.watermark, operator.watermark) if source else output.watermark,
-            metrics=operator.context.metrics.values(),
+            metrics=self._changed(node, operator.context.metrics.values()),
         )
+
+    def _changed(self, node: int, values: dict[Path, Value]) -> dict[Path, Value]:
+        """What the driver does not know yet."""
+        changed = {}
+        for path, value in values.items():
+            mark = value.sketch.count if isinstance(value, Spread) else value  # a sketch has kilobytes
+            if self._sent.get((node, path)) != mark:
+                self._sent[node, path] = mark
+                changed[path] = value
+        return changed
 
     def _emitted(self, node: int, tag: str | None) -> int:
         output = self._operators[node].output
