@@ -6,7 +6,7 @@ import { History } from "./history";
 import { tail } from "./log";
 import { jobLink, parseRoute } from "./route";
 import { spansOf, ticks } from "./timeline";
-import { partsOf } from "./traceback";
+import { partsOf, raised } from "./traceback";
 import { visibleRows } from "./window";
 
 describe("routes", () => {
@@ -111,4 +111,6 @@ it("tracebacks are told apart into the user's lines and the engine's", () => {
     "ValueError: no",
   ].join("\n");
   expect(partsOf(text).map((part) => [part.kind, part.lines.length])).toEqual([["text", 1], ["engine", 2], ["user", 2], ["text", 1]]);
+  expect(raised(text)).toBe("ValueError: no");
+  expect(raised("lost connection")).toBe("");
 });

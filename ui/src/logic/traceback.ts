@@ -19,3 +19,9 @@ export function partsOf(traceback: string): Part[] {
   }
   return parts;
 }
+
+/** What was raised first, as Python says it: "ValueError: no". Empty if the text is no traceback. */
+export function raised(traceback: string): string {
+  const lines = traceback.split(/\r?\n/);
+  return lines.find((line, index) => /^\S/.test(line) && /^\s+\S/.test(lines[index - 1] ?? "")) ?? "";
+}

@@ -1,7 +1,8 @@
 /** The five questions that the head of a job page answers: healthy, slow, late, checkpoints, failures. */
 
-import type { Checkpoints, Exceptions, JobDetail } from "../api/types";
+import type { Checkpoints, ExceptionEntry, Exceptions, JobDetail } from "../api/types";
 import { ago, bytes, count, duration, percent, plural } from "./format";
+import { raised } from "./traceback";
 import type { VertexNumbers } from "./vertices";
 
 export type Mood = "good" | "watch" | "bad" | "neutral";
@@ -113,10 +114,15 @@ export function failures(exceptions: Exceptions | null, now: number): Verdict {
   const newest = entries[0];
   if (newest === undefined) return { question, mood: "good", answer: "None", detail: "no exception so far" };
   const more = entries.length > 1 ? `, ${entries.length} in all` : "";
-  return { question, mood: "bad", answer: shortName(newest.exceptionName), detail: ago(newest.timestamp, now) + more };
+  return { question, mood: "bad", answer: titleOf(newest), detail: ago(newest.timestamp, now) + more };
+}
+
+/** The user's own exception where there is one, else the name of what the job master caught. */
+export function titleOf(entry: ExceptionEntry): string {
+  return raised(entry.stacktrace) || shortName(entry.exceptionName);
 }
 
 /** "package.module.SomeError" is "SomeError". */
-export function shortName(exception: string): string {
+function shortName(exception: string): string {
   return exception.split(".").pop() || exception;
 }
