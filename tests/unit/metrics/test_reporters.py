@@ -227,15 +227,7 @@ def own(name, cls, **keys):
     return {f"metrics.reporter.{name}.{key}": value for key, value in values.items()}
 
 
-@pytest.fixture
-def importable(monkeypatch):
-    """Makes this module importable by its name, whatever way pytest has loaded it."""
-    import sys
-
-    monkeypatch.setitem(sys.modules, __name__, sys.modules.get(__name__) or __import__(__name__))
-
-
-def test_what_fails_in_one_reporter_reaches_neither_job_nor_the_others(samples, caplog, monkeypatch, importable):
+def test_what_fails_in_one_reporter_reaches_neither_job_nor_the_others(samples, caplog, monkeypatch):
     monkeypatch.setattr(Kept, "fails", 2)
     plans = read_reporters({**own("good", Kept), **own("bad", Closed)})
     reporting = Reporting(plans)
@@ -253,7 +245,7 @@ def test_what_fails_in_one_reporter_reaches_neither_job_nor_the_others(samples, 
     assert "'bad' cannot be opened" in caplog.text
 
 
-def test_filters_and_variables(samples, importable):
+def test_filters_and_variables(samples):
     keys = {
         "filter.includes": "taskmanager*:*:counter,meter;*:numRestarts",
         "filter.excludes": "*.orders*:late",
@@ -276,7 +268,7 @@ def test_filters_and_variables(samples, importable):
     }
 
 
-def test_only_the_listed_reporters_are_made(importable):
+def test_only_the_listed_reporters_are_made():
     configuration = {**own("a", Kept), **own("b", Kept), "metrics.reporters": "b"}
     assert [plan.settings.name for plan in read_reporters(configuration)] == ["b"]
 
@@ -300,7 +292,6 @@ def test_mistakes_in_the_configuration_are_said_before_the_job_starts(keys, text
     ("kind", "package"), [("prometheus", "prometheus_client"), ("opentelemetry", "opentelemetry.sdk")]
 )
 def test_a_missing_package_is_named_with_its_extra(kind, package, monkeypatch):
-    import builtins
     import importlib
     import sys
 
@@ -314,6 +305,5 @@ def test_a_missing_package_is_named_with_its_extra(kind, package, monkeypatch):
         return real(name, *args)
 
     monkeypatch.setattr(importlib, "import_module", without)
-    assert builtins.__import__ is not None
     with pytest.raises(MissingExtraError, match=rf"headrace\[{kind}\]"):
         read_reporters({"metrics.reporter.x.class": kind})

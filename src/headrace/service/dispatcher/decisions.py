@@ -10,7 +10,7 @@ from headrace.service.job_folder import Starts
 __all__ = ["Action", "Facts", "decide"]
 
 _HOUR = 3_600_000
-_STARTING = 10_000
+_STARTING = 5_000
 """Milliseconds in which a process that another dispatcher started may still be about to take its lock."""
 _CANCEL_GRACE = 30_000
 _LONGEST_DELAY = 30_000
