@@ -76,6 +76,8 @@ def test_blocks_compile(page):
 
 
 RUNNABLE = [page for page, blocks in BLOCKS.items() if any(block.runs for block in blocks)]
+SCRIPTS = [page for page in RUNNABLE if page.parent == ROOT or any("spark.stop()" in b.code for b in BLOCKS[page])]
+"""The README, and pages that end the Spark which the others share."""
 
 
 def written(page: Path, folder: Path) -> Path:
@@ -85,7 +87,7 @@ def written(page: Path, folder: Path) -> Path:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("page", [page for page in RUNNABLE if page.parent != ROOT], ids=name)
+@pytest.mark.parametrize("page", [page for page in RUNNABLE if page not in SCRIPTS], ids=name)
 def test_blocks_run(page, spark, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with patch.dict(os.environ):
@@ -94,7 +96,7 @@ def test_blocks_run(page, spark, tmp_path, monkeypatch):
 
 @pytest.mark.spark
 @pytest.mark.timeout(TIMEOUT_S + 60)
-@pytest.mark.parametrize("page", [page for page in RUNNABLE if page.parent == ROOT], ids=name)
+@pytest.mark.parametrize("page", SCRIPTS, ids=name)
 def test_blocks_run_as_a_script(page, run_script, tmp_path):
     finished = run_script(written(page, tmp_path), cwd=tmp_path, timeout_s=TIMEOUT_S)
     assert finished.returncode == 0, finished.report()

@@ -6,13 +6,21 @@ import os
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from headrace.common.errors import ConfigurationError
 from headrace.datastream import StreamExecutionEnvironment
+from headrace.runtime.spark.context import spark_context
 
 pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def spark(spark: Any) -> Any:
+    """The context that jobs run on: another test may have stopped the one that the tests began with."""
+    return spark_context(None, {"spark.master": "local[2,4]"})
 
 
 def run_a_job(make_env) -> ConfigurationError:
