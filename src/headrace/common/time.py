@@ -13,7 +13,7 @@ from functools import total_ordering
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.no_java import NoJava
 
-__all__ = ["Duration", "Instant", "Time", "millis_of"]
+__all__ = ["Duration", "Instant", "Time", "millis_of", "utc_text"]
 
 _NANOS_PER_MILLI = 1_000_000
 _NANOS_PER_SECOND = 1_000_000_000
@@ -25,6 +25,19 @@ def _whole(value: object, what: str) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeMismatchError(f"{what} takes a whole number", seen=value, expected="int")
     return int(value.__index__())
+
+
+def utc_text(millis: int) -> str:
+    """Write a moment for people, to the second; one that the calendar does not have as its number.
+
+    >>> utc_text(1_600_000_000_000), utc_text(2**62)
+    ('2020-09-13 12:26:40', '4611686018427387904')
+    """
+    try:
+        moment = datetime.datetime.fromtimestamp(millis / 1000, datetime.timezone.utc)
+    except (OverflowError, OSError, ValueError):
+        return str(millis)
+    return moment.strftime("%Y-%m-%d %H:%M:%S")
 
 
 @total_ordering

@@ -12,10 +12,10 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from datetime import datetime, timezone
 from typing import Any
 
 from headrace.common.job_client import JobHandle
+from headrace.common.time import utc_text
 
 __all__ = ["live_table", "show_live"]
 
@@ -96,9 +96,4 @@ def _row(name: str, subtasks: list[Mapping[str, Any]]) -> str:
 
 
 def _time(mark: int | None) -> str:
-    if mark is None:
-        return "-"
-    try:
-        return datetime.fromtimestamp(mark / 1000, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
-    except (OverflowError, OSError, ValueError):
-        return str(mark)
+    return "-" if mark is None else utc_text(mark)

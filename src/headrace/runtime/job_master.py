@@ -22,7 +22,6 @@ from dataclasses import replace
 from typing import Any
 
 from headrace.checkpoint.errors import FencedError, RestoreRefusedError
-from headrace.checkpoint.model import Manifest
 from headrace.common.accumulators import merged_results
 from headrace.common.errors import ConfigurationError, HeadraceError, JobCancelledError, JobExecutionError
 from headrace.common.job_execution_result import JobExecutionResult
@@ -34,7 +33,8 @@ from headrace.operators.clock import Clock
 from headrace.runtime import manifests
 from headrace.runtime.checkpoints import FINISHED, Checkpoints
 from headrace.runtime.driver_results import DriverResults
-from headrace.runtime.epoch_result import EpochLostError, EpochResult, read_frames
+from headrace.runtime.epoch_result import EpochResult
+from headrace.runtime.epoch_runner import EpochRunner
 from headrace.runtime.executor import Executor, ExecutorView
 from headrace.runtime.flame_graphs import FlameGraphs
 from headrace.runtime.job_monitor import JobMonitor
@@ -43,8 +43,8 @@ from headrace.runtime.ledger import Ledger
 from headrace.runtime.options import RuntimeOptions
 from headrace.runtime.parallelism_file import ParallelismFile
 from headrace.runtime.program import Program
-from headrace.runtime.progress import ProgressView, describe_vertices, known_time, timestamp
-from headrace.runtime.rate import RateController
+from headrace.runtime.progress import ProgressView, epoch_facts
+from headrace.runtime.rate import RateController, critical_path
 from headrace.runtime.requests import Request, Requests
 from headrace.runtime.restarts import RestartPolicy
 from headrace.runtime.savepoints import discard, find_origin, write_savepoint
@@ -52,14 +52,11 @@ from headrace.runtime.task.internal_error import as_headrace_error
 from headrace.runtime.task.messages import CheckpointOrder, EpochOrder, TaskAck
 from headrace.runtime.task.state_folder import StateFolder
 
-_ATTEMPTS_PER_EPOCH = 4
-_LOSSES_PER_EPOCH = 2
 _EXIT_SECONDS = 15.0
 _CANCEL_GRACE_SECONDS = 1.0
 """For the epoch that runs when the job is cancelled: most end in time, and then no task is torn away."""
 _EXIT_GRACE_SECONDS = 4.0
 """The same when the program ends: what Spark says of torn tasks would be its last words."""
-_KEPT_FAILURES = 16
 _SHORTEST_EPOCH = 0.1
 """Seconds. An epoch aims at the interval of checkpoints, but below this it would hold hardly a record."""
 _PATIENCE, _MOST_PATIENCE = 1.1, 4.0
@@ -84,8 +81,6 @@ class JobMaster:
     ) -> None:
         self.job_id = JobID(program.job_id)
         self.last_epoch: dict[str, Any] = {}
-        self.failures: list[dict[str, Any]] = []
-        """What made the job fail so far, restarts included; the latest last."""
         self._program = program
         self._executor = executor
         self._options = options
@@ -115,6 +110,7 @@ class JobMaster:
         self._runtime = 0.0
         self._epoch_began = self._started
         self._idle = 0
+        self._runner = EpochRunner(executor, checkpoints, self._cancelled)
         self._progress = ProgressView(program.graph.name, options.progress)
         self._results = DriverResults(self._progress, hold=checkpoints.periodic)
         target = options.bounded_epoch_target if self._ledger.bounded else options.epoch_target
@@ -284,7 +280,6 @@ class JobMaster:
                 if self._cancelled.is_set() or isinstance(failure, _HOPELESS):
                     raise
                 delay = self._policy.delay(time.monotonic())
-                self._note_failure(failure, restarts=delay is not None)
                 if delay is None:
                     raise
                 self._give_up_progress(failure, delay)
@@ -322,10 +317,6 @@ class JobMaster:
         self._results.drop()
         with contextlib.suppress(Exception):
             self._checkpoints.abandon(self._ledger)
-
-    def _note_failure(self, failure: HeadraceError, *, restarts: bool) -> None:
-        self.failures.append({"timestamp": self._clock.now(), "error": failure, "restarts": restarts})
-        del self.failures[:-_KEPT_FAILURES]
 
     def _leave(self, ended: JobStatus) -> None:
         """Drops what is not to be kept of the checkpoints."""
@@ -429,15 +420,8 @@ class JobMaster:
         except Exception as error:
             request.fail(error)
             return
-        manifest = Manifest(
-            program.job_id,
-            self._checkpoints.generation,
-            0,
-            "rescale",
-            None,
-            tuple(manifests.file_entries(before)),
-            positions=manifests.packed_positions(before),
-            facts={"layout": manifests.layout_of(self._program.graph, self._program.plan)},
+        manifest = manifests.between_epochs(
+            before, self._program.graph, self._program.plan, program.job_id, self._checkpoints.generation
         )
         self._executor.close()
         self._executor.start(program.spec)
@@ -452,47 +436,18 @@ class JobMaster:
         request.succeed(parallelism)
 
     def _epoch(self, checkpoint: CheckpointOrder, drain: bool) -> EpochResult | None:
-        """Runs an epoch until its acknowledgements are of one piece; None if the job was cancelled meanwhile."""
+        """Runs the next epoch; None if the job was cancelled meanwhile."""
         self._epochs += 1
         whole = self._program.graph.settings.batch
         limit, seconds = (sys.maxsize, None) if whole else (self._rate.limit, self._rate.target)
-        why, losses = "", 0
-        for _ in range(_ATTEMPTS_PER_EPOCH):
-            order = self._ledger.order(
+
+        def order() -> EpochOrder:
+            made = self._ledger.order(
                 self._epochs, limit, seconds, self._options.testing_clock, checkpoint, drain=drain
             )
-            try:
-                result = self._attempt(replace(order, sampled=self._flames.wanted()))
-            except EpochLostError as error:
-                losses += 1
-                if losses == _LOSSES_PER_EPOCH:
-                    raise
-                name = self._program.graph.name
-                _log.warning("headrace: epoch %d of %r is run again: %s", self._epochs, name, error.seen)
-                continue
-            if result is None:
-                return None
-            if result.cause is not None:
-                self._checkpoints.abort(result.acks)
-                raise result.cause
-            why = self._ledger.check(order, result.acks) or ""
-            if not why:
-                self._ledger.apply(result.acks)
-                return result
-            self._checkpoints.abort(result.acks)
-        raise JobExecutionError(
-            f"Epoch {self._epochs} could not be completed in {_ATTEMPTS_PER_EPOCH} attempts: {why}",
-            remedy="see Spark's log for lost executors; speculation should be off.",
-        )
+            return replace(made, sampled=self._flames.wanted())
 
-    def _attempt(self, order: EpochOrder) -> EpochResult | None:
-        try:
-            frames = self._executor.run_epoch(order)
-        except Exception:
-            if self._cancelled.is_set():
-                return None
-            raise
-        return None if self._cancelled.is_set() else read_frames(frames)
+        return self._runner.run(self._ledger, order, self._program.graph.name)
 
     def _observe(self, epoch: int, acks: list[TaskAck], started: float, seconds: float) -> int:
         """Adapts the rate, keeps the progress; gives the records that sources read."""
@@ -500,24 +455,21 @@ class JobMaster:
         reports = [v for a in acks for v in a.vertices]
         read = [v.records_in for v in reports if v.vertex in sources]
         rows = sum(read)
-        self._rate.observe(max(read, default=0), seconds, _critical_path(acks))
-        watermark = known_time(self._ledger.watermark())
+        self._rate.observe(max(read, default=0), seconds, critical_path(acks))
         since, self._epoch_began = started + seconds - self._epoch_began, started
-        self.last_epoch = {
-            "id": str(self.job_id),
-            "name": self._program.graph.name,
-            "timestamp": timestamp(),
-            "epochId": epoch,
-            "numInputRows": rows,
-            "totalInputRows": self.last_epoch.get("totalInputRows", 0) + rows,
-            "inputRowsPerSecond": rows / since if since else 0.0,
-            "processedRowsPerSecond": rows / seconds if seconds else 0.0,
-            "durationMs": {"epoch": round(seconds * 1000)},
-            "watermark": watermark,
-            "watermarkLagMs": None if watermark is None else self._clock.now() - watermark,
-            "nextEpochLimit": self._rate.limit,
-            "vertices": describe_vertices(reports, {v.id: v.name for v in self._program.graph.vertices.values()}),
-        }
+        self.last_epoch = epoch_facts(
+            self._program.graph,
+            reports,
+            job_id=str(self.job_id),
+            epoch=epoch,
+            read=rows,
+            read_before=self.last_epoch.get("totalInputRows", 0),
+            seconds=seconds,
+            since_last=since,
+            watermark=self._ledger.watermark(),
+            now=self._clock.now(),
+            next_limit=self._rate.limit,
+        )
         self._progress.show(self.last_epoch)
         return rows
 
@@ -543,12 +495,3 @@ class JobMaster:
 
     def _checkpoint_files(self) -> str:
         return self._checkpoints.files if self._checkpoints.periodic else self._folder.path
-
-
-def _critical_path(acks: list[TaskAck]) -> float:
-    """How long the epoch's work took if every level waits for its longest task."""
-    longest: dict[int, float] = {}
-    for ack in acks:
-        busy = sum(v.busy_seconds for v in ack.vertices)
-        longest[ack.task[0]] = max(busy, longest.get(ack.task[0], 0.0))
-    return sum(longest.values())

@@ -5,7 +5,6 @@ Told by the loop of epochs: states, failures, acknowledgements. Asked by anybody
 
 from __future__ import annotations
 
-import re
 import socket
 import threading
 import time
@@ -15,6 +14,7 @@ from typing import Any
 
 from headrace.common.errors import HeadraceError
 from headrace.common.job_status import JobStatus
+from headrace.common.masking import masked
 from headrace.graph.job_graph import JobGraph, JobVertex
 from headrace.graph.job_plan import job_plan
 from headrace.graph.specs import SourceSpec
@@ -33,8 +33,6 @@ from headrace.runtime.windowed import Windowed
 __all__ = ["JobMonitor"]
 
 _KEPT_EXCEPTIONS = 16
-_SECRET = re.compile(r"password|secret|token|api-?key|account\.key|service-key|basic-auth|auth-params|jaas|credential")
-_HIDDEN = "******"
 _VIEW_SECONDS = 1.0
 """How long a view may serve others that ask, if nothing has happened meanwhile."""
 
@@ -52,7 +50,7 @@ class JobMonitor:
     ) -> None:
         """`checkpoints` gives the statistics of the job's checkpoints."""
         self._job_id = job_id
-        self._configuration = {k: _HIDDEN if _SECRET.search(k.lower()) else v for k, v in configuration.items()}
+        self._configuration = masked(configuration)
         self._clock = clock
         self._checkpoints = checkpoints
         self._monotonic = monotonic

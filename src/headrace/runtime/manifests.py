@@ -27,6 +27,7 @@ __all__ = [
     "Origin",
     "as_committable",
     "as_handle",
+    "between_epochs",
     "file_entries",
     "files_by_owner",
     "key_groups_of",
@@ -64,6 +65,20 @@ class Origin:
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
+
+
+def between_epochs(ledger: Ledger, graph: JobGraph, plan: EpochPlan, job_id: str, generation: int) -> Manifest:
+    """Where a job stands without a checkpoint being made: for tasks that are cut anew and inherit from its own."""
+    return Manifest(
+        job_id,
+        generation,
+        0,
+        "rescale",
+        None,
+        tuple(file_entries(ledger)),
+        positions=packed_positions(ledger),
+        facts={"layout": layout_of(graph, plan)},
+    )
 
 
 def file_entries(ledger: Ledger) -> list[FileEntry]:

@@ -28,11 +28,46 @@ from collections.abc import Iterator
 from datetime import datetime, timezone
 from typing import Any
 
+from headrace.common.time import utc_text
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
+from headrace.graph.job_graph import JobGraph
 from headrace.runtime.task.messages import VertexReport
 
 _QUIET_SECONDS = 2.0
 _REFRESHES_PER_SECOND = 4
+
+
+def epoch_facts(
+    graph: JobGraph,
+    reports: list[VertexReport],
+    *,
+    job_id: str,
+    epoch: int,
+    read: int,
+    read_before: int,
+    seconds: float,
+    since_last: float,
+    watermark: int,
+    now: int,
+    next_limit: int,
+) -> dict[str, Any]:
+    """`last_epoch`: `read` records of the sources, in `seconds`, `since_last` seconds after the epoch before began."""
+    known = known_time(watermark)
+    return {
+        "id": job_id,
+        "name": graph.name,
+        "timestamp": timestamp(),
+        "epochId": epoch,
+        "numInputRows": read,
+        "totalInputRows": read_before + read,
+        "inputRowsPerSecond": read / since_last if since_last else 0.0,
+        "processedRowsPerSecond": read / seconds if seconds else 0.0,
+        "durationMs": {"epoch": round(seconds * 1000)},
+        "watermark": known,
+        "watermarkLagMs": None if known is None else now - known,
+        "nextEpochLimit": next_limit,
+        "vertices": describe_vertices(reports, {v.id: v.name for v in graph.vertices.values()}),
+    }
 
 
 def describe_vertices(reports: list[VertexReport], names: dict[str, str]) -> list[dict[str, Any]]:
@@ -152,8 +187,4 @@ def line(job_name: str, progress: dict[str, Any] | None, seconds: float) -> str:
     if mark is None:
         return f"{text}  watermark -"
     lag = (progress.get("watermarkLagMs") or 0) / 1000
-    try:
-        shown = datetime.fromtimestamp(mark / 1000, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
-    except (OverflowError, OSError, ValueError):
-        shown = str(mark)
-    return f"{text}  watermark {shown}  lag {lag:,.1f} s"
+    return f"{text}  watermark {utc_text(mark)}  lag {lag:,.1f} s"

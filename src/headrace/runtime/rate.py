@@ -5,6 +5,8 @@ This is the back pressure: when the epoch takes long, the sources read less. Pur
 
 from __future__ import annotations
 
+from headrace.runtime.task.messages import TaskAck
+
 _GROWTH = 100.0
 _SHRINK = 0.2
 
@@ -36,3 +38,12 @@ class RateController:
         wanted = records * spare / max(busy, seconds / 1000, 1e-9)
         low, high = self.limit * _SHRINK, self.limit * _GROWTH
         self.limit = int(min(max(wanted, low, 1), high, self._maximum))
+
+
+def critical_path(acks: list[TaskAck]) -> float:
+    """How long the epoch's work took if every level waits for its longest task."""
+    longest: dict[int, float] = {}
+    for ack in acks:
+        busy = sum(v.busy_seconds for v in ack.vertices)
+        longest[ack.task[0]] = max(busy, longest.get(ack.task[0], 0.0))
+    return sum(longest.values())

@@ -16,11 +16,11 @@ from typing import Any
 from headrace.common.config_file import CONFIGURATION_FILE_VARIABLE, write_configuration
 from headrace.common.errors import HeadraceError
 from headrace.common.known_options import check_options
+from headrace.common.masking import masked_text
 from headrace.service.dispatcher.store import JobStore
 from headrace.service.dispatcher.uploads import Uploads
 from headrace.service.errors import RequestError
 from headrace.service.job_folder import JobFolder, Submission
-from headrace.service.masking import masked_text
 from headrace.service.rest.backend import RunRequest
 from headrace.service.settings import ServiceSettings
 

@@ -9,13 +9,13 @@ import time
 from headrace.common.checkpoint_options import CHECKPOINT_DIRECTORY
 from headrace.common.configuration import Configuration
 from headrace.common.errors import HeadraceError, InvalidProgramError
+from headrace.common.masking import masked_text
 from headrace.runtime.job_master import JobMaster
 from headrace.runtime.job_view import JobView
 from headrace.runtime.savepoints import discard
 from headrace.service.job_folder import End, JobFolder
 from headrace.service.job_process.control_server import ControlServer
 from headrace.service.local_job import LocalJob
-from headrace.service.masking import masked_text
 
 __all__ = ["JobWatch"]
 

@@ -11,7 +11,7 @@ import traceback
 from typing import Any
 
 from headrace import __version__
-from headrace.service.masking import masked
+from headrace.common.masking import masked
 from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import Call, Endpoint, Field, File
 from headrace.service.rest.lookup import job_of
