@@ -267,7 +267,9 @@ class Ledger:
         orders = {}
         for vertex in group.vertices:
             if vertex in self._sources:
-                budget = ReadBudget(limit, seconds, self._alignment_limit(vertex))
+                budget = ReadBudget(
+                    limit, seconds, self._alignment_limit(vertex), self._sources[vertex].source.more_splits
+                )
                 orders[vertex] = SourceOrder(tuple(self._positions[vertex, subtask].values()), budget)
         return orders
 
@@ -291,7 +293,13 @@ class Ledger:
     def _discover(self) -> None:
         for vertex, entry in self._sources.items():
             parallelism = self._graph.vertices[vertex].parallelism
-            known = frozenset(s for i in range(parallelism) for s in self._positions[vertex, i])
+            splits = [p for i in range(parallelism) for p in self._positions[vertex, i].values()]
+            known = frozenset(p.split.id for p in splits)
+            entry.source.note_finished(frozenset(p.split.id for p in splits if p.finished))
             for split in entry.source.discover(known):
-                fewest = min(range(parallelism), key=lambda i: len(self._positions[vertex, i]))
+                fewest = min(range(parallelism), key=lambda i: self._unread(vertex, i))
                 self._positions[vertex, fewest][split.id] = SplitPosition(split)
+
+    def _unread(self, vertex: str, subtask: int) -> int:
+        """How many splits a subtask still has to read."""
+        return sum(not p.finished for p in self._positions[vertex, subtask].values())
