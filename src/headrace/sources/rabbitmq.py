@@ -15,7 +15,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from headrace.common.bad_record import BadRecord
 from headrace.common.errors import BadRecordError, HeadraceError, JobExecutionError, reason_of, shortened
@@ -37,6 +37,14 @@ class _Received:
     body: bytes
     id: str | None
     again: bool
+
+
+@dataclass(frozen=True)
+class _ReadSoFar:
+    """At the end of an epoch: the ids that were read, and the last message."""
+
+    ids: list[str]
+    last: _Received
 
 
 class RabbitQueue(Source):
@@ -78,6 +86,8 @@ class _Connection(threading.Thread):
         self.generation = 0
         self._stop = threading.Event()
         self._acknowledge_up_to = (0, 0)
+        self.acknowledged = (0, 0)
+        """A connection, and the last message on it of which the server knows that it is done with."""
 
     def run(self) -> None:
         settings = self._source.settings
@@ -120,6 +130,8 @@ class _Connection(threading.Thread):
                 if generation == number and tag:
                     self._acknowledge_up_to = (0, 0)
                     channel.basic_ack(tag, multiple=True)
+                    channel.queue_declare(source.queue, passive=True)  # its answer says that the server has the former
+                    self.acknowledged = (generation, tag)
         finally:
             with contextlib.suppress(Exception):
                 connection.close()
@@ -139,9 +151,9 @@ class _QueueReader(SplitReader):
         self._pending: dict[str, int] = dict.fromkeys(position, 0)
         """Ids that were read and are not acknowledged, with the connection that has sent them last."""
         self._last: _Received | None = None
-        self._all_sent_again = False
-        """Whether this connection has come to messages that nobody had before: those sent again come first."""
-        self._at_end: tuple[list[str], _Received | None, bool] = ([], None, False)
+        self._at_end: _ReadSoFar | None = None
+        self._asked: list[_ReadSoFar] = []
+        """What the server has been told to be done with, and has not confirmed yet."""
         self._connection = _Connection(source)
         self._connection.start()
 
@@ -150,15 +162,7 @@ class _QueueReader(SplitReader):
             self._acknowledge()
         connection = self._connection
         if connection.error is not None:
-            error = connection.error
-            raise (
-                error
-                if isinstance(error, HeadraceError)
-                else JobExecutionError(
-                    f"RabbitMQ at {self._source.settings.where} cannot be read: {error!r}",
-                    remedy="see that the server is reachable; automatic recovery waits for it",
-                )
-            ) from error
+            self._fail(connection.error)
         with connection.lock:
             messages = [connection.received.popleft() for _ in range(min(limit, len(connection.received)))]
         if not messages:
@@ -182,6 +186,14 @@ class _QueueReader(SplitReader):
         kept = [value for value in values if value is not None]
         return Batch(kept, more=not kept, dead_letters=bad)
 
+    def _fail(self, error: BaseException) -> NoReturn:
+        if isinstance(error, HeadraceError):
+            raise error
+        raise JobExecutionError(
+            f"RabbitMQ at {self._source.settings.where} cannot be read: {error!r}",
+            remedy="see that the server is reachable; automatic recovery waits for it",
+        ) from error
+
     def _is_new(self, message: _Received) -> bool:
         if message.id is None:
             raise BadRecordError(
@@ -190,29 +202,43 @@ class _QueueReader(SplitReader):
                 expected="an id of its own for each message, from its producer",
                 remedy="make the source with use_correlation_id=False: then it reads at least once",
             )
-        self._all_sent_again = not message.again
         known = message.id in self._pending
         self._pending[message.id] = message.connection
         return not known
 
     def position(self) -> list[str]:
-        self._at_end = (list(self._pending), self._last, self._all_sent_again)
-        return self._at_end[0]
+        self._drop_acknowledged()
+        ids = list(self._pending)
+        if self._last is not None:
+            self._at_end, self._last = _ReadSoFar(ids, self._last), None
+        return ids
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
         self._acknowledge()
 
     def _acknowledge(self) -> None:
-        """All that was read up to the end of the last epoch. Ids are kept until the server can have heard of it."""
-        ids, last, all_sent_again = self._at_end
-        self._at_end = ([], None, False)
-        if last is None or last.connection != self._connection.generation:
-            return
-        self._connection.acknowledge(last)
-        for message_id in ids:
-            sent_by = self._pending[message_id]
-            if sent_by == last.connection or (all_sent_again and sent_by < last.connection):
-                del self._pending[message_id]
+        """All that was read up to the end of the last epoch."""
+        read, self._at_end = self._at_end, None
+        if read is not None and read.last.connection == self._connection.generation:
+            self._connection.acknowledge(read.last)
+            self._asked.append(read)
+
+    def _drop_acknowledged(self) -> None:
+        """Forgets ids that cannot come again: messages that are sent again come before all others."""
+        connection, tag = self._connection.acknowledged
+        for read in self._asked:
+            if (read.last.connection, read.last.tag) > (connection, tag):
+                continue
+            for message_id in read.ids:
+                sent_by = self._pending.get(message_id, connection + 1)
+                if sent_by == connection or (sent_by < connection and not read.last.again):
+                    del self._pending[message_id]
+        current = self._connection.generation
+        self._asked = [
+            read
+            for read in self._asked
+            if read.last.connection == current and (read.last.connection, read.last.tag) > (connection, tag)
+        ]
 
     def close(self) -> None:
         self._connection.stop()
