@@ -42,6 +42,8 @@ class SplitPosition:
     split: Split
     position: Any = None
     finished: bool = False
+    subtask: int | None = None
+    """Who had the split at a checkpoint; None otherwise."""
 
 
 class _OpenSplit:

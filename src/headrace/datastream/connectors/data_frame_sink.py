@@ -159,7 +159,7 @@ class _Committer(SinkCommitter):
             self._target.commit(paths, self._job_id, handle.checkpoint)
             with open(mark, "xb") as file:
                 os.fsync(file.fileno())
-        _remove([*paths, *self._marks])
+        _remove([*paths, *(former for former in self._marks if former != mark)])
         self._marks = [mark]  # the next commit comes when this one is noted in the checkpoint
 
     def close(self) -> None:

@@ -135,8 +135,9 @@ def write_files(frame: DataFrame, folder: str) -> list[str]:
 
 def read_files(session: SparkSession, paths: Sequence[str], schema: types.StructType) -> DataFrame:
     """A DataFrame of the rows in files; one without rows if there are none."""
+    empty = session.createDataFrame([], schema)  # makes the session the active one of this thread, too
     if not paths:
-        return session.createDataFrame([], schema)
+        return empty
     return session.read.schema(schema).parquet(*(f"file://{os.path.abspath(path)}" for path in paths))
 
 
