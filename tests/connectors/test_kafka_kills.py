@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 JOB = Path(__file__).parent / "kafka_kit" / "counting_job.py"
-KEYS, EACH = 7, 200
+KEYS, EACH = 7, 100
 # Where the first and the second process die: after a commit whose end they do not see, and with a manifest but no commit.
 KILLS = ("commit.ambiguous:4", "manifest.post:3")
 

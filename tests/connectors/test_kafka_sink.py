@@ -126,7 +126,7 @@ def test_an_aborted_handle_leaves_nothing(broker: Broker, tmp_path: Path) -> Non
     (handle,) = task.epoch(["a"], 1)
     assert task.committer.abort(handle)
     assert os.listdir(tmp_path) == []
-    with pytest.raises(JobExecutionError, match="could not be written to Kafka"):
+    with pytest.raises(StagedOutputLostError, match="neither sent nor staged"):
         task.committer.commit(handle)
     assert broker.values(topic, committed=False) == []
 

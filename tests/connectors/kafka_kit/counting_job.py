@@ -35,7 +35,7 @@ def main(servers: str, source: str, target: str, directory: str) -> None:
     configuration = Configuration.from_dict(
         {
             "headrace.job.id": "counting",
-            "headrace.epoch.max-records": "100",
+            "headrace.epoch.max-records": "50",
             "execution.checkpointing.interval": "100 ms",
             "execution.checkpointing.dir": f"{directory}/checkpoints",
             "headrace.state.directory": f"{directory}/state",
