@@ -109,7 +109,7 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "state_processor": ("Savepoints: read, change, make, compare", ("headrace.state_processor",)),
     "errors": ("Errors", ("headrace.common.errors",)),
     "cep": ("Patterns over streams", ("headrace.cep",)),
-    "metrics": ("Metrics", ("headrace.metrics",)),
+    "metrics": ("Metrics and reporters", ("headrace.metrics", "headrace.metrics.reporters")),
     "testing": ("The test kit", ("headrace.testing",)),
     "more": ("Other names", ("headrace.datastream", "headrace.common")),
 }

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 from headrace.common import errors
-from headrace.runtime import options
+from headrace.common import headrace_options as options
+from headrace.common.headrace_options import HEADRACE_OPTIONS
 from headrace.runtime.epoch_result import EpochLostError
 from headrace.runtime.options import read_options
 from headrace.runtime.spark import settings
@@ -25,8 +26,7 @@ def table(page: str) -> dict[str, list[str]]:
 
 
 def test_every_key_of_the_runtime_is_listed():
-    keys = {value for name, value in vars(options).items() if name.isupper() and isinstance(value, str)}
-    assert keys <= set(table("configuration.md"))
+    assert HEADRACE_OPTIONS.keys() <= table("configuration.md").keys()
 
 
 def test_the_listed_defaults_are_those_of_the_code(monkeypatch):
@@ -35,14 +35,14 @@ def test_the_listed_defaults_are_those_of_the_code(monkeypatch):
 
     defaults = read_options(Configuration())
     listed = {key: cells[0].strip("`") for key, cells in table("configuration.md").items()}
-    assert listed[options.EXECUTOR] == defaults.executor
-    assert listed[options.EPOCH_TARGET] == str(round(defaults.epoch_target * 1000))
-    assert listed[options.BOUNDED_EPOCH_TARGET] == str(round(defaults.bounded_epoch_target * 1000))
-    assert listed[options.FIRST_EPOCH_RECORDS] == str(defaults.first_records)
-    assert listed[options.MAX_EPOCH_RECORDS] == str(defaults.max_records)
-    assert listed[options.IDLE_POLL] == str(round(defaults.idle_poll * 1000))
-    assert listed[options.WATERMARK_RECORDS] == str(defaults.watermark_records)
-    assert listed[options.PROGRESS] == defaults.progress
+    assert listed[options.EXECUTOR.key] == defaults.executor
+    assert listed[options.EPOCH_TARGET.key] == str(round(defaults.epoch_target * 1000))
+    assert listed[options.BOUNDED_EPOCH_TARGET.key] == str(round(defaults.bounded_epoch_target * 1000))
+    assert listed[options.FIRST_EPOCH_RECORDS.key] == str(defaults.first_records)
+    assert listed[options.MAX_EPOCH_RECORDS.key] == str(defaults.max_records)
+    assert listed[options.IDLE_POLL.key] == str(round(defaults.idle_poll * 1000))
+    assert listed[options.WATERMARK_RECORDS.key] == str(defaults.watermark_records)
+    assert listed[options.PROGRESS.key] == defaults.progress
 
 
 def test_every_default_for_spark_is_listed(monkeypatch):

@@ -6,38 +6,82 @@ A new command is a click command in a file of its own, listed in `COMMANDS`. Cal
 
 from __future__ import annotations
 
+import importlib
+import json
 import sys
 
 import click
 
 from headrace import __version__
-from headrace.cli.graph_command import graph
-from headrace.cli.state_command import state
+from headrace.cli.errors import exit_code_of
 from headrace.common.errors import HeadraceError
 
 __all__ = ["app", "main"]
 
-COMMANDS = (graph, state)
+COMMANDS = {
+    "run": "run_command:run",
+    "run-application": "application_command:run_application",
+    "info": "run_command:info",
+    "graph": "graph_command:graph",
+    "list": "job_commands:list_jobs",
+    "cancel": "job_commands:cancel",
+    "stop": "job_commands:stop",
+    "savepoint": "job_commands:savepoint",
+    "checkpoint": "job_commands:checkpoint",
+    "rescale": "job_commands:rescale",
+    "cluster": "cluster_command:cluster",
+    "state": "state_command:state",
+    "doctor": "doctor_command:doctor",
+}
+"""In the order in which people meet them. A command is imported when it is called: most need little of headrace."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class LazyGroup(click.Group):
+    """Knows its commands by name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Give the names in their order."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command; None if there is none of this name."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(importlib.import_module(f"headrace.cli.{module}"), name)
+        return command
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="headrace")
 def app() -> None:
-    """Flink's programming model for Python, executed on Apache Spark."""
+    """Flink's programming model for Python, executed on Apache Spark.
 
+    \b
+    headrace doctor                   is this machine ready?
+    headrace run job.py               run a program here
+    headrace cluster start            a local Spark cluster and the job service
+    headrace run -d job.py            give a program to the service
+    headrace list                     what runs?
+    headrace stop -p DIR JOB          stop with a savepoint
+    headrace run -d -s SAVEPOINT job_v2.py
 
-for command in COMMANDS:
-    app.add_command(command)
+    `headrace COMMAND --help` has examples of each. Exit codes: 0 done, 1 failed, 2 wrong use or configuration, 3 the service
+    cannot be reached, 4 there is no such job.
+    """
 
 
 def main() -> None:
     """Run the command that the arguments of the process name; an error of headrace is shown without a traceback.
 
-    >>> sorted(app.commands)
-    ['graph', 'state']
+    >>> app.list_commands(click.Context(app))[:2]
+    ['run', 'run-application']
     """
+    wishes: dict[str, bool] = {}
     try:
-        app(prog_name="headrace")
+        app(prog_name="headrace", obj=wishes)
     except HeadraceError as error:
-        click.echo(f"headrace: {error}", err=True)
-        sys.exit(1)
+        text = str(error)
+        shown = json.dumps({"errors": [text], "code": error.code}, indent=2) if wishes.get("json") else text
+        click.echo(shown if wishes.get("json") else f"headrace: {text}", err=True)
+        sys.exit(exit_code_of(error))

@@ -1,13 +1,17 @@
-"""`headrace state ls|get|diff SAVEPOINT ...`: what is in a savepoint, and what a program would do with it."""
+"""`headrace state ls|get|scan|diff SAVEPOINT ...`: what is in a savepoint, and what a program would do with it."""
 
 from __future__ import annotations
 
 import ast
+import itertools
+import json
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
+from headrace.cli.options import json_option, show, wants_json
 from headrace.cli.programs import planned
 from headrace.state_processor import SavepointReader, savepoint_diff
 
@@ -20,26 +24,48 @@ _trust = click.option(
 
 @click.group()
 def state() -> None:
-    """Look into savepoints."""
+    """Look into savepoints and checkpoints.
+
+    \b
+    headrace state ls SAVEPOINT                     its operators and their states
+    headrace state get SAVEPOINT counter count a    one value
+    headrace state scan SAVEPOINT counter count     all keys and values
+    headrace state diff SAVEPOINT job_v2.py         would the new version start on it?
+    """
 
 
 @state.command()
 @_trust
+@json_option
 @click.argument("savepoint")
 def ls(savepoint: str, trust: bool) -> None:
     """List the operators and states of SAVEPOINT, and where its sources stand."""
     reader = SavepointReader.read(savepoint, trust)
-    for operator in reader.operators():
-        click.echo(f"{operator.uid or operator.id}  {operator.name!r}, max parallelism {operator.max_parallelism}")
-        for name, kind in sorted(operator.states.items()):
-            click.echo(f"    {name}: {kind}")
-    for source, splits in reader.source_positions().items():
+    positions = reader.source_positions()
+    operators = [
+        {"uid": o.uid, "id": o.id, "name": o.name, "maxParallelism": o.max_parallelism, "states": dict(o.states)}
+        for o in reader.operators()
+    ]
+    sources = {
+        source: [{"split": str(s.split.id), "finished": s.finished, "position": repr(s.position)} for s in splits]
+        for source, splits in positions.items()
+    }
+    show({"operators": operators, "sources": sources}, _listed(operators, sources))
+
+
+def _listed(operators: list[dict[str, Any]], sources: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
+    for operator in operators:
+        yield f"{operator['uid'] or operator['id']}  {operator['name']!r}, max parallelism {operator['maxParallelism']}"
+        for name, kind in sorted(operator["states"].items()):
+            yield f"    {name}: {kind}"
+    for source, splits in sources.items():
         for split in splits:
-            click.echo(f"{source}  split {split.split.id}: {'finished' if split.finished else repr(split.position)}")
+            yield f"{source}  split {split['split']}: {'finished' if split['finished'] else split['position']}"
 
 
 @state.command()
 @_trust
+@json_option
 @click.argument("savepoint")
 @click.argument("uid")
 @click.argument("name", metavar="STATE")
@@ -53,11 +79,45 @@ def get(savepoint: str, uid: str, name: str, key: str, trust: bool) -> None:
     if value is None:
         click.echo("The key has no value.", err=True)
         sys.exit(1)
-    click.echo(repr(value))
+    show({"key": _plain(_literal(key)), "value": _plain(value)}, [repr(value)])
+
+
+@state.command()
+@_trust
+@json_option
+@click.option("-l", "--limit", type=click.IntRange(min=1), help="Stop after this many.")
+@click.argument("savepoint")
+@click.argument("uid")
+@click.argument("name", metavar="STATE")
+def scan(savepoint: str, uid: str, name: str, limit: int | None, trust: bool) -> None:
+    """Show all keys and values of the keyed STATE of the operator UID, a line for each.
+
+    With --json each line is a JSON document of its own, so that large states can be read as they come.
+    """
+    rows = SavepointReader.read(savepoint, trust).keyed_state(uid, name)
+    for row in itertools.islice(rows, limit):
+        key, *window, value = row
+        if wants_json():
+            shown = {"key": _plain(key), **({"window": _plain(window[0])} if window else {}), "value": _plain(value)}
+            click.echo(json.dumps(shown, ensure_ascii=False))
+        else:
+            click.echo("  ".join(map(repr, row)))
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has a form for, as it is; all else as Python writes it."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {key: _plain(item) for key, item in value.items()}
+    return repr(value)
 
 
 @state.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @_trust
+@json_option
 @click.argument("savepoint")
 @click.argument("program", type=click.Path(exists=True, dir_okay=False))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
@@ -67,7 +127,7 @@ def diff(savepoint: str, program: str, arguments: tuple[str, ...], trust: bool) 
     The program is run up to its first execute(). ARGUMENTS are passed on to it.
     """
     found = savepoint_diff(savepoint, planned(program, arguments), trust)
-    click.echo(str(found))
+    show({"restorable": found.is_restorable(), "lines": str(found).splitlines()}, [str(found)])
     if not found.is_restorable():
         sys.exit(1)
 

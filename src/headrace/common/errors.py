@@ -71,6 +71,8 @@ class HeadraceError(Exception):
     """
 
     code: ClassVar[str] = "HEADRACE"
+    location: str | None = None
+    """`host:process id` of the worker that it comes from, if it comes from one."""
 
     def __init__(
         self,

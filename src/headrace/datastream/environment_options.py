@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from headrace.common.config_file import load_configuration
 from headrace.common.config_options import ConfigOption
 from headrace.common.configuration import Configuration
 from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
@@ -42,7 +43,9 @@ class EnvironmentOptions(NoJava):
 
     def __init__(self, configuration: Configuration | None = None, *, spark: Any = None) -> None:
         """Programs call `StreamExecutionEnvironment.get_execution_environment`."""
-        self._configuration = Configuration(configuration)
+        self._configuration = Configuration.from_dict(load_configuration())
+        if configuration is not None:
+            self._configuration.add_all(configuration)
         self._spark = spark
         self._execution_config = ExecutionConfig(self._configuration)
         if (self._configuration.get(options.PARALLELISM) or 0) < 1:

@@ -34,7 +34,6 @@ CHAINING = (
 CHAINING_ACROSS_MAX_PARALLELISM = (
     _key("pipeline.operator-chaining.chain-operators-with-different-max-parallelism").boolean_type().default_value(True)
 )
-PRE_AGGREGATE = _key("headrace.windows.pre-aggregate").boolean_type().default_value(True)
 JOB_NAME = _key("pipeline.name").string_type().default_value("Flink Streaming Job")
 TIME_CHARACTERISTIC = _key("pipeline.time-characteristic").string_type().default_value("EventTime")
 CACHED_FILES = _key("pipeline.cached-files").list_type().default_value([])

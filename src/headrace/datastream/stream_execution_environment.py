@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.common.configuration import Configuration
 from headrace.common.errors import InvalidProgramError, JobExecutionError, TypeMismatchError
+from headrace.common.headrace_options import PRE_AGGREGATE
 from headrace.common.job_client import JobClient
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.typeinfo import TypeInformation
@@ -20,6 +21,7 @@ from headrace.datastream.checkpointing_options import CheckpointingOptions
 from headrace.datastream.declared_types import declared_type
 from headrace.datastream.execution_mode import RuntimeExecutionMode
 from headrace.datastream.functions import ParallelSourceFunction, SourceFunction
+from headrace.datastream.notebook import show_live
 from headrace.datastream.planning import plan_reached
 from headrace.datastream.streams.cached_data_stream import keep_for_later, with_caches
 from headrace.datastream.streams.checks import check_function
@@ -269,7 +271,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
             chaining_enabled=self.is_chaining_enabled(),
             chain_across_max_parallelism=self.is_chaining_of_operators_with_different_max_parallelism_enabled(),
             batch=self._is_batch(),
-            pre_aggregate=options.value_of(self._configuration, options.PRE_AGGREGATE),
+            pre_aggregate=options.value_of(self._configuration, PRE_AGGREGATE),
             job_name=job_name or options.value_of(self._configuration, options.JOB_NAME),
         )
 
@@ -307,8 +309,10 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         return result
 
     def execute_async(self, job_name: str = _DEFAULT_NAME) -> JobClient:
-        """Start the program and give a client to watch and cancel it."""
-        return JobClient(self.submit(job_name))
+        """Start the program and give a client to watch and cancel it; in a notebook a live table is shown."""
+        job = self.submit(job_name)
+        show_live(job, job_name)
+        return JobClient(job)
 
     def submit(self, job_name: str | None = None) -> JobMaster:
         """Start what was built since the last run; streams can be built on after it."""

@@ -1,8 +1,27 @@
-"""Metrics that functions keep; the names are those of `pyflink.metrics`.
+"""Metrics that functions keep; the names are those of `pyflink.metrics`, and some more of Flink's own.
 
-Decides what a metric can do and how groups are nested. Values live in the subtask; nothing is reported yet.
+Decides what a metric can do, how groups are nested, how values are put together, and how they are reported. Values live in the
+subtask; with the end of each epoch they come to the driver, where the reporters are.
 """
 
-from headrace.metrics.metricbase import Counter, Distribution, Meter, Metric, MetricGroup
+from headrace.metrics.metricbase import (
+    Counter,
+    Distribution,
+    Gauge,
+    Histogram,
+    HistogramStatistics,
+    Meter,
+    Metric,
+    MetricGroup,
+)
 
-__all__ = ["Counter", "Distribution", "Meter", "Metric", "MetricGroup"]
+__all__ = [
+    "Counter",
+    "Distribution",
+    "Gauge",
+    "Histogram",
+    "HistogramStatistics",
+    "Meter",
+    "Metric",
+    "MetricGroup",
+]

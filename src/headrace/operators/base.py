@@ -17,7 +17,7 @@ from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.operators import function_state
 from headrace.operators.clock import ManualClock
 from headrace.operators.context import OperatorContext
-from headrace.operators.output import Output, Timestamps, Values
+from headrace.operators.output import LatencyMarker, Output, Timestamps, Values
 from headrace.operators.runtime_context import TaskRuntimeContext
 
 
@@ -116,6 +116,11 @@ class Operator:
             clock.set(now)
         self.advance_processing_time(now)
         self.output.emit_clock(now)
+
+    def process_marker(self, marker: LatencyMarker) -> None:
+        """A latency marker passes: keeps how long it was on its way, and hands it on."""
+        self.context.observe_latency(marker)
+        self.output.emit_marker(marker)
 
     def advance_processing_time(self, now: int) -> None:
         """The clock has moved: fires processing-time timers."""

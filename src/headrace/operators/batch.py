@@ -12,7 +12,7 @@ from typing import Any
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
 from headrace.operators.base import Operator
 from headrace.operators.broadcast import BroadcastProcessOperator
-from headrace.operators.output import Output, Timestamps, Values
+from headrace.operators.output import LatencyMarker, Output, Timestamps, Values
 
 _Record = tuple[int, int, Any, "int | None"]
 
@@ -49,6 +49,9 @@ class GroupedInput:
         """An injected clock has moved."""
         self._operator.process_clock(now)
 
+    def process_marker(self, marker: LatencyMarker) -> None:
+        """Latency means nothing in batch mode."""
+
     def process_watermark(self, timestamp: int) -> None:
         """The end: plays all keys, then lets event time end for good."""
         if timestamp != MAX_WATERMARK:
@@ -62,6 +65,7 @@ class GroupedInput:
             operator.output = _WithoutMarks(real)
             operator.process_watermark(MAX_WATERMARK)
             operator.advance_processing_time(MAX_WATERMARK)
+            real.records += operator.output.records
             operator.output = real
             operator.watermark = MIN_TIMESTAMP
         operator.process_watermark(MAX_WATERMARK)
@@ -103,6 +107,7 @@ class _WithoutMarks(Output):
     def __init__(self, real: Output) -> None:
         super().__init__()
         self.main, self.sides = real.main, real.sides
+        self.side_records, self.spent = real.side_records, real.spent
 
     def emit_watermark(self, timestamp: int) -> None:
         """Kept back."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -9,6 +10,7 @@ from headrace.common.accumulators import AccumulatorRegistry
 from headrace.metrics.local import LocalMetricGroup
 from headrace.operators.clock import Clock
 from headrace.operators.distributed_cache import DistributedCache
+from headrace.operators.output import LatencyMarker
 from headrace.state.keyed_backend import KeyedBackend
 from headrace.state.operator_state import OperatorStateBackend
 from headrace.state.timers import TimerQueue
@@ -44,6 +46,9 @@ class TaskInfo:
     job_parameters: dict[str, str] = field(default_factory=dict)
     state_directory: str = ""
     """A directory that all tasks and the driver see."""
+    latency_interval_ms: int = 0
+    """How often sources send latency markers; 0: never."""
+    latency_granularity: str = "operator"
 
 
 @dataclass(frozen=True)
@@ -91,3 +96,12 @@ class OperatorContext:
         self.keyed_state.now = self.clock.now
         self.event_timers: TimerQueue = self.keyed_state.timers(EVENT_TIMERS)
         self.processing_timers: TimerQueue = self.keyed_state.timers(PROCESSING_TIMERS)
+
+    def observe_latency(self, marker: LatencyMarker) -> None:
+        """Keeps how long a marker took to come here, apart by its source as the configuration says."""
+        group = self.metrics.add_group("latency")
+        if self.task.latency_granularity != "single":
+            group = group.add_group("source_id", marker.source_id)
+        if self.task.latency_granularity == "subtask":
+            group = group.add_group("source_subtask_index", str(marker.source_subtask))
+        group.histogram("latency").update(max(0, time.time_ns() // 1_000_000 - marker.emitted_ms))

@@ -51,6 +51,8 @@ class EventTime:
         """With `batch` only timestamps are assigned: there are no watermarks before the end."""
         self.watermark = MIN_TIMESTAMP
         self.idle = False
+        self.last_timestamp: int | None = None
+        """Of the last record, if it has one."""
         self._emit = emit
         self._changed = changed
         self._failure = failure
@@ -76,6 +78,8 @@ class EventTime:
             self._timed_out = False
             self.set_idle(False)
         times = self._assigned(values, timestamps)
+        if times is not None and times[-1] != MIN_TIMESTAMP:
+            self.last_timestamp = times[-1]
         if self._generator is None:
             self._emit(values, times)
             return

@@ -17,6 +17,7 @@ from headrace.common.errors import BadRecordError, HeadraceError, shortened
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP, WatermarkStrategy
 from headrace.operators.base import Operator, Place
 from headrace.operators.event_time import EventTime
+from headrace.operators.output import LatencyMarker
 from headrace.operators.runtime_context import TaskRuntimeContext
 from headrace.sources.base import Batch, ReaderContext, Source, Split, SplitReader
 
@@ -65,6 +66,13 @@ class SourceOperator(Operator):
         self._said_idle = False
         self._more_splits = False
         self.records = 0
+        self.held_back = False
+        """Whether the last `read` ended because of its budget: there may have been more."""
+        self.waited = 0.0
+        """Seconds of the last `read` in which there was nothing to read."""
+        self.event_timestamp: int | None = None
+        """Event time of the last record of the last batch."""
+        self._next_marker = 0
         self.tick: Callable[[], None] = lambda: None
         """Called between batches: lets the task fire processing-time timers."""
 
@@ -128,6 +136,7 @@ class SourceOperator(Operator):
         chunk = CHUNK if budget.watermark_limit is None else min(CHUNK, self.context.task.watermark_records)
         progress = True
         paused: set[str] = set()
+        self.held_back, self.waited = False, 0.0
         while progress and remaining > 0:
             progress = False
             for part in list(self._open.values()):
@@ -149,7 +158,7 @@ class SourceOperator(Operator):
                     self._finish(part)
                 self.tick()
                 if remaining <= 0 or (deadline is not None and time.monotonic() >= deadline):
-                    progress = False
+                    progress, self.held_back = False, bool(self._open)
                     break
         for part in list(self._open.values()):
             self._settle(part)
@@ -163,6 +172,9 @@ class SourceOperator(Operator):
 
     def _read_one(self, part: _OpenSplit, limit: int) -> Batch:
         now = self.context.clock.now()
+        if self.context.task.latency_interval_ms:
+            self._mark_latency()
+        began = time.perf_counter()
         try:
             batch = part.reader.read(limit, now)
         except HeadraceError:
@@ -170,13 +182,24 @@ class SourceOperator(Operator):
         except Exception as error:
             where = Place(f"split {part.split.id!r} at {part.reader.position()!r}")
             raise self.failure_for(error, where) from error
+        if not batch.values:
+            self.waited += time.perf_counter() - began
         self._emit(part, batch)
         return batch
+
+    def _mark_latency(self) -> None:
+        """Sends a latency marker if one is due. It is of the wall clock, whatever clock the job has."""
+        now = time.time_ns() // 1_000_000
+        if now >= self._next_marker and not self.context.task.batch:
+            self._next_marker = now + self.context.task.latency_interval_ms
+            self.output.emit_marker(LatencyMarker(self.context.operator_id, self.context.task.subtask, now))
 
     def _emit(self, part: _OpenSplit, batch: Batch) -> None:
         part.time.feed(batch.values, batch.timestamps)
         if batch.dead_letters:
             self._set_aside(list(batch.dead_letters))
+        if batch.values and part.time.last_timestamp is not None:
+            self.event_timestamp = part.time.last_timestamp
         if batch.clock is not None:
             self.process_clock(batch.clock)
         if batch.watermark is not None:

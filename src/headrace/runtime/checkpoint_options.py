@@ -7,18 +7,13 @@ from typing import TypeVar
 
 from headrace.checkpoint.settings import CheckpointSettings
 from headrace.common import checkpoint_options as keys
-from headrace.common.config_options import ConfigOption, ConfigOptions
+from headrace.common.config_options import ConfigOption
 from headrace.common.configuration import Configuration
 from headrace.common.errors import ConfigurationError
+from headrace.common.headrace_options import JOB_ID, TRUST
 from headrace.common.time import Duration
 
 T = TypeVar("T")
-
-JOB_ID = ConfigOptions.key("headrace.job.id").string_type().no_default_value()
-"""A name that a job keeps from process to process: it then goes on from its last checkpoint by itself."""
-
-TRUST = ConfigOptions.key("headrace.state.trust").boolean_type().default_value(False)
-"""Whether a savepoint is restored although it does not carry this user's signature."""
 
 _CLAIM_MODES = ("NO_CLAIM", "CLAIM", "LEGACY")
 

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from headrace.runtime.task.job_spec import JobSpec
 from headrace.runtime.task.messages import EpochOrder
+
+
+@dataclass(frozen=True)
+class ExecutorView:
+    """A process that tasks run in, as others see it. Sizes are in bytes; 0 where they are not known."""
+
+    id: str
+    host: str
+    port: int
+    slots: int
+    active_tasks: int = 0
+    memory: int = 0
+    used_memory: int = 0
+    start_ms: int = -1
 
 
 class Executor(Protocol):
@@ -25,4 +40,8 @@ class Executor(Protocol):
 
     def close(self) -> None:
         """Closes all functions and ends all processes of the job."""
+        ...
+
+    def executors(self) -> list[ExecutorView]:
+        """The processes that tasks can run in now; from any thread."""
         ...

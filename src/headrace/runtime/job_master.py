@@ -29,12 +29,16 @@ from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
 from headrace.graph.specs import SourceSpec
+from headrace.metrics.reporters.runner import Reporting
 from headrace.operators.clock import Clock
 from headrace.runtime import manifests
 from headrace.runtime.checkpoints import FINISHED, Checkpoints
 from headrace.runtime.driver_results import DriverResults
 from headrace.runtime.epoch_result import EpochLostError, EpochResult, read_frames
-from headrace.runtime.executor import Executor
+from headrace.runtime.executor import Executor, ExecutorView
+from headrace.runtime.flame_graphs import FlameGraphs
+from headrace.runtime.job_monitor import JobMonitor
+from headrace.runtime.job_view import JobView
 from headrace.runtime.ledger import Ledger
 from headrace.runtime.options import RuntimeOptions
 from headrace.runtime.parallelism_file import ParallelismFile
@@ -76,6 +80,7 @@ class JobMaster:
         checkpoints: Checkpoints,
         policy: RestartPolicy,
         clock: Clock,
+        reporting: Reporting,
     ) -> None:
         self.job_id = JobID(program.job_id)
         self.last_epoch: dict[str, Any] = {}
@@ -94,6 +99,10 @@ class JobMaster:
         self._restarts = 0
         self._epochs = 0
         self._status = JobStatus.CREATED
+        self._monitor = JobMonitor(program.job_id, options.configuration, clock, self.checkpoint_statistics)
+        self._monitor.begin(program.graph, 0)
+        self._reporting = reporting
+        self._flames = FlameGraphs()
         self._error: HeadraceError | None = None
         self._cancelled = threading.Event()
         self._left_alone = False
@@ -118,8 +127,9 @@ class JobMaster:
 
     def start(self) -> None:
         """Starts the loop."""
-        self._status = JobStatus.RUNNING
+        self._enter(JobStatus.RUNNING)
         self._progress.start()
+        self._reporting.start(self._monitor.samples)
         self._thread.start()
         atexit.register(self._at_exit)
 
@@ -148,9 +158,39 @@ class JobMaster:
         """Results of the accumulators so far."""
         return merged_results(report.accumulators for _, report in sorted(self._ledger.reports.items()))
 
+    def view(self) -> JobView:
+        """The job as plain data, from any thread."""
+        return self._monitor.view(self.accumulators())
+
+    def flame_graph(self, vertex_id: str, timeout: float = 10.0) -> dict[str, Any]:
+        """Where the user code of a vertex spends its time, as nested `{name, value, children}`.
+
+        Samples the vertex in the next epochs, unless that was done within the last half minute; waits for it, at most
+        for `timeout` seconds.
+        """
+        if vertex_id not in self._program.graph.vertices:
+            raise ConfigurationError(
+                "The job has no such vertex", seen=vertex_id, remedy="see JobMaster.view().vertices"
+            )
+        if self._finished.is_set():
+            timeout = 0.0
+        return self._flames.of(vertex_id, timeout)
+
     def checkpoint_statistics(self) -> dict[str, Any]:
         """Counts and the latest checkpoints, newest first."""
         return self._checkpoints.statistics.summary()
+
+    def executors(self) -> list[ExecutorView]:
+        """The processes that the tasks of the job can run in."""
+        return self._executor.executors()
+
+    def trigger_checkpoint(self) -> int:
+        """Makes a checkpoint at the end of the next epoch; gives its number."""
+        if not self._checkpoints.periodic:
+            raise ConfigurationError(
+                "The job makes no checkpoints", remedy="set execution.checkpointing.interval, or take a savepoint"
+            )
+        return int(self._requests.ask(Request(checkpoint=True)))
 
     def trigger_savepoint(self, directory: str | None) -> str:
         """Takes a savepoint at the end of the next epoch; gives its folder."""
@@ -173,6 +213,10 @@ class JobMaster:
         """Collected records as they come; raises what made the job fail."""
         return self._results.read(collect_id, lambda: self._error)
 
+    def _enter(self, status: JobStatus) -> None:
+        self._status = status
+        self._monitor.entered(status)
+
     def _savepoint_directory(self, directory: str | None) -> str:
         where = directory or self._options.durability.savepoint_directory
         if where is None:
@@ -186,7 +230,7 @@ class JobMaster:
         with self._lock:
             going = not self._finished.is_set()
             if going:
-                self._status = JobStatus.CANCELLING
+                self._enter(JobStatus.CANCELLING)
                 self._cancelled.set()
         if going and not self._finished.wait(grace):
             with contextlib.suppress(Exception):  # Spark itself may be gone
@@ -207,19 +251,23 @@ class JobMaster:
             ended = JobStatus.CANCELED if self._cancelled.is_set() else JobStatus.FINISHED
         except BaseException as error:
             self._error = as_headrace_error(error)
+            self._monitor.failed(self._error)
         finally:
             try:
                 self._executor.close()
             except Exception as error:
                 if self._error is None and not self._cancelled.is_set():
                     self._error, ended = as_headrace_error(error), JobStatus.FAILED
+                    self._monitor.failed(self._error)
             self._leave(ended)
             self._progress.close()
+            self._flames.close()
+            self._reporting.close()
             self._folder.remove()
             self._runtime = time.monotonic() - self._started
             atexit.unregister(self._at_exit)
             with self._lock:
-                self._status = ended
+                self._enter(ended)
                 self._finished.set()
                 self._results.end()
             self._requests.close(f"Job {self._program.graph.name!r} has ended: {ended.name}")
@@ -254,21 +302,23 @@ class JobMaster:
             origin = manifests.Origin(manifest, checkpoints.files)
         self._ledger = Ledger(program.job_id, program.graph, program.plan, self._state_directory())
         self._ledger.restarts = self._restarts
+        self._monitor.begin(program.graph, self._restarts)
         if origin is not None:
             manifests.start(self._ledger, program.graph, program.plan, origin)
             self._checkpoints.statistics.restored()
         self._stopped = manifest is not None and bool(manifest.facts.get(FINISHED))
         with self._lock:
             if not self._cancelled.is_set():
-                self._status = JobStatus.RUNNING
+                self._enter(JobStatus.RUNNING)
 
     def _give_up_progress(self, failure: HeadraceError, delay: float) -> None:
         """What was done since the last checkpoint is going to be done again."""
         _log.warning("headrace: %r starts again in %.1f s: %s", self._program.graph.name, delay, failure.message)
         with self._lock:
             if not self._cancelled.is_set():
-                self._status = JobStatus.RESTARTING
+                self._enter(JobStatus.RESTARTING)
         self._restarts += 1
+        self._monitor.failed(failure)
         self._results.drop()
         with contextlib.suppress(Exception):
             self._checkpoints.abandon(self._ledger)
@@ -313,10 +363,15 @@ class JobMaster:
                 return
             seconds = time.monotonic() - started
             self._results.take(result.outputs)
+            ended = time.monotonic()
             if checkpoint.now:
                 self._conclude(result.acks, request)
             self._delete_obsolete()
+            concluded = time.monotonic()
             self._results.wait_for_reader(self._cancelled)
+            client = time.monotonic() - concluded
+            self._monitor.epoch_done(result.acks, concluding=concluded - ended, client=client)
+            self._flames.take(result.acks)
             records = self._observe(self._epochs, result.acks, started, seconds)
             self._idle = 0 if records else self._idle + 1
             if self._idle and not self._ledger.ended:
@@ -331,10 +386,14 @@ class JobMaster:
         if manifest is not None:
             self._results.release()
             self._let_go_of_claimed()
-        if request is None or not request.savepoint:  # a rescale waits until nothing is staged
+        if request is None or request.parallelism is not None:  # a rescale waits until nothing is staged
             return
         if manifest is None:
-            request.fail(JobExecutionError("The savepoint failed: its checkpoint could not be completed"))
+            what = "savepoint" if request.savepoint else "checkpoint"
+            request.fail(JobExecutionError(f"The {what} failed: its checkpoint could not be completed"))
+            return
+        if request.checkpoint:
+            request.succeed(manifest.epoch)
             return
         assert request.directory is not None, "savepoints have a directory"
         try:
@@ -394,6 +453,7 @@ class JobMaster:
         ledger.predecessors = [file for files in before.files.values() for file in files]
         self._program, self._ledger = program, ledger
         self._checkpoints.rescaled(program.graph, program.plan)
+        self._monitor.begin(program.graph, self._restarts)
         request.succeed(parallelism)
 
     def _epoch(self, checkpoint: CheckpointOrder, drain: bool) -> EpochResult | None:
@@ -407,7 +467,7 @@ class JobMaster:
                 self._epochs, limit, seconds, self._options.testing_clock, checkpoint, drain=drain
             )
             try:
-                result = self._attempt(order)
+                result = self._attempt(replace(order, sampled=self._flames.wanted()))
             except EpochLostError as error:
                 losses += 1
                 if losses == _LOSSES_PER_EPOCH:

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import Any
 
-from headrace.common.config_options import ConfigOptions
+from headrace.common import headrace_options as keys
+from headrace.common.config_options import ConfigOption, ConfigOptions
 from headrace.common.configuration import Configuration
 from headrace.common.errors import ConfigurationError
+from headrace.common.known_options import check_options
 from headrace.runtime.checkpoint_options import DurabilityOptions, read_durability
+from headrace.runtime.task.job_spec import LatencySettings
 
-EXECUTOR = "headrace.executor"
-EPOCH_TARGET = "headrace.epoch.target-ms"
-BOUNDED_EPOCH_TARGET = "headrace.epoch.bounded-target-ms"
-FIRST_EPOCH_RECORDS = "headrace.epoch.first-records"
-MAX_EPOCH_RECORDS = "headrace.epoch.max-records"
-IDLE_POLL = "headrace.epoch.idle-poll-ms"
-WATERMARK_RECORDS = "headrace.watermark.interval-records"
-STATE_DIRECTORY = "headrace.state.directory"
-SPARK_MASTER = "spark.master"
-PROGRESS = "headrace.progress"
-RESCALE_FILE = "headrace.rescale.file"
-TESTING_CLOCK = "headrace.testing.clock"
 _JOB_PARAMETERS = ConfigOptions.key("pipeline.global-job-parameters").map_type().no_default_value()
+_LATENCY_INTERVAL = ConfigOptions.key("metrics.latency.interval").duration_type().no_default_value()
+_GRANULARITIES = ("single", "operator", "subtask")
 _PYTHON_EXECUTABLE = ConfigOptions.key("python.executable").string_type().no_default_value()
 
 
@@ -49,6 +41,8 @@ class RuntimeOptions:
     """The interpreter that functions run in, if the program asks for one of its own."""
     spark: dict[str, str] = field(default_factory=dict)
     job_parameters: dict[str, str] = field(default_factory=dict)
+    configuration: dict[str, str] = field(default_factory=dict)
+    """All keys that the program set."""
 
 
 def read_options(configuration: Configuration) -> RuntimeOptions:
@@ -57,45 +51,50 @@ def read_options(configuration: Configuration) -> RuntimeOptions:
     >>> read_options(Configuration()).executor in ("spark", "local")
     True
     """
-    values = configuration.to_dict()
+    check_options(configuration.to_dict())
     options = RuntimeOptions(
-        executor=values.get(EXECUTOR, os.environ.get("HEADRACE_EXECUTOR", "spark")),
-        epoch_target=_number(values, EPOCH_TARGET, 1000) / 1000,
-        bounded_epoch_target=_number(values, BOUNDED_EPOCH_TARGET, 4000) / 1000,
-        first_records=int(_number(values, FIRST_EPOCH_RECORDS, 5_000)),
-        max_records=int(_number(values, MAX_EPOCH_RECORDS, 1_000_000)),
-        idle_poll=_number(values, IDLE_POLL, 50) / 1000,
-        watermark_records=int(_number(values, WATERMARK_RECORDS, 1000)),
-        state_directory=values.get(STATE_DIRECTORY),
-        progress=values.get(PROGRESS, "auto"),
-        rescale_file=values.get(RESCALE_FILE),
-        testing_clock=_milliseconds(values, TESTING_CLOCK),
+        executor=configuration.get(keys.EXECUTOR, os.environ.get("HEADRACE_EXECUTOR")) or "spark",
+        epoch_target=_positive(configuration, keys.EPOCH_TARGET) / 1000,
+        bounded_epoch_target=_positive(configuration, keys.BOUNDED_EPOCH_TARGET) / 1000,
+        first_records=int(_positive(configuration, keys.FIRST_EPOCH_RECORDS)),
+        max_records=int(_positive(configuration, keys.MAX_EPOCH_RECORDS)),
+        idle_poll=_positive(configuration, keys.IDLE_POLL) / 1000,
+        watermark_records=int(_positive(configuration, keys.WATERMARK_RECORDS)),
+        state_directory=configuration.get(keys.STATE_DIRECTORY),
+        progress=configuration.get(keys.PROGRESS) or "auto",
+        rescale_file=configuration.get(keys.RESCALE_FILE),
+        testing_clock=configuration.get(keys.TESTING_CLOCK),
         durability=read_durability(configuration),
         python=configuration.get(_PYTHON_EXECUTABLE),
-        spark={k: str(v) for k, v in values.items() if k.startswith("spark.")},
+        spark={k: str(v) for k, v in configuration.to_dict().items() if k.startswith("spark.")},
         job_parameters=configuration.get(_JOB_PARAMETERS) or {},
+        configuration={key: str(value) for key, value in configuration.to_dict().items()},
     )
     if options.executor not in ("spark", "local"):
-        raise ConfigurationError(f"{EXECUTOR} names no executor", seen=options.executor, expected="spark or local")
+        raise ConfigurationError(
+            f"{keys.EXECUTOR.key} names no executor", seen=options.executor, expected="spark or local"
+        )
     return options
 
 
-def _number(values: dict[str, Any], key: str, default: float) -> float:
-    raw = values.get(key, default)
-    try:
-        number = float(raw)
-    except ValueError as error:
-        raise ConfigurationError(f"{key} is not a number", seen=raw) from error
-    if number <= 0:
-        raise ConfigurationError(f"{key} must be greater than 0", seen=raw)
+def read_latency_settings(configuration: Configuration) -> LatencySettings:
+    """How latency is to be measured.
+
+    >>> read_latency_settings(Configuration().set_string("metrics.latency.interval", "2 s")).interval_ms
+    2000
+    """
+    interval = configuration.get(_LATENCY_INTERVAL)
+    granularity = configuration.get_string("metrics.latency.granularity", "operator")
+    if granularity not in _GRANULARITIES:
+        raise ConfigurationError(
+            "metrics.latency.granularity is unknown", seen=granularity, expected=", ".join(_GRANULARITIES)
+        )
+    return LatencySettings(0 if interval is None else max(0, interval.to_millis()), granularity)
+
+
+def _positive(configuration: Configuration, option: ConfigOption[float]) -> float:
+    number = configuration.get(option)
+    assert number is not None  # the option has a default
+    if not number > 0:
+        raise ConfigurationError(f"{option.key} must be greater than 0", seen=number)
     return number
-
-
-def _milliseconds(values: dict[str, Any], key: str) -> int | None:
-    raw = values.get(key)
-    if raw is None:
-        return None
-    try:
-        return int(raw)
-    except ValueError as error:
-        raise ConfigurationError(f"{key} is not a whole number of milliseconds", seen=raw) from error

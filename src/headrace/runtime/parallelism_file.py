@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import time
+
+from headrace.common.config_file import parse_properties
 
 __all__ = ["ParallelismFile"]
 
 _PAUSE = 0.5
-_LINE = re.compile(r"^\s*['\"]?parallelism\.default['\"]?\s*:\s*([0-9]+)\s*(?:#.*)?$", re.MULTILINE)
 
 
 class ParallelismFile:
@@ -42,10 +42,10 @@ class ParallelismFile:
         self._seen = now
         try:
             with open(self._path, encoding="utf-8") as file:
-                found = _LINE.search(file.read())
+                found = parse_properties(file.read(), self._path).get("parallelism.default")
+            return int(found) if found else None
         except (OSError, ValueError):
             return None  # it is being written, or gone: the job stays as it is
-        return int(found[1]) if found else None
 
     def _look(self) -> tuple[int, int] | None:
         try:

@@ -17,8 +17,11 @@ __all__ = ["Request", "Requests"]
 
 @dataclass
 class Request:
-    """One wish. `savepoint`: take one, below `directory`; `stop`: then end; `drain`: let event time end first."""
+    """One wish. `checkpoint`: make one now; `savepoint`: take one, below `directory`; `stop`: then end; `drain`: let event
+    time end first.
+    """
 
+    checkpoint: bool = False
     savepoint: bool = False
     directory: str | None = None
     stop: bool = False

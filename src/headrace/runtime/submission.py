@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import uuid
 from typing import Any
 
 from headrace.common.configuration import Configuration
+from headrace.common.errors import ConfigurationError
 from headrace.common.restart_options import restart_strategy_from
 from headrace.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
 from headrace.graph.epoch_plan import EpochPlan, build_epoch_plan
 from headrace.graph.job_graph import JobGraph
 from headrace.graph.rescaling import with_key_groups
+from headrace.metrics.reporters.runner import Reporting
+from headrace.metrics.reporters.settings import read_reporters
 from headrace.operators.clock import SystemClock
 from headrace.runtime.checkpoint_options import DurabilityOptions
 from headrace.runtime.checkpoints import Checkpoints
 from headrace.runtime.executor import Executor
+from headrace.runtime.job_listeners import listeners_for
 from headrace.runtime.job_master import JobMaster
 from headrace.runtime.local.executor import LocalExecutor
 from headrace.runtime.manifests import Origin, key_groups_of
-from headrace.runtime.options import RuntimeOptions, read_options
+from headrace.runtime.options import RuntimeOptions, read_latency_settings, read_options
 from headrace.runtime.program import Program
 from headrace.runtime.restarts import policy_for
 from headrace.runtime.savepoints import find_origin
@@ -43,12 +48,17 @@ def submit(
     """Starts a job and gives its handle. `spark` is a SparkSession or SparkContext to run on, if the user has one."""
     options = read_options(configuration)
     durability = options.durability
+    reporting = Reporting(read_reporters(options.configuration))
     job_id = _job_id(durability.job_id)
-    origin = _origin(durability)
+    listeners = listeners_for(configuration)
+    for listener in listeners:
+        listener.submitting(job_id, graph.name)
+    origin = _origin(durability, job_id)
     if origin is not None:
         graph = with_key_groups(graph, key_groups_of(origin.manifest))
 
     backend = read_backend_settings(configuration)
+    latency = read_latency_settings(configuration)
 
     def make_spec(graph: JobGraph, plan: EpochPlan) -> JobSpec:
         return make_job_spec(
@@ -59,6 +69,7 @@ def submit(
             job_parameters=options.job_parameters,
             files=gather_files(configuration),
             backend=backend,
+            latency=latency,
         )
 
     plan = build_epoch_plan(graph)
@@ -73,11 +84,13 @@ def submit(
         checkpoints = Checkpoints(job_id, root, durability, graph, plan, clock.now)
         strategy = restart_strategy or restart_strategy_from(configuration) or RestartStrategies.fall_back_restart()
         policy = policy_for(strategy, durability.periodic)
-        master = JobMaster(program, executor, options, folder, checkpoints, policy, clock)
+        master = JobMaster(program, executor, options, folder, checkpoints, policy, clock, reporting)
         master.start()
     except BaseException:
         folder.remove()
         raise
+    for listener in listeners:
+        listener.started(master)
     return master
 
 
@@ -88,9 +101,13 @@ def _job_id(given: str | None) -> str:
     return given if re.fullmatch("[0-9a-f]{32}", given) else uuid.uuid5(_NAMES, given).hex
 
 
-def _origin(durability: DurabilityOptions) -> Origin | None:
+def _origin(durability: DurabilityOptions, job_id: str) -> Origin | None:
+    """What the job starts from. A savepoint that it has taken over is gone: its own checkpoints are in its place."""
     if durability.restore_path is None:
         return None
+    if durability.claim and durability.job_id is not None and durability.directory is not None:
+        with contextlib.suppress(ConfigurationError):  # it has none yet
+            return find_origin(join(durability.directory, job_id), trust=True)
     return find_origin(durability.restore_path, ignore_unclaimed=durability.ignore_unclaimed, trust=durability.trust)
 
 

@@ -14,7 +14,7 @@ from headrace.operators.batch import GroupedInput
 from headrace.operators.clock import ManualClock
 from headrace.operators.context import OperatorContext, TaskInfo
 from headrace.operators.factory import create_operator
-from headrace.operators.output import Timestamps, Values
+from headrace.operators.output import LatencyMarker, Timestamps, Values
 from headrace.runtime.task.channels import Valve
 from headrace.state.delta import OperatorState
 from headrace.state.heap import HeapKeyedBackend
@@ -41,6 +41,9 @@ class _Recorder:
 
     def process_clock(self, now: int) -> None:
         """The clock is the harness's own."""
+
+    def process_marker(self, marker: LatencyMarker) -> None:
+        """Markers are no output."""
 
 
 class _Driver:

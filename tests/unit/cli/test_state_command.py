@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from click.testing import CliRunner
 
@@ -66,3 +68,20 @@ def test_trust(savepoint, tmp_path, monkeypatch):
     monkeypatch.setenv("HEADRACE_STATE_KEY_FILE", str(tmp_path / "other.key"))
     assert isinstance(run("ls", savepoint).exception, StateError)
     assert run("ls", "--trust", savepoint).exit_code == 0
+
+
+def test_scan(savepoint):
+    done = run("scan", savepoint, "sums", "_reduce_state")
+    assert sorted(done.stdout.splitlines()) == ["'a'  ('a', 3)", "(1, 2)  'pair'", "7  'seven'"]
+    assert len(run("scan", "--limit", "2", savepoint, "sums", "_reduce_state").stdout.splitlines()) == 2
+    rows = [json.loads(line) for line in run("scan", "--json", savepoint, "sums", "_reduce_state").stdout.splitlines()]
+    assert {"key": [1, 2], "value": "pair"} in rows and {"key": "a", "value": ["a", 3]} in rows
+
+
+def test_json(savepoint):
+    listed = json.loads(run("ls", "--json", savepoint).stdout)
+    assert listed["operators"][0]["uid"] == "sums" and listed["operators"][0]["states"] == {"_reduce_state": "table"}
+    assert json.loads(run("get", "--json", savepoint, "sums", "_reduce_state", "7").stdout) == {
+        "key": 7,
+        "value": "seven",
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import pickle
 import signal
@@ -340,9 +341,9 @@ def test_jobs_that_end_at_the_same_time_may_sweep_at_the_same_time(tmp_path):
     stop = threading.Event()
 
     def come_and_go() -> None:
-        number = 0
-        while not stop.is_set():
-            number += 1
+        for number in itertools.cycle(range(20)):
+            if stop.is_set():
+                return
             with contextlib.suppress(OSError):  # swept while it was being made
                 executor_folder(tmp_path / f"headrace-{os.getuid()}-{number:016}", gone.pid)
 

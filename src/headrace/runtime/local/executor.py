@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import socket
 from collections import defaultdict
 
 from headrace.operators.distributed_cache import DistributedCache
+from headrace.runtime.executor import ExecutorView
 from headrace.runtime.local.files import FilesInProcess
 from headrace.runtime.task.frames import DATA, header_of
 from headrace.runtime.task.host import TaskHost
@@ -60,3 +62,7 @@ class LocalExecutor:
             self._files.leave()
         if errors:
             raise errors[0]
+
+    def executors(self) -> list[ExecutorView]:
+        """This process."""
+        return [ExecutorView("local", socket.gethostname(), 0, 1)]

@@ -12,6 +12,7 @@ import cloudpickle
 from pyspark import Broadcast, SparkContext
 
 from headrace.runtime.epoch_result import read_frames
+from headrace.runtime.executor import ExecutorView
 from headrace.runtime.spark.context import spark_context
 from headrace.runtime.spark.failures import as_epoch_error
 from headrace.runtime.spark.settings import is_local
@@ -40,8 +41,13 @@ class SparkExecutor:
         self._used: set[tuple[str, int]] = set()
 
     def start(self, spec: JobSpec) -> None:
-        """Ships the job: once per executor, as a broadcast that only new slots read."""
+        """Ships the job: once per executor, as a broadcast that only new slots read.
+
+        A job that was rescaled is started again: its stages have other partitions then, and its slots are new ones.
+        """
         self._spec = spec
+        self._line = None
+        self._used = set()
         self._group = f"headrace-{spec.job_id}"
         # No other driver of the job may find these slots: one that was replaced ends its own when it wakes up, not ours.
         self._run = spec.job_id[:8] + uuid.uuid4().hex[:8]
@@ -115,6 +121,14 @@ class SparkExecutor:
                 self._line.close()
             self._shipped.destroy()
 
+    def executors(self) -> list[ExecutorView]:
+        """Spark's executors; on a cluster the driver is none of them."""
+        if self._context._jsc is None:
+            return []
+        found = self._context._jsc.sc().statusStore().executorList(True)
+        known = [found.apply(i) for i in range(found.size())]
+        return [_executor_view(entry) for entry in known if self._local or entry.id() != "driver"]
+
     def _wait_for_tasks(self) -> bool:
         """After a cancelled or failed epoch: waits until no task of it runs any more; False if there was none."""
         if not self._unfinished:
@@ -160,3 +174,17 @@ def slots_per_executor(context: SparkContext, local: bool) -> int:
         if cores or time.monotonic() > deadline:
             return max(1, int(cores or context.defaultParallelism) // int(conf.get("spark.task.cpus") or 1))
         time.sleep(0.1)
+
+
+def _executor_view(summary: Any) -> ExecutorView:
+    host, _, port = str(summary.hostPort()).rpartition(":")
+    return ExecutorView(
+        id=str(summary.id()),
+        host=host,
+        port=int(port),
+        slots=int(summary.maxTasks()),
+        active_tasks=int(summary.activeTasks()),
+        memory=int(summary.maxMemory()),
+        used_memory=int(summary.memoryUsed()),
+        start_ms=int(summary.addTime().getTime()),
+    )

@@ -15,6 +15,20 @@ _REMEDY = (
     "Debian or Ubuntu: apt-get install openjdk-17-jre-headless; macOS: brew install openjdk@17; "
     "others: install any JDK 17 or later. Then set JAVA_HOME to its directory, or put its java on the PATH."
 )
+_OPENED = (
+    *("lang", "lang.invoke", "lang.reflect", "io", "net", "nio", "util", "util.concurrent", "util.concurrent.atomic"),
+    *("/jdk.internal.ref", "/sun.nio.ch", "/sun.nio.cs", "/sun.security.action", "/sun.util.calendar"),
+)
+"""Names without a slash are below `java`."""
+
+
+def opened_modules() -> list[str]:
+    """What Spark's own launcher opens to itself in java.base, as options of a JVM that is started without it."""
+    opened = [name[1:] if name[0] == "/" else f"java.{name}" for name in _OPENED]
+    return [
+        *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in opened),
+        "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
+    ]
 
 
 def java_command() -> str | None:

@@ -20,7 +20,7 @@ import pyspark
 from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 
-from headrace.runtime.spark.java import java_command
+from headrace.runtime.spark.java import java_command, opened_modules
 from headrace.runtime.spark.settings import is_local, log_configuration
 
 _EXIT_SECONDS = 10.0
@@ -31,11 +31,6 @@ _LAUNCHER_KEYS = (
     "spark.driver.extraClassPath",
     "spark.driver.extraLibraryPath",
 )
-_OPENED = (
-    *("lang", "lang.invoke", "lang.reflect", "io", "net", "nio", "util", "util.concurrent", "util.concurrent.atomic"),
-    *("/jdk.internal.ref", "/sun.nio.ch", "/sun.nio.cs", "/sun.security.action", "/sun.util.calendar"),
-)
-"""What Spark's own launcher opens to itself in java.base (names without a slash are below `java`)."""
 _QUICK_START = (
     # A driver's life is often short: compile for speed only what is really hot.
     "-XX:Tier4InvocationThreshold=50000",
@@ -68,12 +63,10 @@ def _command(home: Path, settings: dict[str, str]) -> list[str]:
     collector = (
         [] if any(option.endswith("GC") for option in own) or not memory.endswith(_SMALL_HEAP) else ["-XX:+UseSerialGC"]
     )
-    opened = [f"--add-opens=java.base/{name[1:] if name[0] == '/' else f'java.{name}'}=ALL-UNNAMED" for name in _OPENED]
     return [
         java_command() or "java",
         *("-cp", f"{home}/jars/*", f"-Xmx{memory}", "-XX:+IgnoreUnrecognizedVMOptions"),
-        *opened,
-        "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
+        *opened_modules(),
         *("--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED"),
         *("-Dio.netty.tryReflectionSetAccessible=true", "-Dio.netty.allocator.type=pooled"),
         "-Dio.netty.handler.ssl.defaultEndpointVerificationAlgorithm=NONE",

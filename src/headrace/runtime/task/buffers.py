@@ -44,12 +44,15 @@ class TargetBuffer:
         self._count = 0
         self._sequence = 0
         self._attempt = 0
+        self.sent_bytes = 0
+        self.sent_frames = 0
         self._send: Send
 
     def begin_epoch(self, attempt: int, send: Send) -> None:
         """Starts numbering frames anew."""
         self.values, self.timestamps, self.keys = [], None, None
         self._items, self._count, self._sequence = [], 0, 0
+        self.sent_bytes, self.sent_frames = 0, 0
         self._attempt = attempt
         self._send = send
 
@@ -97,6 +100,9 @@ class TargetBuffer:
     def _cut(self) -> None:
         level, partition = self._address
         header = Header(DATA, level, partition, self._edge, self._upstream, self._sequence, self._attempt)
-        self._send(level, partition, pack(header, self._items))
+        frame = pack(header, self._items)
+        self.sent_bytes += len(frame)
+        self.sent_frames += 1
+        self._send(level, partition, frame)
         self._items, self._count = [], 0
         self._sequence += 1

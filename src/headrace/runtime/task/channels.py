@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
-from headrace.runtime.task.frames import CLOCK, END, IDLE, RECORDS, WATERMARK
+from headrace.runtime.task.frames import CLOCK, END, IDLE, MARKER, RECORDS, WATERMARK
 
 Channel = tuple[int, int]
 Item = tuple[Any, ...]
@@ -134,4 +134,4 @@ def merged(valve: Valve, inputs: dict[Channel, Iterator[Item]]) -> Iterator[tupl
             del left[channel]
 
 
-__all__ = ["CLOCK", "END", "IDLE", "RECORDS", "WATERMARK", "Channel", "Item", "Valve", "merged"]
+__all__ = ["CLOCK", "END", "IDLE", "MARKER", "RECORDS", "WATERMARK", "Channel", "Item", "Valve", "merged"]

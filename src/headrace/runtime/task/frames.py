@@ -7,7 +7,7 @@ Layout: 1. header (fixed struct): kind, level and partition it is for, edge, ups
 
 Items of a DATA frame, in stream order:
     (RECORDS, values, timestamps, keys)   a run of records as encoded parallel lists
-    (WATERMARK, timestamp)   (IDLE, bool)   (END,)   (CLOCK, milliseconds)
+    (WATERMARK, timestamp)   (IDLE, bool)   (END,)   (CLOCK, milliseconds)   (MARKER, latency marker)
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, cast
 _HEADER = struct.Struct("<BHIIIIQ")
 
 DATA, ACK, DRIVER_OUTPUT, FAILURE = range(4)
-RECORDS, WATERMARK, IDLE, END, CLOCK = range(5)
+RECORDS, WATERMARK, IDLE, END, CLOCK, MARKER = range(6)
 
 
 class Header(NamedTuple):

@@ -7,7 +7,9 @@ count) is closed and built anew from its state files.
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
+import socket
 from pathlib import Path
 
 from headrace.common.errors import HeadraceError
@@ -18,6 +20,7 @@ from headrace.runtime.task.internal_error import as_headrace_error
 from headrace.runtime.task.job_spec import JobSpec
 from headrace.runtime.task.keyed_backends import BackendMaker
 from headrace.runtime.task.messages import EpochOrder, TaskFailure, TaskId
+from headrace.runtime.task.process_facts import watch_garbage_collector
 from headrace.runtime.task.task import Task
 
 
@@ -30,6 +33,7 @@ class TaskHost:
         self._files = files
         self._backends = BackendMaker(spec.backend, folder)
         self._tasks: dict[TaskId, Task] = {}
+        watch_garbage_collector()
 
     def run(self, order: EpochOrder, task_id: TaskId, attempt: int, frames: list[bytes], send: Send) -> bool:
         """Runs one task's part of an epoch; its acknowledgement or failure is sent as a frame too. True if it worked.
@@ -79,6 +83,7 @@ def failure_frame(task_id: TaskId, attempt: int, error: HeadraceError) -> bytes:
     """What tells the driver that a task has failed."""
     level, partition = task_id
     header = Header(FAILURE, level, partition, level, partition, 0, attempt)
+    error.location = f"{socket.gethostname()}:{os.getpid()}"
     try:
         return pack(header, TaskFailure(task_id, error))
     except (pickle.PicklingError, TypeError, AttributeError):  # an error class of the user's own, with more in it

@@ -40,6 +40,14 @@ class EdgeFacts:
 
 
 @dataclass(frozen=True)
+class LatencySettings:
+    """How latency is measured: never if the interval is 0; for each `single` operator, by source `operator`, or `subtask`."""
+
+    interval_ms: int = 0
+    granularity: str = "operator"
+
+
+@dataclass(frozen=True)
 class JobSpec:
     """A job as its workers see it."""
 
@@ -57,6 +65,7 @@ class JobSpec:
     working_directory: str = ""
     files: JobFiles = field(default_factory=JobFiles)
     backend: BackendSettings = field(default_factory=BackendSettings)
+    latency: LatencySettings = field(default_factory=LatencySettings)
 
     def load_vertex(self, vertex: str) -> tuple[JobVertex, tuple[JobEdge, ...]]:
         """A fresh copy of a vertex and its outgoing edges, user functions included."""
@@ -80,6 +89,7 @@ def make_job_spec(
     job_parameters: dict[str, str],
     files: JobFiles | None = None,
     backend: BackendSettings | None = None,
+    latency: LatencySettings | None = None,
 ) -> JobSpec:
     """Pickles a job graph for its workers."""
     vertices = {v.id: _pickled(v, tuple(graph.out_edges(v.id))) for v in graph.vertices.values()}
@@ -98,6 +108,7 @@ def make_job_spec(
         working_directory=os.getcwd(),
         files=files or JobFiles(),
         backend=backend or BackendSettings(),
+        latency=latency or LatencySettings(),
     )
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from headrace.common.accumulators import Accumulator
 from headrace.operators.source import ReadBudget, SplitPosition
+from headrace.runtime.task.process_facts import ProcessFacts
+from headrace.runtime.task.vertex_meter import HotKeyGroup, OperatorReport
 from headrace.sinks.base import Handle
 from headrace.state.files import StateFile
 
@@ -94,10 +96,33 @@ class EpochOrder:
     checkpoint: CheckpointOrder = NO_CHECKPOINT
     drain: bool = False
     """Whether sources end now, as if their input had."""
+    sampled: frozenset[str] = frozenset()
+    """Vertices whose user code is to be sampled for flame graphs."""
 
     def of_level(self, level: int) -> EpochOrder:
         """The part that the tasks of one level need."""
         return replace(self, tasks={k: v for k, v in self.tasks.items() if k[0] == level})
+
+
+class VertexMeasures(NamedTuple):
+    """What is only measured: nothing that the job does depends on it."""
+
+    life: int = 0
+    """Another number each time that the subtask is built anew: its operators' metrics then begin from zero."""
+    bytes_in: int = 0
+    bytes_out: int = 0
+    frames_in: int = 0
+    frames_out: int = 0
+    held_back: bool = False
+    """A source could have read more."""
+    waited_seconds: float = 0.0
+    """Part of the busy time in which a source waited for something to read."""
+    event_timestamp: int | None = None
+    """Event time of the last record that a source has read."""
+    hot_key_group: HotKeyGroup | None = None
+    operators: tuple[OperatorReport, ...] = ()
+    stacks: dict[tuple[str, ...], int] = {}  # noqa: RUF012 - never changed
+    """With sampling: how often each stack of user code was seen, the operator's name first."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +144,7 @@ class VertexReport:
     """Runs of records that go back to the beginning of an iteration, by its id."""
     handles: dict[str, list[Handle]] = field(default_factory=dict)
     """What sinks have staged, by operator id."""
+    measures: VertexMeasures = field(default_factory=VertexMeasures)
 
 
 @dataclass(frozen=True)
@@ -139,6 +165,7 @@ class TaskAck:
     """With a checkpoint: the kinds of all states by operator id and name."""
     checkpoint_seconds: float = 0.0
     """How long hooks, state file and making it durable took."""
+    process: ProcessFacts = field(default_factory=ProcessFacts)
 
 
 @dataclass(frozen=True)

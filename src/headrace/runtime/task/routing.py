@@ -14,9 +14,9 @@ from headrace.common.codecs import Codec
 from headrace.common.errors import HeadraceError, InvalidProgramError
 from headrace.graph import partitioners
 from headrace.operators.base import Operator
-from headrace.operators.output import Timestamps, Values
+from headrace.operators.output import LatencyMarker, Timestamps, Values
 from headrace.runtime.task.buffers import Send, TargetBuffer
-from headrace.runtime.task.frames import CLOCK, END, IDLE, RECORDS, WATERMARK
+from headrace.runtime.task.frames import CLOCK, END, IDLE, MARKER, RECORDS, WATERMARK
 from headrace.state.key_groups import TargetCache
 from headrace.state.opaque_key import hashable_keys
 
@@ -30,6 +30,7 @@ class EdgeWriter:
     def __init__(self, owner: Operator, targets: list[TargetBuffer]) -> None:
         self.owner = owner
         self.targets = targets
+        self._marked = owner.context.task.subtask
 
     def begin_epoch(self, epoch: int, attempt: int, send: Send) -> None:
         """Makes the buffers ready for an epoch."""
@@ -58,6 +59,11 @@ class EdgeWriter:
     def process_clock(self, now: int) -> None:
         """Broadcasts a move of an injected clock."""
         self._mark((CLOCK, now))
+
+    def process_marker(self, marker: LatencyMarker) -> None:
+        """Sends a latency marker to one target, the next one in turn: they are samples."""
+        self._marked = (self._marked + 1) % len(self.targets)
+        self.targets[self._marked].mark((MARKER, marker))
 
     def end(self) -> None:
         """Broadcasts the end of the stream."""
@@ -106,6 +112,10 @@ class LocalWriter(EdgeWriter):
     def process_clock(self, now: int) -> None:
         """Keeps the move of an injected clock."""
         self.items.append((CLOCK, now))
+
+    def process_marker(self, marker: LatencyMarker) -> None:
+        """Keeps the marker."""
+        self.items.append((MARKER, marker))
 
     def end(self) -> None:
         """Keeps the end."""

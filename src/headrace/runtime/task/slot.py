@@ -15,7 +15,6 @@ import contextlib
 import gc
 import os
 import pickle
-import resource
 import select
 import signal
 import socket
@@ -26,6 +25,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from headrace.runtime.task.process_facts import resident_bytes
 from headrace.runtime.task.slot_folder import (
     LifeMark,
     files_folder,
@@ -125,24 +125,16 @@ class _Memory:
         gc.disable()
         gc.collect()
         gc.freeze()
-        self._after_full = _resident_bytes()
+        self._after_full = resident_bytes()
 
     def between_epochs(self) -> None:
         gc.collect(0)
         gc.freeze()
-        if _resident_bytes() > 2 * self._after_full + (64 << 20):
+        if resident_bytes() > 2 * self._after_full + (64 << 20):
             gc.unfreeze()
             gc.collect()
             gc.freeze()
-            self._after_full = _resident_bytes()
-
-
-def _resident_bytes() -> int:
-    try:
-        with open("/proc/self/statm") as statm:
-            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:  # no /proc: the most it ever was, in bytes (macOS)
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            self._after_full = resident_bytes()
 
 
 class Ending:

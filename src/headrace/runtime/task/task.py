@@ -11,6 +11,7 @@ import os
 import socket
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from headrace.common.accumulators import AccumulatorRegistry
@@ -25,8 +26,10 @@ from headrace.runtime.task.driver_output import DriverOutputBuffer
 from headrace.runtime.task.frames import decode_timestamps, header_of, unpack
 from headrace.runtime.task.job_spec import EdgeFacts, JobSpec
 from headrace.runtime.task.keyed_backends import BackendMaker
-from headrace.runtime.task.messages import EpochOrder, TaskAck, TaskId
+from headrace.runtime.task.messages import EpochOrder, TaskAck, TaskId, VertexReport
+from headrace.runtime.task.process_facts import process_facts
 from headrace.runtime.task.routing import LocalWriter, create_writer
+from headrace.runtime.task.stack_sampler import StackSampler
 from headrace.runtime.task.state_log import StateLog
 from headrace.runtime.task.vertex_task import VertexTask
 from headrace.state.key_groups import key_group_range
@@ -82,6 +85,7 @@ class Task:
         self.version = None
         self._driver.begin_epoch(self.task_id, attempt, send)
         seen, channels = self._sorted(frames)
+        sampler = self._sampler(order.sampled) if order.sampled else None
         task_order, checkpoint = order.tasks[self.task_id], order.checkpoint
         name = epoch_name(order, attempt)
         info = EpochInfo(
@@ -102,12 +106,15 @@ class Task:
                 vertex.read(source.positions, source.budget, order.drain)
             else:
                 vertex.run(self._inputs_of(vertex.vertex.id, channels))
-            for writer in vertex.writers:
-                writer.flush()
+            vertex.flush()
+        if sampler is not None:
+            sampler.stop()
         started = time.perf_counter()
         for vertex in self.vertices:
             vertex.snapshot(checkpoint.number, checkpoint.timestamp, of_all=checkpoint.now)
-        reports = tuple(vertex.report() for vertex in self.vertices)
+        reports = tuple(vertex.report(*self._received(vertex.vertex.id, channels)) for vertex in self.vertices)
+        if sampler is not None:
+            reports = tuple(_with_stacks(report, sampler) for report in reports)
         state_file, is_base = None, False
         if order.write_state:
             state_file, is_base = self._log.write(checkpoint.number, name)
@@ -129,7 +136,17 @@ class Task:
             pid=os.getpid(),
             states=self._log.kinds() if checkpoint.now or all(report.ended for report in reports) else {},
             checkpoint_seconds=time.perf_counter() - started if checkpoint.now else 0.0,
+            process=process_facts(),
         )
+
+    def _sampler(self, wanted: frozenset[str]) -> StackSampler | None:
+        """Begins to sample this thread, if a vertex of the task is among those that are wanted."""
+        vertices = {v.vertex.id: list(v.operators.values()) for v in self.vertices if v.vertex.id in wanted}
+        if not vertices:
+            return None
+        sampler = StackSampler(vertices)
+        sampler.start()
+        return sampler
 
     def close(self) -> None:
         """Closes all functions once, then gives up the state."""
@@ -157,6 +174,12 @@ class Task:
             numbered.setdefault(channel, []).append((header.sequence, frame))
             seen[channel] = header.attempt
         return seen, {c: [f for _, f in sorted(parts, key=lambda p: p[0])] for c, parts in numbered.items()}
+
+    def _received(self, vertex: str, channels: dict[Channel, list[bytes]]) -> tuple[int, int]:
+        """How many frames and bytes came for a vertex."""
+        edges = {edge.index for edge in self._spec.in_edges(vertex)}
+        frames = [frame for channel, parts in channels.items() if channel[0] in edges for frame in parts]
+        return len(frames), sum(map(len, frames))
 
     def _inputs_of(self, vertex: str, channels: dict[Channel, list[bytes]]) -> dict[Channel, Iterator[Item]]:
         inputs: dict[Channel, Iterator[Item]] = {}
@@ -186,6 +209,8 @@ class Task:
             watermark_records=spec.watermark_records,
             job_parameters=spec.job_parameters,
             state_directory=order.state_directory,
+            latency_interval_ms=spec.latency.interval_ms,
+            latency_granularity=spec.latency.granularity,
         )
 
         accumulators = AccumulatorRegistry()
@@ -249,6 +274,11 @@ class Task:
                 if targets is None or self._subtask in targets:
                     channels[edge.index, up] = edge.input_number
         return channels
+
+
+def _with_stacks(report: VertexReport, sampler: StackSampler) -> VertexReport:
+    stacks = dict(sampler.stacks.get(report.vertex, {}))
+    return replace(report, measures=report.measures._replace(stacks=stacks))
 
 
 def epoch_name(order: EpochOrder, attempt: int) -> str:

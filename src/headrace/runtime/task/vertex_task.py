@@ -6,6 +6,7 @@ Life: built (operators set up, state restored by the caller), `open`, then per e
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -25,9 +26,10 @@ from headrace.operators.output import Consumer
 from headrace.operators.runtime_context import TaskRuntimeContext
 from headrace.operators.source import ReadBudget, SourceOperator, SplitPosition
 from headrace.operators.staged_sink import StagedSinkOperator
-from headrace.runtime.task.channels import CLOCK, END, IDLE, RECORDS, WATERMARK, Channel, Item, Valve, merged
-from headrace.runtime.task.messages import VertexReport
+from headrace.runtime.task.channels import CLOCK, END, IDLE, MARKER, RECORDS, WATERMARK, Channel, Item, Valve, merged
+from headrace.runtime.task.messages import VertexMeasures, VertexReport
 from headrace.runtime.task.routing import EdgeWriter
+from headrace.runtime.task.vertex_meter import VertexMeter
 
 MakeContext = Callable[[str, str, str | None], OperatorContext]
 
@@ -50,6 +52,7 @@ class VertexTask:
         self._records_in = 0
         self._busy = 0.0
         self._accumulated = b""
+        self._life = random.getrandbits(62)
         for node in vertex.nodes:
             context = make_context(node.operator_id, node.name, node.uid)
             operator = create_operator(node.spec, large_state=context.keyed_state.large)
@@ -58,6 +61,7 @@ class VertexTask:
         for edge in vertex.chained_edges:
             self.attach(edge.source, edge.tag, self.operators[edge.target])
         self.head = self.operators[vertex.head.id]
+        self._meter = VertexMeter(vertex, self.operators)
         self._receiver: Operator | GroupedInput = self.head
         if isinstance(self.head, SourceOperator):
             self.head.tick = self.tick
@@ -72,6 +76,7 @@ class VertexTask:
     def add_writer(self, node: int, tag: str | None, writer: EdgeWriter) -> None:
         """Connects an edge that leaves the vertex."""
         self.writers.append(writer)
+        self._meter.add_writer(node, tag, writer)
         self.attach(node, tag, writer)
 
     def open(self) -> None:
@@ -100,6 +105,7 @@ class VertexTask:
         """A source vertex's epoch; `drain`: it ends now, as if its input had."""
         assert isinstance(self.head, SourceOperator)
         started = time.perf_counter()
+        self._meter.begin_epoch()
         if not self.ended:
             before = self.head.records
             self.head.assign(list(positions))
@@ -116,6 +122,7 @@ class VertexTask:
     def run(self, inputs: dict[Channel, Iterator[Item]]) -> None:
         """Any other vertex's epoch: merges the channels and processes them."""
         started = time.perf_counter()
+        self._meter.begin_epoch()
         self._records_in = 0
         if not self.ended:
             self.tick()
@@ -132,6 +139,8 @@ class VertexTask:
         if kind == RECORDS:
             _, values, timestamps, keys = item
             self._records_in += len(values)
+            if keys is not None:
+                self._meter.sample(keys)
             if self._inputs[channel] == 0:
                 self._receiver.process_batch(values, timestamps, keys)
             else:
@@ -140,6 +149,9 @@ class VertexTask:
             return
         if kind == CLOCK:
             self._receiver.process_clock(item[1])
+            return
+        if kind == MARKER:
+            self._receiver.process_marker(item[1])
             return
         was_idle = self.valve.all_idle
         risen = None
@@ -158,16 +170,16 @@ class VertexTask:
 
     def _end_epoch(self) -> None:
         self.tick()
-        for operator in self.operators.values():
-            operator.end_epoch()
+        for node, operator in self.operators.items():
+            self._meter.timed(node, operator.end_epoch)
         self._keep_facts()
 
     def _end(self) -> None:
         """End of input: event time ends, functions finish and are closed, the end goes downstream."""
         if self.head.watermark < MAX_WATERMARK:
             self._receiver.process_watermark(MAX_WATERMARK)
-        for operator in self.operators.values():
-            operator.finish()
+        for node, operator in self.operators.items():
+            self._meter.timed(node, operator.finish)
         for writer in self.writers:
             writer.end()
         self.ended = True
@@ -239,18 +251,36 @@ class VertexTask:
         found = {id(chooser): (writer.owner, chooser) for writer in self.writers for chooser in writer.choosers}
         return list(found.values())
 
-    def report(self) -> VertexReport:
-        """What happened in the epoch."""
+    def flush(self) -> None:
+        """Sends what is left in the buffers of the edges."""
+        started = time.perf_counter()
+        for writer in self.writers:
+            writer.flush()
+        self._busy += time.perf_counter() - started
+
+    def report(self, frames_in: int = 0, bytes_in: int = 0) -> VertexReport:
+        """What happened in the epoch; `frames_in` and `bytes_in` came from other tasks."""
         timers = [t for o in self.operators.values() if (t := o.next_processing_timer()) is not None]
         positions = tuple(self.head.positions()) if isinstance(self.head, SourceOperator) else ()
-        records_out = sum(w.owner.output.records for w in self.writers)
-        for operator in self.operators.values():
-            operator.output.records = 0
+        source = self.head if isinstance(self.head, SourceOperator) else None
+        buffers = [target for writer in self.writers for target in writer.targets]
+        measures = VertexMeasures(
+            life=self._life,
+            bytes_in=bytes_in,
+            bytes_out=sum(buffer.sent_bytes for buffer in buffers),
+            frames_in=frames_in,
+            frames_out=sum(buffer.sent_frames for buffer in buffers),
+            held_back=source is not None and source.held_back and not self.ended,
+            waited_seconds=0.0 if source is None else source.waited,
+            event_timestamp=None if source is None else source.event_timestamp,
+            hot_key_group=self._meter.hot_key_group(),
+            operators=self._meter.reports(self._records_in, self._busy),
+        )
         return VertexReport(
             vertex=self.vertex.id,
             subtask=self.subtask,
             records_in=self._records_in,
-            records_out=records_out,
+            records_out=self._meter.records_out(),
             watermark=self.head.watermark,
             idle=self.head.idle if isinstance(self.head, SourceOperator) else self.valve.all_idle,
             next_timer=min(timers) if timers and not self.ended else None,
@@ -264,4 +294,5 @@ class VertexTask:
                 for o in self.operators.values()
                 if isinstance(o, StagedSinkOperator) and (handles := o.take_handles())
             },
+            measures=measures,
         )

@@ -1,0 +1,100 @@
+"""Application mode: the program itself runs on the cluster, as the driver of a Spark application. By `spark-submit`.
+
+1. The program, its settings and its files are put into one folder, the application.
+2. Standalone: `spark-submit` cannot send Python drivers there, so the class with which Spark runs Python files is sent; the
+   folder must be on a path that the workers reach. Spark starts the driver of a job with a name (`headrace.job.id`) again
+   if it dies.
+   YARN and Kubernetes: the folder travels as an archive, which Spark unpacks beside the driver.
+3. There `application_driver.py` runs the program with its settings.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from headrace.common.errors import ConfigurationError
+from headrace.common.headrace_options import JOB_ID
+from headrace.runtime.spark.java import opened_modules
+
+__all__ = ["make_application", "submit_command"]
+
+_DRIVER = "application_driver.py"
+_ARCHIVE = "application"
+_DRIVER_OPTIONS = "spark.driver.extraJavaOptions"
+_FILE_KEYS = ("python.files", "python.archives", "python.requirements")
+
+
+def make_application(program: Path, settings: Mapping[str, str], folder: Path) -> None:
+    """Put a program and all that it needs into a folder; paths in its settings become relative to that."""
+    folder.mkdir(parents=True, mode=0o700)
+    (folder / "program").mkdir()
+    shutil.copyfile(program, folder / "program" / program.name)
+    shutil.copyfile(Path(__file__).with_name(_DRIVER), folder / _DRIVER)
+    moved = dict(settings)
+    count = 0
+    for key in _FILE_KEYS:
+        separator = "#" if key == "python.requirements" else ","
+        entries = []
+        for entry in filter(None, settings.get(key, "").split(separator)):
+            path, mark, target = entry.partition("#")
+            place = f"files/{count}/{Path(path).name}"
+            _copy(Path(path), folder / place)
+            entries.append(place + mark + target)
+            count += 1
+        if entries:
+            moved[key] = separator.join(entries)
+    facts = {"program": program.name, "settings": moved}
+    (folder / "application.json").touch(mode=0o600)
+    (folder / "application.json").write_text(json.dumps(facts, indent=1))
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True)
+    if source.is_dir():
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+    elif source.is_file():
+        shutil.copyfile(source, target)
+    else:
+        raise ConfigurationError("A file of the program does not exist", seen=str(source))
+
+
+def submit_command(folder: Path, name: str, settings: Mapping[str, str], arguments: Sequence[str]) -> list[str]:
+    """Give the `spark-submit` that starts the application of a folder on `spark.master`.
+
+    >>> made = submit_command(Path("/data/app"), "count", {"spark.master": "spark://m:7077"}, ["--x"])
+    >>> made[-4:]
+    ['/data/app/application_driver.py', '', '/data/app', '--x']
+    """
+    master = settings.get("spark.master", "")
+    home = _spark_home()
+    spark = {key: value for key, value in settings.items() if key.startswith("spark.") and key != "spark.master"}
+    if master.startswith("spark://"):  # a worker starts drivers without them
+        own = spark.get(_DRIVER_OPTIONS, "")
+        spark[_DRIVER_OPTIONS] = " ".join([*opened_modules(), own]).strip()
+    command = [str(home / "bin" / "spark-submit"), "--master", master, "--deploy-mode", "cluster", "--name", name]
+    command += [part for key, value in sorted(spark.items()) for part in ("--conf", f"{key}={value}")]
+    if master.startswith("spark://"):
+        jar = min((home / "jars").glob("*.jar"), key=lambda path: path.stat().st_size)  # Spark wants one; any will do
+        # A driver that is started again goes on from its checkpoint only if the job has a name.
+        command += ["--supervise"] if JOB_ID.key in settings else []
+        command += ["--class", "org.apache.spark.deploy.PythonRunner", f"file:{jar}"]
+        return [*command, str(folder / _DRIVER), "", str(folder), *arguments]
+    if master == "yarn" or master.startswith("k8s://"):
+        archive = shutil.make_archive(str(folder), "zip", folder) if folder.is_dir() else f"{folder}.zip"
+        return [*command, "--archives", f"{archive}#{_ARCHIVE}", str(folder / _DRIVER), _ARCHIVE, *arguments]
+    raise ConfigurationError(
+        "Application mode runs the program on a cluster, and spark.master names none",
+        seen=master or "spark.master is not set",
+        expected="spark://host:port, yarn or k8s://...",
+        remedy="set spark.master with -D or in the configuration file; `headrace run` runs programs here",
+    )
+
+
+def _spark_home() -> Path:
+    found = importlib.util.find_spec("pyspark")
+    assert found is not None and found.origin is not None  # headrace depends on it
+    return Path(found.origin).parent

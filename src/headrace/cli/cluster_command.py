@@ -1,0 +1,84 @@
+"""`headrace cluster start|stop|status`: a Spark cluster and the job service on this machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from headrace.cli.local_cluster import LocalCluster
+from headrace.cli.options import json_option, settings_option, show
+from headrace.common import headrace_options as options
+from headrace.common.config_file import load_configuration
+
+__all__ = ["cluster"]
+
+
+@click.group()
+def cluster() -> None:
+    """Start, look at and end a Spark cluster and the job service on this machine.
+
+    \b
+    headrace cluster start                                master, two workers, service
+    headrace cluster start -w 1 -D rest.port=8082
+    headrace run -d job.py
+    headrace cluster status
+    headrace cluster stop
+    """
+
+
+@cluster.command()
+@click.option("-w", "--workers", type=click.IntRange(min=1), help="Workers of the cluster. [default: 2]")
+@settings_option
+@json_option
+def start(workers: int | None, settings: dict[str, str]) -> None:
+    """Start what does not run yet: a Spark master, workers, and the job service.
+
+    After the loss of a process the same command starts it again, under the jobs that run on.
+    """
+    if workers is not None:
+        settings = {**settings, options.CLUSTER_WORKERS.key: str(workers)}
+    local = LocalCluster(load_configuration(overrides=settings))
+    started = local.start()
+    status = local.status()
+    said = f"Started: {', '.join(started)}." if started else "All of it runs already."
+    show({"started": started, **status}, [said, *_lines(status)])
+
+
+@cluster.command()
+@settings_option
+@json_option
+def stop(settings: dict[str, str]) -> None:
+    """Cancel all jobs and end service, workers and master.
+
+    A job that shall go on later is stopped before, with `headrace stop`.
+    """
+    done = LocalCluster(load_configuration(overrides=settings)).stop()
+    lines = [f"Cancelled job {job}." for job in done["cancelled"]]
+    lines += [f"{name} did not end by itself and was killed." for name in done["forced"]]
+    lines.append(f"Ended: {', '.join(done['ended'])}." if done["ended"] else "Nothing ran.")
+    show(done, lines)
+
+
+@cluster.command("status")
+@settings_option
+@json_option
+def status_of_cluster(settings: dict[str, str]) -> None:
+    """Show what runs; the exit code is 1 if a process is missing or none was started."""
+    status = LocalCluster(load_configuration(overrides=settings)).status()
+    show(status, _lines(status))
+    if not status["running"]:
+        sys.exit(1)
+
+
+def _lines(status: dict[str, Any]) -> Iterator[str]:
+    if not status["processes"]:
+        yield "No cluster was started. `headrace cluster start` starts one."
+        return
+    for process in status["processes"]:
+        yield f"{process['name']:<10} {process['pid']:>8}  {'runs' if process['alive'] else 'IS GONE'}"
+    spark, service = status["spark"], status["service"]
+    yield f"Spark      {spark['master']}, {spark['workers']} workers, {spark['cores-used']} of {spark['cores']} cores used"
+    yield f"Service    {service['url']}, {service['jobs']} jobs run"

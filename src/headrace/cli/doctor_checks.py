@@ -1,0 +1,207 @@
+"""The checks of `headrace doctor`: each looks at one thing that jobs need, and knows what to do if it is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import socket
+import subprocess
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import headrace
+from headrace.cli.places import service_directory
+from headrace.common import checkpoint_options
+from headrace.common import headrace_options as options
+from headrace.common.config_file import configuration_file, load_configuration
+from headrace.common.configuration import Configuration
+from headrace.common.errors import HeadraceError
+from headrace.state.storage import file_system, join, local_path
+
+__all__ = ["Finding", "check_everything"]
+
+_PROBE_SECONDS = 120.0
+_LONGEST_SOCKET_PATH = 60
+"""Of the temporary directory: a Unix socket's whole path has a hundred characters, and headrace needs forty."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found; `remedy` says what to do if it is not `ok`."""
+
+    check: str
+    ok: bool
+    seen: str
+    remedy: str | None = None
+
+    @staticmethod
+    def of(check: str, error: HeadraceError) -> Finding:
+        """Make a finding of an error."""
+        seen = error.message if error.seen is None else f"{error.message}: {error.seen}"
+        return Finding(check, False, seen, error.remedy)
+
+
+def check_everything(overrides: Mapping[str, str], spark: bool) -> Iterator[Finding]:
+    """Give the findings one after the other; `spark` also runs a Spark job, which takes some seconds."""
+    try:
+        settings = load_configuration(overrides=overrides)
+    except HeadraceError as error:
+        yield Finding.of("configuration", error)
+        return
+    path = configuration_file()
+    yield Finding("configuration", True, f"{path} is read" if path.is_file() else "no file, all defaults")
+    java = _java()
+    yield java
+    yield Finding("python", True, f"{platform.python_version()}, headrace {headrace.__version__}, {sys.executable}")
+    if java.ok and spark:
+        yield _executors(settings)
+    yield _rest_port(settings)
+    yield _temporary_directory()
+    yield from _storage(settings)
+
+
+def _java() -> Finding:
+    from headrace.runtime.spark.java import java_command, major_version, require_java
+
+    try:
+        require_java()
+    except HeadraceError as error:
+        return Finding.of("java", error)
+    java = java_command() or "java"
+    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    version = major_version(said.stderr)
+    return Finding("java", version is not None, f"Java {version} in {java}" if version else said.stderr[:300])
+
+
+_PROBE = """
+import json, sys
+from headrace.runtime.spark.python_probe import probe_executors
+print(json.dumps(probe_executors(json.loads(sys.argv[1]))))
+"""
+
+
+def _executors(settings: Mapping[str, str]) -> Finding:
+    """Runs a small job on `spark.master`, in a process of its own: its Spark ends with it."""
+    own = {key: value for key, value in settings.items() if key.startswith("spark.")}
+    where = own.get("spark.master") or os.environ.get("HEADRACE_SPARK_MASTER") or "local Spark"
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _PROBE, json.dumps(own)],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_PROBE_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return Finding(
+            "executors",
+            False,
+            f"no executor of {where} answered within {_PROBE_SECONDS:.0f} s",
+            "look at the web page of the Spark master: are there workers with cores and memory that are free?",
+        )
+    if done.returncode:
+        return Finding("executors", False, _last_words(done.stderr), "check spark.master and spark.pyspark.python")
+    found: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
+    here = {"python": f"{sys.version_info[0]}.{sys.version_info[1]}", "headrace": headrace.__version__}
+    others = [f"{e['host']}: Python {e['python']}, headrace {e['headrace']}" for e in found if not _same(e, here)]
+    return Finding(
+        "executors",
+        not others,
+        "; ".join(others) or f"{where}: Python {here['python']} and headrace {here['headrace']} as here",
+        "set spark.pyspark.python to a Python of the same minor version that has the same headrace, on all machines",
+    )
+
+
+def _same(executor: Mapping[str, Any], here: Mapping[str, str]) -> bool:
+    return all(executor[key] == value for key, value in here.items())
+
+
+def _last_words(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    starts = [number for number, line in enumerate(lines) if line and not line[0].isspace()]
+    return "\n".join(lines[starts[-1] :] if starts else lines[-5:])[:1000]
+
+
+def _rest_port(settings: Mapping[str, str]) -> Finding:
+    host = settings.get("rest.bind-address", "127.0.0.1")
+    port = settings.get("rest.port", "8081")
+    noted = service_directory(settings) / "service.json"
+    if noted.is_file():
+        from headrace.cli.service_client import find_service
+
+        try:
+            service = find_service(None, settings)
+            service.jobs()
+            return Finding("service", True, f"runs at {service.rest.url}")
+        except HeadraceError:
+            pass
+    try:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, int(port)))
+    except (OSError, ValueError, OverflowError) as error:
+        return Finding(
+            "service",
+            False,
+            f"{host}:{port} cannot be used: {error}",
+            "set rest.port to a port that is free (0 takes any), or end the program that listens there",
+        )
+    return Finding("service", True, f"does not run; {host}:{port} is free for it")
+
+
+def _temporary_directory() -> Finding:
+    place = tempfile.gettempdir()
+    return Finding(
+        "temporary directory",
+        len(place) <= _LONGEST_SOCKET_PATH,
+        place,
+        "sockets are made in it, whose paths must be short: set TMPDIR to a shorter path, such as /tmp",
+    )
+
+
+def _storage(settings: Mapping[str, str]) -> Iterator[Finding]:
+    """Writes, reads and deletes a small file wherever jobs would."""
+    configuration = Configuration.from_dict(settings)
+    for option in (
+        checkpoint_options.CHECKPOINT_DIRECTORY,
+        checkpoint_options.SAVEPOINT_DIRECTORY,
+        options.STATE_DIRECTORY,
+    ):
+        place = configuration.get(option)
+        if place is not None:
+            yield _storage_at(option.key, place)
+
+
+def _storage_at(key: str, place: str) -> Finding:
+    name = f"headrace-doctor-{uuid.uuid4().hex}"
+    try:
+        same = _write_and_read(place, name)
+    except HeadraceError as error:
+        return Finding.of(key, error)
+    except Exception as error:  # whatever a file system of fsspec raises
+        return Finding(
+            key, False, f"{place}: {type(error).__name__}: {error}", "check the path and who may write there"
+        )
+    return Finding(key, same, place, None if same else "what was written there reads back differently")
+
+
+def _write_and_read(place: str, name: str) -> bool:
+    folder = local_path(place)
+    if folder is not None:
+        os.makedirs(folder, exist_ok=True)
+        file = Path(folder, name)
+        file.write_bytes(b"doctor")
+        same = file.read_bytes() == b"doctor"
+        file.unlink()
+        return same
+    system, path = file_system(join(place, name))
+    system.pipe_file(path, b"doctor")
+    same = system.cat_file(path) == b"doctor"
+    system.rm_file(path)
+    return bool(same)

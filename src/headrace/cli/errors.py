@@ -1,0 +1,64 @@
+"""What can go wrong between the command line and a service, and the exit codes of the commands.
+
+0    done
+1    it failed: the job, the savepoint, a check
+2    wrong arguments or configuration
+3    the service could not be reached
+4    there is no such job, program or savepoint
+130  interrupted (Ctrl-C)
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from headrace.common.errors import ConfigurationError, HeadraceError
+
+__all__ = ["NotFoundError", "ServiceError", "ServiceUnreachableError", "exit_code_of"]
+
+FAILED = 1
+WRONG_USE = 2
+
+
+class ServiceError(HeadraceError):
+    """The service refused, or could not do what it was asked.
+
+    >>> exit_code_of(ServiceError("no"))
+    1
+    """
+
+    code: ClassVar[str] = "SERVICE"
+    exit_code: ClassVar[int] = FAILED
+
+
+class ServiceUnreachableError(ServiceError):
+    """No service answers.
+
+    >>> exit_code_of(ServiceUnreachableError("no"))
+    3
+    """
+
+    code = "SERVICE_UNREACHABLE"
+    exit_code = 3
+
+
+class NotFoundError(ServiceError):
+    """The service knows no such job, program or savepoint.
+
+    >>> exit_code_of(NotFoundError("no"))
+    4
+    """
+
+    code = "NOT_FOUND"
+    exit_code = 4
+
+
+def exit_code_of(error: HeadraceError) -> int:
+    """Give the code that a command ends with when it raises this.
+
+    >>> exit_code_of(ConfigurationError("no"))
+    2
+    """
+    if isinstance(error, ServiceError):
+        return error.exit_code
+    return WRONG_USE if isinstance(error, ConfigurationError) else FAILED

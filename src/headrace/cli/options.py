@@ -1,0 +1,84 @@
+"""Options that several commands have, and how their results are shown.
+
+`--json` gives one JSON document on standard output and nothing else there; an error is then one too, on standard error.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import click
+
+from headrace.common.known_options import check_options
+
+__all__ = ["address_option", "json_option", "settings_option", "show", "wants_json"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _want_json(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        context.find_root().ensure_object(dict)["json"] = True
+
+
+def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    settings = {}
+    for entry in given:
+        key, equals, value = entry.partition("=")
+        if not key or not equals:
+            raise click.BadParameter(f"{entry!r} is not of the form key=value")
+        settings[key] = value
+    check_options(settings, "-D")
+    return settings
+
+
+def json_option(function: F) -> F:
+    """Add `--json`."""
+    return click.option(
+        "--json",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_want_json,
+        help="Show the result as one JSON document.",
+    )(function)
+
+
+def settings_option(function: F) -> F:
+    """Add `-D`; the command gets a dict `settings`."""
+    return click.option(
+        "-D",
+        "settings",
+        multiple=True,
+        metavar="KEY=VALUE",
+        callback=_settings,
+        help="Set an option, over the configuration file. May be given again and again.",
+    )(function)
+
+
+def address_option(function: F) -> F:
+    """Add `-m`; the command gets `address`."""
+    return click.option(
+        "-m",
+        "--jobmanager",
+        "address",
+        metavar="HOST:PORT",
+        help="The job service. Default: rest.address of the configuration, else the one of this machine.",
+    )(function)
+
+
+def wants_json() -> bool:
+    """Say whether the command that runs was given `--json`."""
+    given = click.get_current_context().find_root().obj
+    return isinstance(given, dict) and bool(given.get("json"))
+
+
+def show(value: Any, lines: Iterable[str]) -> None:
+    """Show a result: `value` as JSON, or `lines` for people."""
+    if wants_json():
+        click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    else:
+        for line in lines:
+            click.echo(line)

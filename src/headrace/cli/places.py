@@ -1,0 +1,28 @@
+"""The directories in which the service and the local cluster keep what they know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from headrace.common.headrace_options import CLUSTER_DIRECTORY, SERVICE_DIRECTORY
+
+__all__ = ["cluster_directory", "service_directory"]
+
+
+def service_directory(settings: Mapping[str, str]) -> Path:
+    """Give the directory of the job service.
+
+    >>> str(service_directory({"headrace.service.dir": "/data/service"}))
+    '/data/service'
+    """
+    return Path(settings.get(SERVICE_DIRECTORY.key) or Path.home() / ".headrace" / "service")
+
+
+def cluster_directory(settings: Mapping[str, str]) -> Path:
+    """Give the directory of the local cluster.
+
+    >>> str(cluster_directory({"headrace.cluster.dir": "/data/cluster"}))
+    '/data/cluster'
+    """
+    return Path(settings.get(CLUSTER_DIRECTORY.key) or Path.home() / ".headrace" / "cluster")

@@ -1,0 +1,137 @@
+"""Talks HTTP with a job service: Flink's REST, with the standard library only.
+
+Decides how a request is made (JSON, token, upload) and what its failures mean. A standby's redirect to the leader is
+followed, also for requests that change something. What to ask for is decided in `service_client`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+from headrace.cli.errors import NotFoundError, ServiceError, ServiceUnreachableError
+from headrace.common.errors import ConfigurationError
+
+__all__ = ["TOKEN_VARIABLE", "RestClient"]
+
+TOKEN_VARIABLE = "HEADRACE_TOKEN"  # noqa: S105 - the name of the variable
+_TIMEOUT_SECONDS = 60.0
+_REDIRECTS = 3
+_REDIRECT_CODES = (301, 302, 303, 307, 308)
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None  # urllib itself would make a GET of a POST
+
+
+class RestClient:
+    """A service at an address such as `127.0.0.1:8081` or `https://host/base`; paths are relative to it.
+
+    >>> RestClient("localhost:8081").url
+    'http://localhost:8081/'
+    """
+
+    def __init__(self, address: str, token: str | None = None) -> None:
+        """The token is what the service was started with; by default that of the environment variable HEADRACE_TOKEN."""
+        url = address if "://" in address else f"http://{address}"
+        if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+            raise ConfigurationError("This is no address of a service", seen=address, expected="host:port or a URL")
+        self.url = url.rstrip("/") + "/"
+        self._token = token or os.environ.get(TOKEN_VARIABLE)
+        # Proxies of the environment are for the way out; a service on this machine is never behind one.
+        local = urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
+        proxies = [urllib.request.ProxyHandler({})] if local else []
+        self._opener = urllib.request.build_opener(_NoRedirects, *proxies)
+
+    def get(self, path: str) -> Any:
+        """Give what a path answers."""
+        return self._request("GET", path)
+
+    def post(self, path: str, body: Any = None) -> Any:
+        """Send JSON."""
+        return self._request("POST", path, json.dumps(body or {}).encode(), "application/json")
+
+    def patch(self, path: str, body: Any = None) -> Any:
+        """Send JSON that changes something."""
+        return self._request("PATCH", path, json.dumps(body or {}).encode(), "application/json")
+
+    def delete(self, path: str) -> Any:
+        """Delete what is at a path."""
+        return self._request("DELETE", path)
+
+    def upload(self, path: str, file: Path, name: str | None = None) -> Any:
+        """Send a file as a form does, under its own name or another."""
+        boundary = secrets.token_hex(16)
+        shown = (name or file.name).replace('"', "%22").replace("\r", "").replace("\n", "")
+        head = (
+            f'--{boundary}\r\nContent-Disposition: form-data; name="jarfile"; filename="{shown}"\r\n'
+            "Content-Type: application/octet-stream\r\n\r\n"
+        )
+        body = head.encode() + file.read_bytes() + f"\r\n--{boundary}--\r\n".encode()
+        return self._request("POST", path, body, f"multipart/form-data; boundary={boundary}")
+
+    def _request(self, method: str, path: str, body: bytes | None = None, kind: str | None = None) -> Any:
+        url = urljoin(self.url, path.lstrip("/"))
+        for _ in range(_REDIRECTS + 1):
+            request = urllib.request.Request(url, data=body, method=method)  # noqa: S310 - http or https, checked above
+            request.add_header("Accept", "application/json")
+            if kind is not None:
+                request.add_header("Content-Type", kind)
+            if self._token:
+                request.add_header("Authorization", f"Bearer {self._token}")
+            try:
+                with self._opener.open(request, timeout=_TIMEOUT_SECONDS) as answer:
+                    return _json_of(answer.read(), url)
+            except urllib.error.HTTPError as error:
+                leader = error.headers.get("Location")
+                if error.code in _REDIRECT_CODES and leader:
+                    url = urljoin(url, leader)
+                    if urlsplit(url).scheme in ("http", "https"):
+                        continue
+                raise _refusal(error, url) from None
+            except (urllib.error.URLError, OSError) as error:
+                raise self._unreachable(error) from None
+        raise ServiceError("The service sends its clients in circles", seen=url)
+
+    def _unreachable(self, error: Exception) -> ServiceUnreachableError:
+        return ServiceUnreachableError(
+            f"No job service answers at {self.url}",
+            seen=str(getattr(error, "reason", error)),
+            remedy="start one with `headrace cluster start`, or name its address with -m HOST:PORT",
+        )
+
+
+def _json_of(text: bytes, url: str) -> Any:
+    if not text.strip():
+        return {}
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise ServiceError(
+            "What answers is no job service: its answer is no JSON", seen=f"{url}: {text[:100]!r}"
+        ) from None
+
+
+def _refusal(error: urllib.error.HTTPError, url: str) -> ServiceError:
+    """The service's own words, Flink's {"errors": [...]}, without the stack trace that may follow them."""
+    text = error.read()
+    try:
+        words = [str(part) for part in json.loads(text)["errors"] if part]
+    except (ValueError, KeyError, TypeError):
+        words = [text[:200].decode(errors="replace").strip()]
+    message = next((word for word in words if word), f"HTTP {error.code}")
+    if error.code in (401, 403):
+        return ServiceError(
+            f"The service refuses: {message}",
+            seen=url,
+            remedy=f"put its token into the environment variable {TOKEN_VARIABLE}",
+        )
+    kind = NotFoundError if error.code == 404 else ServiceError
+    return kind(message, seen=f"{url}, HTTP {error.code}")

@@ -1,0 +1,159 @@
+"""`headrace run FILE`: a program, attached to the terminal or given to the service; `headrace info FILE`: its plan."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+
+from headrace.cli.bundle import make_bundle, module_of
+from headrace.cli.launch import absolute_paths, launched_environment, run_program
+from headrace.cli.options import address_option, json_option, show, wants_json
+from headrace.cli.program_command import ProgramCommand, launch_settings, program_options
+from headrace.cli.programs import planned
+from headrace.cli.service_client import ServiceClient, find_service
+from headrace.common import checkpoint_options as keys
+from headrace.common.config_file import CONFIGURATION_FILE_VARIABLE, load_configuration
+from headrace.graph.json_plan import plan_as_json
+
+__all__ = ["existing_program", "info", "run"]
+
+
+@click.command(cls=ProgramCommand)
+@click.option("-d", "--detached", is_flag=True, help="Give it to the service and return at once.")
+@click.option(
+    "-sae",
+    "--shutdown-on-attached-exit",
+    is_flag=True,
+    help="Cancel a job of the service when this command is interrupted.",
+)
+@address_option
+@program_options
+@json_option
+def run(
+    program: str,
+    arguments: tuple[str, ...],
+    detached: bool,
+    shutdown_on_attached_exit: bool,
+    address: str | None,
+    **options: Any,
+) -> None:
+    """Run a program.
+
+    Attached (the default), the program is a child of this command: Ctrl-C cancels its job, its exit code is the
+    command's. Where its job runs says spark.master. With -d or -m the program goes to the job service, which runs it in
+    a process of its own, watches it, and starts it again from its last checkpoint if that process dies. With -m and
+    without -d the command waits for the job's end.
+
+    \b
+    headrace run job.py                                      here, on local Spark
+    headrace run -p 4 -D spark.master=spark://host:7077 job.py --input x
+    headrace run -d -pyfs helpers.py,models/ job.py          on the service
+    headrace run -d -s file:///data/savepoints/savepoint-5f3a12-0b9c job_v2.py
+    """
+    path = existing_program(program)
+    settings = absolute_paths(launch_settings(**options))
+    if detached or address is not None:
+        service = find_service(address, load_configuration(overrides=options["settings"]))
+        _run_on_service(service, path, arguments, settings, detached, shutdown_on_attached_exit)
+        return
+    code = run_program(str(path), arguments, load_configuration(overrides=settings), quiet=wants_json())
+    if wants_json():
+        show({"program": str(path), "exit-code": code, "state": "FAILED" if code else "FINISHED"}, [])
+    sys.exit(code)
+
+
+def _run_on_service(
+    service: ServiceClient,
+    path: Path,
+    arguments: tuple[str, ...],
+    settings: dict[str, str],
+    detached: bool,
+    cancel_when_interrupted: bool,
+) -> None:
+    job_id = _submit(service, path, _run_request(arguments, settings))
+    if detached:
+        show({"jobid": job_id}, [f"Job {job_id} has been submitted."])
+        return
+    if not wants_json():
+        click.echo(f"Job {job_id} has been submitted; waiting for its end.")
+    try:
+        state = service.wait_for_end(job_id)
+    except KeyboardInterrupt:
+        if cancel_when_interrupted:
+            service.cancel(job_id, timeout=60.0)
+        raise
+    reason = service.root_exception(job_id) if state == "FAILED" else None
+    show({"jobid": job_id, "state": state, "root-exception": reason}, [f"Job {job_id}: {state}"])
+    if state != "FINISHED":
+        if reason and not wants_json():
+            click.echo(reason, err=True)
+        sys.exit(1)
+
+
+def _submit(service: ServiceClient, path: Path, request: dict[str, Any]) -> str:
+    """A program with modules of its own travels with them; they need not be where the service is."""
+    files = request["flinkConfiguration"].pop("python.files", None)
+    if files is None:
+        return service.submit(path, path.name, request)
+    with tempfile.TemporaryDirectory(prefix="headrace-bundle-") as folder:
+        bundle = Path(folder) / f"{module_of(path)}.zip"
+        make_bundle(path, files, bundle)
+        return service.submit(bundle, bundle.name, {**request, "entryClass": module_of(path)})
+
+
+def _run_request(arguments: tuple[str, ...], settings: dict[str, str]) -> dict[str, Any]:
+    """What Flink's REST has a field for is said there; all else is configuration."""
+    rest = dict(settings)
+    parallelism = rest.pop("parallelism.default", None)
+    savepoint = rest.pop(keys.RESTORE_PATH.key, None)
+    ignore = rest.pop(keys.RESTORE_IGNORE_UNCLAIMED.key, None)
+    request: dict[str, Any] = {"programArgsList": list(arguments), "flinkConfiguration": rest}
+    if parallelism is not None:
+        request["parallelism"] = int(parallelism)
+    if savepoint is not None:
+        request["savepointPath"] = savepoint
+    if ignore is not None:
+        request["allowNonRestoredState"] = ignore == "true"
+    return request
+
+
+@click.command(cls=ProgramCommand)
+@program_options
+@json_option
+def info(program: str, arguments: tuple[str, ...], **options: Any) -> None:
+    """Show the plan of a program as Flink's JSON, without running its job.
+
+    The program is run up to its first execute(). `headrace graph` draws pictures of it.
+
+    \b
+    headrace info -p 4 job.py --input x
+    """
+    path = existing_program(program)
+    settings = load_configuration(overrides=absolute_paths(launch_settings(**options)))
+    with launched_environment(settings) as (environment, imports):
+        before, path_before = os.environ.get(CONFIGURATION_FILE_VARIABLE), list(sys.path)
+        os.environ[CONFIGURATION_FILE_VARIABLE] = environment[CONFIGURATION_FILE_VARIABLE]
+        sys.path[:0] = imports
+        try:
+            click.echo(plan_as_json(planned(str(path), arguments)))
+        finally:
+            sys.path[:] = path_before
+            if before is None:
+                del os.environ[CONFIGURATION_FILE_VARIABLE]
+            else:
+                os.environ[CONFIGURATION_FILE_VARIABLE] = before
+
+
+def existing_program(program: str) -> Path:
+    """Give the path of a program that is there."""
+    path = Path(program)
+    if program.startswith("-"):
+        raise click.NoSuchOption(program)
+    if not path.is_file():
+        raise click.BadParameter(f"there is no file {program!r}", param_hint="FILE")
+    return path

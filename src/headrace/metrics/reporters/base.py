@@ -1,0 +1,124 @@
+"""What a reporter is, and what it is given. Write one of your own by subclassing `MetricReporter`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from headrace.common.errors import ConfigurationError
+from headrace.common.option_values import parse_boolean, parse_duration, parse_integer
+from headrace.metrics.values import Count, GaugeValue, Path, Rate, Spread, Statistics, Value, dotted, parts_of
+
+__all__ = ["MetricReporter", "Reported", "ReporterSettings"]
+
+
+@dataclass(frozen=True)
+class Reported:
+    """One metric as a reporter gets it.
+
+    >>> one = Reported(("host", "taskmanager"), ("taskmanager", "job"), ("orders", "late"), {"host": "h"}, Count(3))
+    >>> one.identifier("."), one.logical_name("_"), one.kind, dict(one.numbers())
+    ('host.taskmanager.orders.late', 'taskmanager_job_orders_late', 'counter', {'count': 3})
+    """
+
+    scope: tuple[str, ...]
+    """The parts of the scope format, filled in."""
+    logical_scope: tuple[str, ...]
+    """The scope without variables, for systems that have labels."""
+    path: Path
+    """Groups and name; the group of a key and its value is a pair."""
+    variables: Mapping[str, str]
+    """What the scope is about (host, job_name, ...) and the key/value groups, without those that are excluded."""
+    value: Value
+
+    @property
+    def kind(self) -> str:
+        """counter, meter, gauge or histogram."""
+        kinds = {Count: "counter", Rate: "meter", GaugeValue: "gauge", Spread: "histogram", Statistics: "histogram"}
+        return kinds[type(self.value)]
+
+    def identifier(self, delimiter: str) -> str:
+        """Scope, groups and name as one text."""
+        return delimiter.join((*self.scope, dotted(self.path, delimiter)))
+
+    def logical_name(self, delimiter: str) -> str:
+        """The name without variables: values of key/value groups are left out too."""
+        groups = [part if isinstance(part, str) else part[0] for part in self.path]
+        return delimiter.join((*self.logical_scope, *groups))
+
+    def numbers(self) -> Iterator[tuple[str, float]]:
+        """The numbers of the value by their parts: `count`, `rate`, `value`, or the statistics. Texts have none."""
+        value = self.value
+        if isinstance(value, Count):
+            yield "count", value.number
+        elif isinstance(value, Rate):
+            yield "count", value.number
+            if value.rate == value.rate:
+                yield "rate", value.rate
+        elif isinstance(value, GaugeValue):
+            if not isinstance(value.value, str):
+                yield "value", float(value.value)
+        else:
+            yield from parts_of(value).items()
+
+
+@dataclass(frozen=True)
+class ReporterSettings:
+    """The keys `metrics.reporter.<name>.*` of one reporter."""
+
+    name: str
+    delimiter: str = "."
+    interval: float = 10.0
+    """Seconds."""
+    properties: Mapping[str, str] = field(default_factory=dict)
+    """All keys of the reporter, without the prefix."""
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """A value; without a default it must be there.
+
+        >>> ReporterSettings("r", properties={"host": "h"}).text("host")
+        'h'
+        """
+        value = self.properties.get(key, default)
+        if value is None:
+            raise ConfigurationError(f"metrics.reporter.{self.name}.{key} is missing")
+        return value
+
+    def number(self, key: str, default: int | None = None) -> int:
+        """A whole number."""
+        return parse_integer(self.text(key, None if default is None else str(default)))
+
+    def flag(self, key: str, default: bool) -> bool:
+        """True or false."""
+        return parse_boolean(self.text(key, str(default)))
+
+    def seconds(self, key: str, default: str) -> float:
+        """A duration such as `10 s`."""
+        return parse_duration(self.text(key, default)).to_millis() / 1000
+
+
+class MetricReporter(ABC):
+    """Brings metrics to another system. It is made without arguments, opened once, and called at each interval.
+
+    Each reporter has a thread of its own. What it raises is logged, and it is called again at the next interval.
+
+    >>> class Names(MetricReporter):
+    ...     def report(self, metrics):
+    ...         self.names = [metric.identifier(".") for metric in metrics]
+    >>> reporter = Names()
+    >>> reporter.open(ReporterSettings("names"))
+    >>> reporter.report([Reported(("h",), ("job",), ("uptime",), {}, GaugeValue(5))])
+    >>> reporter.names
+    ['h.uptime']
+    """
+
+    def open(self, settings: ReporterSettings) -> None:
+        """Get ready; `settings` has the keys of the configuration."""
+
+    @abstractmethod
+    def report(self, metrics: list[Reported]) -> None:
+        """Take the values of now."""
+
+    def close(self) -> None:
+        """The job has ended; the last values have been reported."""

@@ -1,0 +1,67 @@
+"""The reporter that sends Graphite's plain-text protocol: `name value timestamp`, a line per number."""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+
+from headrace.common.errors import ConfigurationError
+from headrace.metrics.reporters.base import MetricReporter, Reported, ReporterSettings
+
+__all__ = ["GraphiteReporter"]
+
+_NOT_ALLOWED = re.compile(r"[^a-zA-Z0-9_.\-]+")
+_TIMEOUT = 5.0
+_DATAGRAM = 1400
+
+
+class GraphiteReporter(MetricReporter):
+    """Keys: host, port (2003), protocol (TCP or UDP), prefix.
+
+    >>> issubclass(GraphiteReporter, MetricReporter)
+    True
+    """
+
+    def open(self, settings: ReporterSettings) -> None:
+        """Read where values go."""
+        self._address = settings.text("host"), settings.number("port", 2003)
+        self._protocol = settings.text("protocol", "TCP").upper()
+        if self._protocol not in ("TCP", "UDP"):
+            raise ConfigurationError("Graphite has no such protocol", seen=self._protocol, expected="TCP or UDP")
+        prefix = settings.text("prefix", "")
+        self._prefix = f"{prefix}." if prefix else ""
+
+    def report(self, metrics: list[Reported]) -> None:
+        """Send all numbers."""
+        now = int(time.time())
+        lines = [line for metric in metrics for line in self._lines(metric, now)]
+        if self._protocol == "TCP":
+            with socket.create_connection(self._address, _TIMEOUT) as connection:
+                connection.sendall("".join(lines).encode())
+            return
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            for datagram in packed(lines):
+                sender.sendto(datagram, self._address)
+
+    def _lines(self, metric: Reported, now: int) -> list[str]:
+        parts = [_NOT_ALLOWED.sub("-", part).replace(".", "-") for part in metric.identifier("\0").split("\0")]
+        name = self._prefix + ".".join(parts)
+        single = metric.kind in ("counter", "gauge")
+        return [f"{name if single else f'{name}.{part}'} {number:.15g} {now}\n" for part, number in metric.numbers()]
+
+
+def packed(lines: list[str]) -> list[bytes]:
+    r"""Lines in datagrams of a size that networks take.
+
+    >>> [len(datagram) for datagram in packed(["x" * 1000 + "\n"] * 2)]
+    [1001, 1001]
+    """
+    datagrams, current = [], b""
+    for line in lines:
+        encoded = line.encode()
+        if current and len(current) + len(encoded) > _DATAGRAM:
+            datagrams.append(current)
+            current = b""
+        current += encoded
+    return [*datagrams, current] if current else datagrams

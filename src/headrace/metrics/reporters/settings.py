@@ -1,0 +1,178 @@
+"""Reads which reporters a configuration asks for: `metrics.reporters` and `metrics.reporter.<name>.*`."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from headrace.common.errors import ConfigurationError, HeadraceError
+from headrace.common.option_values import parse_duration
+from headrace.metrics.reporters.base import MetricReporter, Reported, ReporterSettings
+from headrace.metrics.scope import Sample, ScopeFormats
+
+__all__ = ["Filter", "ReporterPlan", "read_reporters"]
+
+_PREFIX = "metrics.reporter."
+_OWN = "headrace.metrics.reporters."
+_BUILT_IN = {
+    "prometheus": f"{_OWN}prometheus.PrometheusReporter",
+    "pushgateway": f"{_OWN}push_gateway.PushGatewayReporter",
+    "graphite": f"{_OWN}graphite.GraphiteReporter",
+    "statsd": f"{_OWN}statsd.StatsDReporter",
+    "influxdb": f"{_OWN}influxdb.InfluxdbReporter",
+    "opentelemetry": f"{_OWN}opentelemetry.OpenTelemetryReporter",
+    "log": f"{_OWN}log.LogReporter",
+}
+_FLINK = {
+    "org.apache.flink.metrics.prometheus.PrometheusReporter": "prometheus",
+    "org.apache.flink.metrics.prometheus.PrometheusPushGatewayReporter": "pushgateway",
+    "org.apache.flink.metrics.graphite.GraphiteReporter": "graphite",
+    "org.apache.flink.metrics.statsd.StatsDReporter": "statsd",
+    "org.apache.flink.metrics.influxdb.InfluxdbReporter": "influxdb",
+    "org.apache.flink.metrics.otel.OpenTelemetryMetricReporter": "opentelemetry",
+    "org.apache.flink.metrics.slf4j.Slf4jReporter": "log",
+}
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    scope: str
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+    def matches(self, metric: Reported) -> bool:
+        scope = ".".join(metric.logical_name(".").split(".")[:-1])
+        name = str(metric.path[-1])
+        return (
+            fnmatchcase(scope, self.scope)
+            and any(fnmatchcase(name, one) for one in self.names)
+            and ("*" in self.kinds or metric.kind in self.kinds)
+        )
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which metrics a reporter gets: Flink's patterns `scope:name,name:kind,kind`, several with `;` between them.
+
+    >>> only = Filter.read("*:numRecords*;jobmanager.job:*:gauge", "")
+    >>> len(only.includes)
+    2
+    """
+
+    includes: tuple[_Pattern, ...]
+    excludes: tuple[_Pattern, ...]
+
+    @classmethod
+    def read(cls, includes: str, excludes: str) -> Filter:
+        """From the two keys of the configuration."""
+        return cls(_patterns(includes), _patterns(excludes))
+
+    def lets_through(self, metric: Reported) -> bool:
+        """Whether the reporter gets it: included (or nothing is said of that), and not excluded."""
+        if self.includes and not any(pattern.matches(metric) for pattern in self.includes):
+            return False
+        return not any(pattern.matches(metric) for pattern in self.excludes)
+
+
+def _patterns(text: str) -> tuple[_Pattern, ...]:
+    patterns = []
+    for one in filter(None, (part.strip() for part in text.split(";"))):
+        scope, _, rest = one.partition(":")
+        names, _, kinds = rest.partition(":")
+        patterns.append(_Pattern(scope or "*", _listed(names), _listed(kinds)))
+    return tuple(patterns)
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip()) or ("*",)
+
+
+@dataclass(frozen=True)
+class ReporterPlan:
+    """A reporter of the configuration, made but not yet opened, and what it is to get."""
+
+    reporter: MetricReporter
+    settings: ReporterSettings
+    filter: Filter
+    formats: ScopeFormats
+    excluded_variables: frozenset[str]
+    additional_variables: Mapping[str, str]
+
+    def metrics(self, samples: list[Sample]) -> list[Reported]:
+        """The metrics of a moment as this reporter gets them."""
+        scopes: dict[int, tuple[tuple[str, ...], dict[str, str]]] = {}
+        result = []
+        for sample in samples:
+            known = scopes.get(id(sample.scope))
+            if known is None:
+                kept = {k: v for k, v in sample.scope.variables.items() if k not in self.excluded_variables}
+                variables = {**kept, **self.additional_variables}
+                known = scopes[id(sample.scope)] = (tuple(self.formats.parts(sample.scope)), variables)
+            parts, variables = known
+            if groups := sample.groups:
+                variables = {**variables, **{k: v for k, v in groups.items() if k not in self.excluded_variables}}
+            metric = Reported(parts, sample.scope.logical, sample.path, variables, sample.value)
+            if self.filter.lets_through(metric):
+                result.append(metric)
+        return result
+
+
+def read_reporters(configuration: Mapping[str, str]) -> list[ReporterPlan]:
+    """All reporters that the configuration asks for; mistakes in it are errors here, before the job starts.
+
+    >>> read_reporters({"metrics.reporter.l.factory.class": "log", "metrics.reporter.l.interval": "5 s"})[
+    ...     0
+    ... ].settings.interval
+    5.0
+    """
+    formats = ScopeFormats.read(configuration)
+    found = [key[len(_PREFIX) :].split(".", 1)[0] for key in configuration if key.startswith(_PREFIX)]
+    listed = re.split(r"\s*[,;]\s*", configuration.get("metrics.reporters", "").strip("[] "))
+    names = [name for name in listed if name] or list(dict.fromkeys(found))
+    return [_plan(name, configuration, formats) for name in names]
+
+
+def _plan(name: str, configuration: Mapping[str, str], formats: ScopeFormats) -> ReporterPlan:
+    prefix = f"{_PREFIX}{name}."
+    properties = {k[len(prefix) :]: str(v) for k, v in configuration.items() if k.startswith(prefix)}
+    wanted = properties.get("factory.class") or properties.get("class")
+    if wanted is None:
+        raise ConfigurationError(f"The reporter {name!r} has no class", expected=f"the key {prefix}factory.class")
+    interval = parse_duration(properties.get("interval", "10 s")).to_millis() / 1000
+    if interval <= 0:
+        raise ConfigurationError(f"{prefix}interval must be greater than 0", seen=properties["interval"])
+    settings = ReporterSettings(name, properties.get("scope.delimiter", formats.delimiter), interval, properties)
+    excluded = re.split(r"\s*;\s*", properties.get("scope.variables.excludes", ""))
+    pairs = [pair.partition(":") for pair in properties.get("scope.variables.additional", "").split(",") if pair]
+    return ReporterPlan(
+        reporter=_made(wanted, f"{prefix}factory.class"),
+        settings=settings,
+        filter=Filter.read(properties.get("filter.includes", ""), properties.get("filter.excludes", "")),
+        formats=formats,
+        excluded_variables=frozenset(variable.strip("<>") for variable in excluded if variable),
+        additional_variables={key.strip(): value.strip() for key, _, value in pairs},
+    )
+
+
+def _made(wanted: str, key: str) -> MetricReporter:
+    short = _FLINK.get(wanted.removesuffix("Factory"), wanted)
+    if short.startswith("org.apache.flink."):
+        known = ", ".join(sorted(_BUILT_IN))
+        raise ConfigurationError(f"{key} names a reporter that headrace does not have", seen=wanted, expected=known)
+    module, _, name = _BUILT_IN.get(short, short).replace(":", ".").rpartition(".")
+    try:
+        made = getattr(importlib.import_module(module), name)() if module else None
+    except HeadraceError:
+        raise
+    except Exception as error:
+        raise ConfigurationError(f"{key} cannot be loaded: {error}", seen=wanted) from error
+    if not isinstance(made, MetricReporter):
+        raise ConfigurationError(
+            f"{key} names no reporter",
+            seen=wanted,
+            expected=f"one of {', '.join(sorted(_BUILT_IN))}, or module.Class of a MetricReporter of your own",
+        )
+    return made

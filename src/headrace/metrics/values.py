@@ -1,0 +1,140 @@
+"""Values of metrics as they travel from subtasks to the driver, and how those of one subtask's lives are put together.
+
+A metric's path is its groups and its name: `("orders", ("country", "de"), "late")` is the metric `late` in the group of
+`country=de` in the group `orders`.
+
+A subtask that is built anew (its process died, or an epoch had to be repeated) counts from zero again: `continued` adds what
+its earlier lives had counted. A job that starts again after a failure counts from zero, as in Flink.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from headrace.metrics.sketch import Sketch
+
+__all__ = ["Count", "GaugeValue", "Path", "Rate", "Spread", "Statistics", "Value", "continued", "flat", "joined"]
+
+Path = tuple[Any, ...]
+QUANTILES = (0.5, 0.75, 0.95, 0.98, 0.99, 0.999)
+_SHOWN = {"median": 0.5, "p75": 0.75, "p95": 0.95, "p98": 0.98, "p99": 0.99, "p999": 0.999}
+
+
+class Count(NamedTuple):
+    """Of a counter."""
+
+    number: int
+
+
+class Rate(NamedTuple):
+    """Of a meter: events in all, and per second."""
+
+    number: int
+    rate: float
+
+
+class GaugeValue(NamedTuple):
+    """Of a gauge: a number or a text."""
+
+    value: float | str
+
+
+class Statistics(NamedTuple):
+    """Of a histogram, ready to be shown."""
+
+    number: int
+    total: float
+    minimum: float
+    maximum: float
+    mean: float
+    deviation: float
+    quantiles: tuple[float, ...]
+    """Those of `QUANTILES`."""
+
+
+class Spread(NamedTuple):
+    """Of a distribution or histogram: can be merged with others."""
+
+    sketch: Sketch
+
+    def statistics(self) -> Statistics:
+        """What is shown of it."""
+        s = self.sketch
+        quantiles = tuple(s.quantile(q) for q in QUANTILES)
+        return Statistics(s.count, s.total, s.minimum, s.maximum, s.mean, s.deviation, quantiles)
+
+
+Value = Count | Rate | GaugeValue | Spread | Statistics
+
+
+def continued(before: Value | None, now: Value) -> Value:
+    """The value of a metric whose earlier lives ended with `before`.
+
+    >>> continued(Count(5), Count(2)), continued(GaugeValue(7), GaugeValue(3))
+    (Count(number=7), GaugeValue(value=3))
+    """
+    if isinstance(now, Count) and isinstance(before, Count):
+        return Count(before.number + now.number)
+    if isinstance(now, Rate) and isinstance(before, Rate):
+        return Rate(before.number + now.number, now.rate)
+    if isinstance(now, Spread) and isinstance(before, Spread):
+        return Spread(before.sketch.merged(now.sketch))
+    return now
+
+
+def joined(one: Value | None, other: Value) -> Value | None:
+    """The value of a metric over two subtasks; None where there is none, as for gauges.
+
+    >>> joined(Rate(10, 1.0), Rate(20, 2.0)), joined(GaugeValue(1), GaugeValue(2))
+    (Rate(number=30, rate=3.0), None)
+    """
+    if isinstance(one, Rate) and isinstance(other, Rate):
+        return Rate(one.number + other.number, one.rate + other.rate)
+    return continued(one, other) if isinstance(one, (Count, Spread)) else None
+
+
+def flat(values: Mapping[Path, Value]) -> dict[str, float | str]:
+    """All values by dotted names; a meter has its rate and a `_count`, a histogram `_count`, `_mean`, `_p99` and so on.
+
+    >>> flat({("a", ("k", "v"), "n"): Count(3), ("m",): Rate(6, 0.5)})
+    {'a.k.v.n': 3, 'm': 0.5, 'm_count': 6}
+    """
+    shown: dict[str, float | str] = {}
+    for path, value in values.items():
+        name = dotted(path)
+        if isinstance(value, Count):
+            shown[name] = value.number
+        elif isinstance(value, GaugeValue):
+            shown[name] = value.value
+        elif isinstance(value, Rate):
+            if not math.isnan(value.rate):
+                shown[name] = value.rate
+            shown[f"{name}_count"] = value.number
+        else:
+            shown.update({f"{name}_{part}": number for part, number in parts_of(value).items()})
+    return shown
+
+
+def parts_of(value: Spread | Statistics) -> dict[str, float]:
+    """The statistics of a histogram by Flink's names."""
+    found = value.statistics() if isinstance(value, Spread) else value
+    quantiles = dict(zip(QUANTILES, found.quantiles))
+    return {
+        "count": found.number,
+        "min": found.minimum,
+        "max": found.maximum,
+        "mean": found.mean,
+        "stddev": found.deviation,
+        **{name: quantiles[quantile] for name, quantile in _SHOWN.items()},
+    }
+
+
+def dotted(path: Path, delimiter: str = ".") -> str:
+    """A path as one name.
+
+    >>> dotted(("orders", ("country", "de"), "late"))
+    'orders.country.de.late'
+    """
+    return delimiter.join(part if isinstance(part, str) else delimiter.join(part) for part in path)

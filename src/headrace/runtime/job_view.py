@@ -1,0 +1,124 @@
+"""A job as others see it: plain frozen data, made by `JobMaster.view()`. Read by the REST service, the web UI and reporters.
+
+Metrics have Flink's names. Those of a task stand alone (`numRecordsIn`), those of an operator of its chain, the user's own
+included, have the operator's name before them (`Map.numRecordsIn`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["BottleneckView", "ExceptionView", "JobView", "SubtaskView", "VertexView", "back_pressure_level"]
+
+LOW_FROM, HIGH_FROM = 0.1, 0.5
+
+
+def back_pressure_level(ratio: float) -> str:
+    """Flink's word for the part of its time that a subtask is back-pressured.
+
+    >>> [back_pressure_level(ratio) for ratio in (0.1, 0.11, 0.5, 0.51)]
+    ['ok', 'low', 'low', 'high']
+    """
+    if ratio <= LOW_FROM:
+        return "ok"
+    return "low" if ratio <= HIGH_FROM else "high"
+
+
+@dataclass(frozen=True)
+class SubtaskView:
+    """One subtask. Times are in milliseconds since 1970, -1 where there is none."""
+
+    index: int
+    attempt: int
+    host: str
+    pid: int
+    status: str
+    start_ms: int
+    end_ms: int
+    metrics: dict[str, float | str] = field(default_factory=dict)
+
+    @property
+    def back_pressure(self) -> str:
+        """ok, low or high.
+
+        >>> SubtaskView(0, 0, "", 0, "RUNNING", 0, -1, {"backPressuredTimeMsPerSecond": 600.0}).back_pressure
+        'high'
+        """
+        return back_pressure_level(float(self.metrics.get("backPressuredTimeMsPerSecond", 0.0)) / 1000)
+
+
+@dataclass(frozen=True)
+class VertexView:
+    """A chain of operators and its subtasks; `metrics` are those of the subtasks, put together."""
+
+    vertex_id: str
+    name: str
+    parallelism: int
+    max_parallelism: int
+    inputs: tuple[tuple[str, str], ...]
+    """(vertex id, ship strategy) of each input edge."""
+    subtasks: tuple[SubtaskView, ...]
+    metrics: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def back_pressure(self) -> str:
+        """That of the subtask that has most of it."""
+        levels = [subtask.back_pressure for subtask in self.subtasks]
+        return max(levels, key=("ok", "low", "high").index, default="ok")
+
+
+@dataclass(frozen=True)
+class ExceptionView:
+    """What made the job fail, or start again."""
+
+    timestamp_ms: int
+    name: str
+    text: str
+    """The traceback, the user's first."""
+    task_name: str | None
+    location: str | None
+    """`host:process id` of the worker; None for failures of the driver."""
+
+
+@dataclass(frozen=True)
+class BottleneckView:
+    """The vertex that holds the job up."""
+
+    vertex_id: str
+    subtask: int | None
+    """The one that does, if it is not all of them."""
+    reason: str
+    advice: str
+
+
+@dataclass(frozen=True)
+class JobView:
+    """All that is known of a job."""
+
+    job_id: str
+    name: str
+    status: str
+    start_ms: int
+    end_ms: int
+    """-1 while the job runs."""
+    state_timestamps: dict[str, int]
+    """When the job last entered each state; 0 for those it was never in."""
+    max_parallelism: int
+    """-1 if the program did not set one."""
+    parallelism: int
+    mode: str
+    """STREAMING or BATCH."""
+    vertices: tuple[VertexView, ...]
+    exceptions: tuple[ExceptionView, ...]
+    """The latest last."""
+    checkpoints: dict[str, Any]
+    """As `JobMaster.checkpoint_statistics()` gives it."""
+    accumulators: dict[str, Any]
+    configuration: dict[str, str]
+    """The keys that the program set; secrets are hidden."""
+    plan: dict[str, Any]
+    """As Flink's REST interface shows it."""
+    bottleneck: BottleneckView | None = None
+    metrics: dict[str, float | str] = field(default_factory=dict)
+    """Of the job as a whole: uptime, numRestarts, lastCheckpointDuration, ..."""

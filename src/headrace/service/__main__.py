@@ -1,0 +1,86 @@
+"""`python -m headrace.service [-D key=value ...]`: a dispatcher, from the configuration. `--new-token` makes a token instead.
+
+Ends on SIGTERM and SIGINT. The jobs go on, and the next dispatcher finds them; `DELETE /cluster` ends them too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import signal
+import sys
+from pathlib import Path
+
+from headrace.common.config_file import load_configuration
+from headrace.common.errors import HeadraceError
+from headrace.common.extras import need
+from headrace.service.dispatcher.election import Election, FileElection
+from headrace.service.dispatcher.node import Node
+from headrace.service.settings import ServiceSettings, read_settings
+from headrace.service.tokens import TokenFile
+from headrace.service.web.access import AccessRules
+from headrace.service.web.app import make_app
+from headrace.service.web.server import Server, listening_socket
+
+_LINE = "%(asctime)s %(levelname)s %(message)s"
+
+
+def main() -> None:
+    """Runs a dispatcher, or makes a token."""
+    parser = argparse.ArgumentParser(prog="python -m headrace.service", description="The job service of headrace.")
+    parser.add_argument("-D", action="append", default=[], metavar="KEY=VALUE", dest="settings")
+    parser.add_argument("--new-token", action="store_true", help="make a token, show it once, keep its hash")
+    given = parser.parse_args()
+    try:
+        configuration = load_configuration(None, dict(_pair(parser, text) for text in given.settings))
+        if given.new_token:
+            _new_token(configuration)
+        else:
+            _serve(read_settings(configuration))
+    except HeadraceError as error:
+        sys.exit(f"headrace: {error}")
+
+
+def _pair(parser: argparse.ArgumentParser, text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        parser.error(f"-D takes key=value, not {text!r}")
+    return key, value
+
+
+def _new_token(configuration: dict[str, str]) -> None:
+    path = configuration.get("headrace.service.token-file")
+    if path is None:
+        sys.exit("headrace: set headrace.service.token-file to the file that is to keep the hash of the token")
+    sys.stdout.write(TokenFile(Path(path)).renew() + "\n")
+
+
+def _serve(settings: ServiceSettings) -> None:
+    settings.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    logging.basicConfig(filename=settings.directory / "service.log", level=logging.INFO, format=_LINE)
+    listening = listening_socket(settings.bind_address, settings.port)
+    address = settings.url(listening.getsockname()[1])
+    token = None if settings.token_file is None else TokenFile(settings.token_file)
+    node = Node(settings, _election(settings))
+    rules = AccessRules([settings.address], None if token is None else token.accepts)
+    server = Server(make_app(node, rules, settings.longest_upload), listening, settings.tls)
+    node.start(address, server.leave)
+    for number in (signal.SIGTERM, signal.SIGINT):  # uvicorn ends at these, then raises them once more
+        signal.signal(number, lambda *_: None)
+    try:
+        server.run()
+    finally:
+        node.stop()
+
+
+def _election(settings: ServiceSettings) -> Election:
+    if settings.zookeeper is None:
+        return FileElection(settings.directory)
+    need("kazoo", "zookeeper", "An election by ZooKeeper")
+    from headrace.service.dispatcher.zookeeper import ZooKeeperElection
+
+    return ZooKeeperElection(*settings.zookeeper)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""Runs uploaded programs: writes a job down, lets its process start, and waits until the program has come to its job."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from headrace.common.config_file import CONFIGURATION_FILE_VARIABLE, write_configuration
+from headrace.common.errors import HeadraceError
+from headrace.common.known_options import check_options
+from headrace.service.dispatcher.store import JobStore
+from headrace.service.dispatcher.uploads import Uploads
+from headrace.service.errors import RequestError
+from headrace.service.job_folder import JobFolder, Submission
+from headrace.service.masking import masked_text
+from headrace.service.rest.backend import RunRequest
+from headrace.service.settings import ServiceSettings
+
+__all__ = ["StoredPrograms"]
+
+_START_SECONDS = 120.0
+_PLAN_SECONDS = 60.0
+_PYTHON_FILES = "python.files"
+
+
+class StoredPrograms:
+    """Satisfies `Programs`."""
+
+    def __init__(
+        self, uploads: Uploads, store: JobStore, settings: ServiceSettings, adopt: Callable[[JobFolder], None]
+    ) -> None:
+        self._uploads = uploads
+        self._store = store
+        self._settings = settings
+        self._adopt = adopt
+
+    def upload(self, name: str, content: Path) -> Path:
+        return self._uploads.add(name, content)
+
+    def listed(self) -> list[dict[str, Any]]:
+        return self._uploads.listed()
+
+    def delete(self, program: str) -> None:
+        self._uploads.remove(program)
+
+    def run(self, program: str, request: RunRequest) -> str:
+        """Gives the id of the job once its program has come to execute(); raises the program's own error otherwise."""
+        stored = self._uploads.find(program)
+        job_id = request.job_id or uuid.uuid4().hex
+        name = program.partition("_")[2]
+        where = self._settings.directory / "jobs" / job_id / "program" / name
+        configuration = self._configuration(request, job_id, where)
+        now = time.time_ns() // 1_000_000
+        submission = Submission(job_id, name, request.arguments, request.entry, now)
+        folder = self._store.add(submission, stored, configuration)
+        self._adopt(folder)
+        deadline = time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline:
+            end = folder.end()
+            if folder.reached() is not None or (end is not None and end.status == "CANCELED"):
+                return job_id
+            if end is not None:
+                raise RequestError(f"The program failed before it started a job:\n{end.error}")
+            time.sleep(0.05)
+        return job_id  # it is slow, but it lives: the client can watch it
+
+    def plan(self, program: str, request: RunRequest) -> dict[str, Any]:
+        """Runs the program up to its execute(), in a process of its own."""
+        stored = self._uploads.find(program)
+        with tempfile.TemporaryDirectory(prefix="headrace-plan-") as folder:
+            settings = Path(folder) / "configuration.json"
+            write_configuration(settings, self._configuration(request, uuid.uuid4().hex, stored))
+            command = [sys.executable, "-m", "headrace.service.job_process.plan", str(stored), request.entry or ""]
+            try:
+                done = subprocess.run(
+                    [*command, *request.arguments],
+                    cwd=folder,
+                    env={**os.environ, CONFIGURATION_FILE_VARIABLE: str(settings)},
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    timeout=_PLAN_SECONDS,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                raise RequestError(f"The program did not come to its execute() within {_PLAN_SECONDS:.0f} s.") from None
+        if done.returncode != 0:
+            raise RequestError(f"The program has no plan:\n{masked_text(done.stderr.decode(errors='replace'))[-8000:]}")
+        plan: dict[str, Any] = json.loads(done.stdout)
+        return plan
+
+    def _configuration(self, request: RunRequest, job_id: str, program: Path) -> dict[str, str]:
+        try:
+            check_options(request.configuration, "flinkConfiguration")
+        except HeadraceError as error:
+            raise RequestError(str(error)) from None
+        settings = self._settings.job_configuration(request.configuration, job_id)
+        if program.suffix == ".zip":  # its modules are needed by the workers too
+            settings[_PYTHON_FILES] = ",".join(part for part in (settings.get(_PYTHON_FILES), str(program)) if part)
+        return settings

@@ -1,0 +1,124 @@
+"""Watches the jobs of a store: starts their processes, and does what `decide` says, again and again.
+
+Only the dispatcher that leads runs one. A process that it starts belongs to nobody: it goes on if the dispatcher is
+killed, and the next one finds it by the lock that it holds.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+
+from headrace.common.config_file import CONF_DIR_VARIABLE, CONFIGURATION_FILE_VARIABLE, PROPERTIES_VARIABLE
+from headrace.service.dispatcher.decisions import Action, Facts, decide
+from headrace.service.job_folder import End, JobFolder
+
+__all__ = ["Supervisor"]
+
+_ROUND_SECONDS = 0.25
+_log = logging.getLogger("headrace.service")
+
+
+class Supervisor:
+    """A thread that looks after all jobs that have not ended."""
+
+    def __init__(self, restart_attempts: int) -> None:
+        self._restart_attempts = restart_attempts
+        self._lock = threading.Lock()
+        self._jobs: dict[str, JobFolder] = {}
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="headrace-supervisor", daemon=True)
+
+    def start(self) -> None:
+        """Begins to watch."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the watch; the jobs go on."""
+        self._stopped.set()
+        self._thread.join()
+
+    def watch(self, folder: JobFolder) -> None:
+        """Looks after this job too; starts it at once if it does not run."""
+        with self._lock:
+            self._jobs[folder.job_id] = folder
+            self._look_after(folder)
+
+    def _run(self) -> None:
+        while not self._stopped.wait(_ROUND_SECONDS):
+            with self._lock:
+                for folder in list(self._jobs.values()):
+                    try:
+                        self._look_after(folder)
+                    except OSError as error:
+                        _log.error("job %s: its folder cannot be used: %s", folder.job_id, error)
+
+    def _look_after(self, folder: JobFolder) -> None:
+        process = self._processes.get(folder.job_id)
+        lives = process is not None and process.poll() is None  # also lets the system forget a child that has ended
+        ended = folder.end() is not None
+        if ended and not lives:
+            self._jobs.pop(folder.job_id, None)
+            self._processes.pop(folder.job_id, None)
+            return
+        facts = Facts(
+            now=_now(),
+            ended=ended,
+            alive=lives or folder.lock.is_taken(),
+            started_here=process is not None,
+            wished_at=folder.wished_at(),
+            starts=folder.starts(),
+            restart_attempts=self._restart_attempts,
+        )
+        self._act(folder, facts, decide(facts))
+
+    def _act(self, folder: JobFolder, facts: Facts, action: Action) -> None:
+        if action is Action.START:
+            self._start(folder, facts)
+        elif action is Action.KILL:
+            self._kill(folder)
+        elif action is Action.CANCELED:
+            folder.write_end(End("CANCELED", facts.now))
+        elif action is Action.FAILED:
+            folder.write_end(End("FAILED", facts.now, "The process of the job master was lost too often."))
+
+    def _start(self, folder: JobFolder, facts: Facts) -> None:
+        starts = facts.starts
+        if starts.starts:
+            _log.warning("job %s: its process was lost and is started again", folder.job_id)
+            starts = replace(starts, crashes=(*starts.crashes, facts.now))
+        folder.write_starts(replace(starts, starts=(*starts.starts, facts.now)))
+        environment = {k: v for k, v in os.environ.items() if k not in (CONF_DIR_VARIABLE, PROPERTIES_VARIABLE)}
+        environment[CONFIGURATION_FILE_VARIABLE] = str(folder.configuration_file)
+        with folder.log.open("ab") as log:
+            self._processes[folder.job_id] = subprocess.Popen(
+                [sys.executable, "-m", "headrace.service.job_process", str(folder.path)],
+                cwd=folder.path,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        _log.info("job %s: process %d", folder.job_id, self._processes[folder.job_id].pid)
+
+    def _kill(self, folder: JobFolder) -> None:
+        """It was to be cancelled and does not end: the lock tells that the recorded process is still the one."""
+        control = folder.control()
+        if control is not None and folder.lock.is_taken():
+            _log.warning("job %s: does not end by itself, its process is killed", folder.job_id)
+            try:
+                os.kill(control.pid, signal.SIGKILL)
+            except OSError as error:
+                _log.warning("job %s: %s", folder.job_id, error)
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

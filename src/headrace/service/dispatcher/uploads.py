@@ -1,0 +1,80 @@
+"""Uploaded programs: files of one folder, whose names nobody outside chooses."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import uuid
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from headrace.service.errors import RequestError
+
+__all__ = ["Uploads"]
+
+_NAME = re.compile(r"[\w][\w.\- ]{0,120}\.(py|zip)")
+_STORED = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}_" + _NAME.pattern)
+
+
+class Uploads:
+    """The folder of uploaded programs.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "x").write_text("pass")
+    >>> uploads = Uploads(folder / "uploads")
+    >>> stored = uploads.add("job.py", folder / "x")
+    >>> [entry["name"] for entry in uploads.listed()], uploads.find(stored.name) == stored
+    (['job.py'], True)
+    >>> uploads.find("../x")
+    Traceback (most recent call last):
+    ...
+    headrace.service.errors.RequestError: File '../x' does not exist among the uploaded programs. [REQUEST]
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def add(self, name: str, content: Path) -> Path:
+        """Keeps a copy under a name of its own; only the last part of the client's name is used."""
+        last = name.replace("\\", "/").rpartition("/")[2]
+        if last != name or not _NAME.fullmatch(last):
+            raise RequestError("Only .py and .zip files with plain names are allowed.")
+        if last.endswith(".zip"):
+            _check_archive(content)
+        stored = self._folder / f"{uuid.uuid4()}_{last}"
+        shutil.copyfile(content, stored)
+        return stored
+
+    def find(self, name: str) -> Path:
+        """The file with this id."""
+        path = self._folder / name if _STORED.fullmatch(name) else None
+        if path is None or path.is_symlink() or not path.is_file():
+            raise RequestError(f"File {name[:100]!r} does not exist among the uploaded programs.")
+        return path
+
+    def remove(self, name: str) -> None:
+        """Deletes it; jobs that were started with it have their own copy."""
+        self.find(name).unlink()
+
+    def listed(self) -> list[dict[str, Any]]:
+        """All of them, the latest first."""
+        found = [p for p in self._folder.iterdir() if _STORED.fullmatch(p.name) and p.is_file()]
+        entries = [
+            {"id": p.name, "name": p.name.partition("_")[2], "uploaded": int(p.stat().st_mtime * 1000), "entry": []}
+            for p in found
+        ]
+        return sorted(entries, key=lambda entry: -int(str(entry["uploaded"])))
+
+
+def _check_archive(path: Path) -> None:
+    """Archives are never unpacked, but one with such names was made to do harm."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        raise RequestError("The file is no zip archive.") from None
+    if any(name.startswith("/") or "\\" in name or ".." in name.split("/") for name in names):
+        raise RequestError("The archive holds names that leave it.")

@@ -1,0 +1,83 @@
+"""REST and web UI inside the process of a program, for the jobs of that program (`headrace.ui: true`).
+
+Called by the runtime when a job starts. There is one server per process; it ends with it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from headrace.common.configuration import Configuration
+from headrace.runtime.job_master import JobMaster
+from headrace.service.errors import NotFoundError
+from headrace.service.local_job import LocalJob
+from headrace.service.logs import Logs
+from headrace.service.rest.backend import Backend, JobGateway
+from headrace.service.rest.operations import Operations
+from headrace.service.settings import ServiceSettings, read_settings
+from headrace.service.tokens import TokenFile
+from headrace.service.web.access import AccessRules
+from headrace.service.web.app import make_app
+from headrace.service.web.server import Server, listening_socket
+
+__all__ = ["EmbeddedService", "service_for"]
+
+_lock = threading.Lock()
+_running: list[EmbeddedService] = []
+
+
+def service_for(configuration: Configuration) -> EmbeddedService:
+    """The service of this process; the first job that wants one starts it."""
+    with _lock:
+        if not _running:
+            settings = read_settings({key: str(value) for key, value in configuration.to_dict().items()})
+            _running.append(EmbeddedService(settings))
+        return _running[0]
+
+
+class EmbeddedService:
+    """Satisfies `Backend` and `Host` for the jobs of this process, and is told of them as a `JobListener`."""
+
+    programs = None
+
+    def __init__(self, settings: ServiceSettings) -> None:
+        self.operations = Operations()
+        self.logs = Logs(None, dict)
+        self.configuration = settings.configuration
+        self._jobs: dict[str, LocalJob] = {}
+        listening = listening_socket(settings.bind_address, settings.port)
+        self.address = settings.url(listening.getsockname()[1])
+        token = None if settings.token_file is None else TokenFile(settings.token_file).accepts
+        rules = AccessRules([settings.address], token)
+        Server(make_app(self, rules, settings.longest_upload), listening, settings.tls).run_aside()
+
+    def submitting(self, job_id: str, name: str) -> None:
+        """Nothing is to be prepared."""
+
+    def started(self, master: JobMaster) -> None:
+        """The job can be looked at from now on."""
+        self._jobs[str(master.job_id)] = LocalJob(master)
+
+    def backend(self) -> Backend:
+        return self
+
+    def leader(self) -> str:
+        return self.address
+
+    def jobs(self) -> list[JobGateway]:
+        return list(self._jobs.values())
+
+    def job(self, job_id: str) -> JobGateway:
+        try:
+            return self._jobs[job_id]
+        except KeyError:
+            raise NotFoundError(f"Job {job_id} not found") from None
+
+    def shut_down(self) -> None:
+        """Cancels the jobs; the process is the program's to end."""
+        for job in self.jobs():
+            job.cancel()
+
+    def now(self) -> int:
+        return time.time_ns() // 1_000_000

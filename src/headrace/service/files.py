@@ -1,0 +1,92 @@
+"""Small JSON files that are whole at every moment, and locks that end with their process."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+__all__ = ["FileLock", "read_json", "write_json"]
+
+_TRIES, _PAUSE_SECONDS = 10, 0.02
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Puts a file in place of the one that is there; readable by this user only.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "a.json"
+    >>> write_json(file, {"a": 1})
+    >>> read_json(file)
+    {'a': 1}
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        json.dump(content, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+
+
+def read_json(path: Path) -> Any:
+    """What the file holds; None if there is no such file."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+
+
+class FileLock:
+    """A lock that at most one process holds. The system lets go of it when that process ends, however it ends.
+
+    >>> import tempfile
+    >>> lock = FileLock(Path(tempfile.mkdtemp()) / "lock")
+    >>> lock.take(), lock.is_taken()
+    (True, True)
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._held: int | None = None
+
+    def take(self) -> bool:
+        """Takes it until the end of this process; False if another one has it.
+
+        Tries for a moment: somebody who only asks whether it is taken touches it too.
+        """
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        for _ in range(_TRIES):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                time.sleep(_PAUSE_SECONDS)
+            else:
+                self._held = descriptor
+                return True
+        os.close(descriptor)
+        return False
+
+    def is_taken(self) -> bool:
+        """Whether any process holds it."""
+        if self._held is not None:
+            return True
+        try:
+            descriptor = os.open(self._path, os.O_RDWR)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
+    def release(self) -> None:
+        """Lets go of it."""
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None

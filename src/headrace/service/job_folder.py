@@ -1,0 +1,138 @@
+"""The folder of one job: what the dispatcher and the job's process tell each other, and what outlives both.
+
+| file | written by | holds |
+| --- | --- | --- |
+| job.json | dispatcher | what was submitted |
+| configuration.json | dispatcher | the settings of the job, for its process only |
+| program/ | dispatcher | the program, a copy of its own |
+| wish.json | dispatcher | that the job shall be cancelled |
+| starts.json | dispatcher | when its process was started, and when it was found dead |
+| master.lock | process | locked as long as the process lives |
+| reached.json | process | that the program has come to its execute() |
+| control.json | process | where the process can be asked |
+| view.json | process | the job as it was last seen |
+| end.json | both | how the job ended; the process writes it if it can |
+| job.log | process | all that it prints |
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from headrace.runtime.job_view import JobView
+from headrace.service.files import FileLock, read_json, write_json
+from headrace.service.view_json import view_from_json, view_to_json
+
+__all__ = ["Control", "End", "JobFolder", "Starts", "Submission"]
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What was submitted."""
+
+    job_id: str
+    program: str
+    """The name of the program's file below program/."""
+    arguments: tuple[str, ...]
+    entry: str | None
+    submitted_ms: int
+
+
+@dataclass(frozen=True)
+class Control:
+    """Where the process of a job can be asked, and the secret that it wants to see."""
+
+    host: str
+    port: int
+    secret: str
+    pid: int
+
+
+@dataclass(frozen=True)
+class Starts:
+    """When the process was started, and when it was found dead without having ended its job; milliseconds."""
+
+    starts: tuple[int, ...] = ()
+    crashes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class End:
+    """How the job ended."""
+
+    status: str
+    end_ms: int
+    error: str | None = None
+
+
+class JobFolder:
+    """Reads and writes the files."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.lock = FileLock(path / "master.lock")
+
+    @property
+    def job_id(self) -> str:
+        return self.path.name
+
+    @property
+    def log(self) -> Path:
+        return self.path / "job.log"
+
+    @property
+    def configuration_file(self) -> Path:
+        return self.path / "configuration.json"
+
+    def submission(self) -> Submission | None:
+        found = read_json(self.path / "job.json")
+        return None if found is None else Submission(**{**found, "arguments": tuple(found["arguments"])})
+
+    def write_submission(self, submission: Submission) -> None:
+        write_json(self.path / "job.json", asdict(submission))
+
+    def wished_at(self) -> int | None:
+        """Since when the job shall be cancelled."""
+        found = read_json(self.path / "wish.json")
+        return None if found is None else int(found["cancel"])
+
+    def wish_cancelled(self, now: int) -> None:
+        if self.wished_at() is None:
+            write_json(self.path / "wish.json", {"cancel": now})
+
+    def starts(self) -> Starts:
+        found = read_json(self.path / "starts.json")
+        return Starts() if found is None else Starts(tuple(found["starts"]), tuple(found["crashes"]))
+
+    def write_starts(self, starts: Starts) -> None:
+        write_json(self.path / "starts.json", asdict(starts))
+
+    def reached(self) -> str | None:
+        """The name of the job, once the program has come to its execute()."""
+        found = read_json(self.path / "reached.json")
+        return None if found is None else str(found["name"])
+
+    def write_reached(self, name: str) -> None:
+        write_json(self.path / "reached.json", {"name": name})
+
+    def control(self) -> Control | None:
+        found = read_json(self.path / "control.json")
+        return None if found is None else Control(**found)
+
+    def write_control(self, control: Control) -> None:
+        write_json(self.path / "control.json", asdict(control))
+
+    def view(self) -> JobView | None:
+        found = read_json(self.path / "view.json")
+        return None if found is None else view_from_json(found)
+
+    def write_view(self, view: JobView) -> None:
+        write_json(self.path / "view.json", view_to_json(view))
+
+    def end(self) -> End | None:
+        found = read_json(self.path / "end.json")
+        return None if found is None else End(**found)
+
+    def write_end(self, end: End) -> None:
+        write_json(self.path / "end.json", asdict(end))

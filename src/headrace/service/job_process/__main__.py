@@ -1,0 +1,44 @@
+"""`python -m headrace.service.job_process FOLDER`: runs the program of a job as its master. Started by the dispatcher.
+
+1. take the lock of the job: of two processes for one job, one ends here
+2. listen to the dispatcher, and say where
+3. run the program, which starts the job
+4. wait for the end of the job, also if the program did not
+5. write down how it ended
+
+If this process is killed, the file of step 5 is missing and the lock is free: that is how the dispatcher notices.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from headrace.common.config_file import load_configuration
+from headrace.common.headrace_options import SERVICE_CONTROL_ADDRESS
+from headrace.runtime.job_listeners import listen
+from headrace.service.job_folder import Control, JobFolder
+from headrace.service.job_process.control_server import ControlServer
+from headrace.service.job_process.job_watch import JobWatch
+from headrace.service.job_process.program_run import run_program
+
+
+def main() -> None:
+    """Runs the job of the folder that is named on the command line."""
+    folder = JobFolder(Path(sys.argv[1]).resolve())
+    if not folder.lock.take() or folder.end() is not None:
+        return
+    submission = folder.submission()
+    assert submission is not None, "the dispatcher writes it first"
+    host = load_configuration().get(SERVICE_CONTROL_ADDRESS.key, "127.0.0.1")
+    control = ControlServer(host)
+    folder.write_control(Control(host, control.port, control.secret, os.getpid()))
+    watch = JobWatch(folder, control)
+    listen(watch)
+    error = run_program(folder.path / "program" / submission.program, submission.entry, submission.arguments)
+    watch.conclude(error)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""`python -m headrace.service.job_process.plan PROGRAM ENTRY [ARGUMENT...]`: the plan of a program as JSON.
+
+In a process of its own: the program's code runs up to its first execute(). ENTRY may be empty.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+
+from headrace.datastream.planning import PlanReached, planning_only
+from headrace.graph.job_graph import build_job_graph
+from headrace.graph.job_plan import job_plan
+from headrace.service.job_process.program_run import run_program
+
+
+def main() -> None:
+    """Prints the plan, or the program's error to standard error."""
+    program, entry, *arguments = sys.argv[1:]
+    try:
+        with planning_only(), redirect_stdout(sys.stderr):
+            error = run_program(Path(program), entry or None, tuple(arguments))
+    except PlanReached as reached:
+        sys.stdout.write(json.dumps(job_plan(build_job_graph(reached.graph), os.urandom(16).hex())))
+        return
+    sys.exit(error or "The program ended without execute(): there is no plan to show.")
+
+
+if __name__ == "__main__":
+    main()

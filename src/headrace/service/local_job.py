@@ -1,0 +1,55 @@
+"""A job of this process, as the routes see it."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from headrace.runtime.executor import ExecutorView
+from headrace.runtime.job_master import JobMaster
+from headrace.runtime.job_view import JobView
+
+__all__ = ["LocalJob"]
+
+_SAMPLING_SECONDS = 0.2
+"""How long a call for a flame graph waits: the caller asks again."""
+
+
+class LocalJob:
+    """The way to a job master in this process; satisfies `JobGateway`."""
+
+    def __init__(self, master: JobMaster) -> None:
+        self._master = master
+
+    @property
+    def job_id(self) -> str:
+        return str(self._master.job_id)
+
+    def view(self) -> JobView:
+        return self._master.view()
+
+    def executors(self) -> list[ExecutorView]:
+        if self._master.status().is_terminal_state():
+            return []
+        try:
+            return self._master.executors()
+        except Exception:  # Spark is just ending
+            return []
+
+    def cancel(self) -> None:
+        threading.Thread(target=self._master.cancel, name="headrace-cancel", daemon=True).start()
+
+    def checkpoint(self) -> int:
+        return self._master.trigger_checkpoint()
+
+    def savepoint(self, directory: str | None) -> str:
+        return self._master.trigger_savepoint(directory)
+
+    def stop(self, drain: bool, directory: str | None) -> str:
+        return self._master.stop_with_savepoint(drain, directory)
+
+    def rescale(self, parallelism: int) -> None:
+        self._master.rescale(parallelism)
+
+    def flame_graph(self, vertex: str) -> dict[str, Any]:
+        return self._master.flame_graph(vertex, _SAMPLING_SECONDS)

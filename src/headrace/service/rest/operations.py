@@ -1,0 +1,85 @@
+"""Operations that take longer than a request: started by one call, asked for by others, as in Flink.
+
+They live as long as this process: after a restart of the service their ids are not known any more, as in Flink.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import traceback
+import uuid
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from headrace.common.errors import HeadraceError
+from headrace.service.errors import NotFoundError, RequestError
+from headrace.service.shapes.jobs import failure_cause
+
+__all__ = ["Operations"]
+
+_KEPT = 1000
+_TRIGGER = re.compile(r"[0-9a-f]{32}")
+
+
+class Operations:
+    """All operations that were started lately.
+
+    >>> operations = Operations()
+    >>> trigger = operations.start("savepoint", "job", None, lambda: {"location": "/backups/1"})
+    >>> operations.wait()
+    >>> operations.status("savepoint", "job", trigger)
+    {'status': {'id': 'COMPLETED'}, 'operation': {'location': '/backups/1'}}
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[tuple[str, str, str], dict[str, Any] | None] = OrderedDict()
+        self._threads: list[threading.Thread] = []
+
+    def start(self, kind: str, scope: str, trigger: str | None, work: Callable[[], dict[str, Any]]) -> str:
+        """Starts it and gives its id. One that is started again under the same id goes on as it is."""
+        trigger = uuid.uuid4().hex if trigger is None else _checked(trigger)
+        key = (kind, scope, trigger)
+        with self._lock:
+            if key in self._known:
+                return trigger
+            self._known[key] = None
+            while len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+            thread = threading.Thread(target=self._run, args=(key, work), name=f"{kind}-{trigger[:8]}", daemon=True)
+            self._threads = [t for t in self._threads if t.is_alive()] + [thread]
+        thread.start()
+        return trigger
+
+    def _run(self, key: tuple[str, str, str], work: Callable[[], dict[str, Any]]) -> None:
+        try:
+            result = work()
+        except HeadraceError as error:
+            result = {"failure-cause": failure_cause(type(error).__name__, str(error))}
+        except Exception as error:
+            result = {"failure-cause": failure_cause(type(error).__name__, traceback.format_exc())}
+        with self._lock:
+            if key in self._known:
+                self._known[key] = result
+
+    def status(self, kind: str, scope: str, trigger: str) -> dict[str, Any]:
+        """Whether it is done, and what came of it."""
+        key = (kind, scope, _checked(trigger))
+        with self._lock:
+            if key not in self._known:
+                raise NotFoundError(f"There is no {kind} operation with triggerId={trigger} for {scope}.")
+            result = self._known[key]
+        return {"status": {"id": "IN_PROGRESS" if result is None else "COMPLETED"}, "operation": result}
+
+    def wait(self) -> None:
+        """Waits until all are done."""
+        for thread in list(self._threads):
+            thread.join()
+
+
+def _checked(trigger: str) -> str:
+    if not _TRIGGER.fullmatch(trigger):
+        raise RequestError(f"Bad request, could not parse parameters: {trigger!r} is no trigger id.")
+    return trigger

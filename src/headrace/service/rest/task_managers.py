@@ -1,0 +1,147 @@
+"""The routes of task managers: Spark's executors, each of which belongs to one job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.runtime.executor import ExecutorView
+from headrace.service.errors import NotFoundError
+from headrace.service.rest.backend import Backend, JobGateway
+from headrace.service.rest.endpoint import Call, Endpoint, Field
+from headrace.service.rest.lookup import task_manager_id, task_manager_of
+from headrace.service.shapes.metrics import aggregated, listed
+
+__all__ = ["ENDPOINTS", "task_managers_of"]
+
+_MEGABYTE = 1 << 20
+
+
+def task_managers_of(job: JobGateway, now: int) -> list[dict[str, Any]]:
+    """The executors of a job; a slot runs all that one subtask of each vertex does, as in Flink."""
+    executors = job.executors()
+    if not executors:
+        return []
+    where = task_manager_of(job)
+    tasks: dict[str, list[int]] = {}
+    for vertex in job.view().vertices:
+        for subtask in vertex.subtasks:
+            tasks.setdefault(where(subtask), []).append(subtask.index)
+    return [_task_manager(job.job_id, executor, tasks, now) for executor in executors]
+
+
+def _task_manager(job_id: str, executor: ExecutorView, tasks: dict[str, list[int]], now: int) -> dict[str, Any]:
+    name = task_manager_id(job_id, executor.id)
+    subtasks = tasks.get(name, [])
+    used = min(executor.slots, len(set(subtasks)))
+    memory = executor.memory
+    return {
+        "id": name,
+        "path": f"spark://{executor.host}:{executor.port}/{executor.id}",
+        "dataPort": executor.port,
+        "jmxPort": -1,
+        "timeSinceLastHeartbeat": now,
+        "slotsNumber": executor.slots,
+        "freeSlots": executor.slots - used,
+        "assignedTasks": len(subtasks),
+        "totalResource": _resource(executor.slots, memory),
+        "freeResource": _resource(executor.slots - used, memory - executor.used_memory),
+        "hardware": {
+            "cpuCores": executor.slots,
+            "physicalMemory": memory,
+            "freeMemory": memory - executor.used_memory,
+            "managedMemory": 0,
+        },
+        "memoryConfiguration": {
+            **dict.fromkeys(("frameworkHeap", "frameworkOffHeap", "taskOffHeap", "networkMemory", "managedMemory"), 0),
+            **dict.fromkeys(("jvmMetaspace", "jvmOverhead"), 0),
+            **dict.fromkeys(("taskHeap", "totalFlinkMemory", "totalProcessMemory"), memory),
+        },
+    }
+
+
+def _resource(cores: int, memory: int) -> dict[str, Any]:
+    return {
+        "cpuCores": float(cores),
+        "taskHeapMemory": memory // _MEGABYTE,
+        "taskOffHeapMemory": 0,
+        "managedMemory": 0,
+        "networkMemory": 0,
+        "extendedResources": {},
+    }
+
+
+def _found(backend: Backend, call: Call) -> tuple[JobGateway, ExecutorView, dict[str, Any]]:
+    wanted = call.path["taskmanagerid"]
+    for job in backend.jobs():
+        if wanted.startswith(job.job_id[:8]):
+            shown = task_managers_of(job, backend.now())
+            for executor, manager in zip(job.executors(), shown):
+                if manager["id"] == wanted:
+                    return job, executor, manager
+    raise NotFoundError(f"No TaskExecutor registered under {wanted[:100]}.")
+
+
+def _all(backend: Backend, call: Call) -> dict[str, Any]:
+    now = backend.now()
+    return {"taskmanagers": [manager for job in backend.jobs() for manager in task_managers_of(job, now)]}
+
+
+def _details(backend: Backend, call: Call) -> dict[str, Any]:
+    job, executor, manager = _found(backend, call)
+    used = manager["slotsNumber"] - manager["freeSlots"]
+    slot = {"jobId": job.job_id, "resource": _resource(1, executor.memory // max(1, executor.slots))}
+    each = manager["assignedTasks"] // max(1, used)
+    nothing = (
+        *("nonHeapUsed", "nonHeapCommitted", "directCount", "directUsed", "directMax", "mappedCount", "mappedUsed"),
+        *("mappedMax", "nettyShuffleMemorySegmentsAvailable", "nettyShuffleMemorySegmentsUsed"),
+        *("nettyShuffleMemorySegmentsTotal", "nettyShuffleMemoryAvailable", "nettyShuffleMemoryUsed"),
+        "nettyShuffleMemoryTotal",
+    )
+    return {
+        **manager,
+        "allocatedSlots": [{**slot, "assignedTasks": each} for _ in range(used)],
+        "metrics": {
+            "heapUsed": executor.used_memory,
+            "heapCommitted": executor.memory,
+            "heapMax": executor.memory,
+            "nonHeapMax": -1,
+            **dict.fromkeys(nothing, 0),
+            "garbageCollectors": [],
+        },
+    }
+
+
+def _values(executor: ExecutorView) -> dict[str, float | str]:
+    return {
+        "Status.JVM.Memory.Heap.Used": executor.used_memory,
+        "Status.JVM.Memory.Heap.Max": executor.memory,
+        "activeTasks": executor.active_tasks,
+        "slots": executor.slots,
+    }
+
+
+def _metrics(backend: Backend, call: Call) -> list[dict[str, str]]:
+    return listed(_values(_found(backend, call)[1]), call.names("get") if "get" in call.query else None)
+
+
+def _all_metrics(backend: Backend, call: Call) -> list[dict[str, Any]]:
+    values = [_values(executor) for job in backend.jobs() for executor in job.executors()]
+    return aggregated(values, call.names("get") if "get" in call.query else None, call.names("agg"))
+
+
+def _logs(backend: Backend, call: Call) -> dict[str, Any]:
+    """Executors write their logs where Spark puts them: on their own machines."""
+    _found(backend, call)
+    return {"logs": []}
+
+
+ENDPOINTS: tuple[Endpoint[Backend], ...] = (
+    Endpoint("GET", "/taskmanagers", _all, "Spark's executors"),
+    Endpoint(
+        *("GET", "/taskmanagers/metrics", _all_metrics, "Metrics of the executors, put together"),
+        query=(Field("get"), Field("agg"), Field("taskmanagers")),
+    ),
+    Endpoint("GET", "/taskmanagers/{taskmanagerid}", _details, "An executor"),
+    Endpoint("GET", "/taskmanagers/{taskmanagerid}/metrics", _metrics, "Metrics of an executor", query=(Field("get"),)),
+    Endpoint("GET", "/taskmanagers/{taskmanagerid}/logs", _logs, "Logs of an executor"),
+)

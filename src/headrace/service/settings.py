@@ -1,0 +1,159 @@
+"""What the service reads of the configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from headrace.common.checkpoint_options import CHECKPOINT_DIRECTORY
+from headrace.common.config_options import ConfigOptions
+from headrace.common.configuration import Configuration
+from headrace.common.errors import ConfigurationError
+from headrace.common.headrace_options import (
+    JOB_ID,
+    SERVICE_CERTIFICATE,
+    SERVICE_CLIENT_CA,
+    SERVICE_DIRECTORY,
+    SERVICE_KEPT_JOBS,
+    SERVICE_KEY,
+    SERVICE_RESTART_ATTEMPTS,
+    SERVICE_TOKEN_FILE,
+)
+
+__all__ = ["ServiceSettings", "Tls", "read_settings"]
+
+_BIND = ConfigOptions.key("rest.bind-address").string_type().default_value("127.0.0.1")
+_ADDRESS = ConfigOptions.key("rest.address").string_type().no_default_value()
+_PORT = ConfigOptions.key("rest.port").int_type().default_value(8081)
+_LONGEST_UPLOAD = ConfigOptions.key("rest.server.max-content-length").int_type().default_value(104_857_600)
+_HA_TYPE = ConfigOptions.key("high-availability.type").string_type().default_value("NONE")
+_HA_QUORUM = ConfigOptions.key("high-availability.zookeeper.quorum").string_type().no_default_value()
+_HA_ROOT = ConfigOptions.key("high-availability.zookeeper.path.root").string_type().default_value("/headrace")
+_HA_CLUSTER = ConfigOptions.key("high-availability.cluster-id").string_type().default_value("/default")
+_REFRESH = ConfigOptions.key("web.refresh-interval").long_type().default_value(3000)
+_MAKE_ONE = f"make one with `python -m headrace.service --new-token`, set {SERVICE_TOKEN_FILE.key}"
+_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - to recognise them
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_OWN = (
+    *("rest.", "web.", "high-availability.", "headrace.cluster.", "headrace.ui"),
+    *("headrace.service.dir", "headrace.service.token-file", "headrace.service.tls."),
+)
+"""Settings of the service itself: jobs that it starts do not get them."""
+
+
+@dataclass(frozen=True)
+class Tls:
+    """Files for HTTPS; with `client_ca`, clients must have a certificate too."""
+
+    certificate: str
+    key: str
+    client_ca: str | None = None
+
+
+@dataclass(frozen=True)
+class ServiceSettings:
+    """Where the service listens, where it keeps its jobs, and how it starts them."""
+
+    bind_address: str
+    address: str
+    """How clients call it, if that is known."""
+    port: int
+    directory: Path
+    token_file: Path | None
+    tls: Tls | None
+    zookeeper: tuple[str, str] | None
+    """The servers of ZooKeeper and the path below which dispatchers of this service elect their leader."""
+    longest_upload: int
+    refresh_interval: int
+    restart_attempts: int
+    kept_jobs: int
+    configuration: dict[str, str]
+
+    def url(self, port: int) -> str:
+        """How clients call the service when it listens on this port."""
+        host = "127.0.0.1" if self.address in _EVERYWHERE else self.address
+        return f"{'http' if self.tls is None else 'https'}://{f'[{host}]' if ':' in host else host}:{port}"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can call it."""
+        return self.bind_address in _LOOPBACK
+
+    def job_configuration(self, own: Mapping[str, str], job_id: str) -> dict[str, str]:
+        """The settings of a job: those of the service, then its own; it is found again by its id."""
+        settings = {k: v for k, v in self.configuration.items() if not k.startswith(_OWN)} | dict(own)
+        if Configuration.from_dict(settings).get(CHECKPOINT_DIRECTORY) is None:
+            settings[CHECKPOINT_DIRECTORY.key] = f"file://{self.directory / 'checkpoints'}"
+        return {**settings, JOB_ID.key: job_id}
+
+
+def read_settings(configuration: Mapping[str, str]) -> ServiceSettings:
+    """Reads and checks the keys.
+
+    >>> read_settings({}).bind_address
+    '127.0.0.1'
+    >>> read_settings({"rest.bind-address": "0.0.0.0"})
+    Traceback (most recent call last):
+    ...
+    headrace.common.errors.ConfigurationError: A service that others can reach needs a token, or ... [CONFIGURATION]
+      seen:     rest.bind-address: 0.0.0.0
+      remedy:   make one with `python -m headrace.service --new-token`, set headrace.service.token-file (or set ...)
+    """
+    values = Configuration.from_dict(configuration)
+    bind, directory, token = values.get(_BIND), values.get(SERVICE_DIRECTORY), values.get(SERVICE_TOKEN_FILE)
+    settings = ServiceSettings(
+        bind_address=str(bind),
+        address=values.get(_ADDRESS) or str(bind),
+        port=_number(values.get(_PORT)),
+        directory=Path(directory).resolve() if directory else Path.home() / ".headrace" / "service",
+        token_file=None if token is None else Path(token),
+        tls=_tls(values),
+        zookeeper=_zookeeper(values),
+        longest_upload=_number(values.get(_LONGEST_UPLOAD)),
+        refresh_interval=_number(values.get(_REFRESH)),
+        restart_attempts=_number(values.get(SERVICE_RESTART_ATTEMPTS)),
+        kept_jobs=_number(values.get(SERVICE_KEPT_JOBS)),
+        configuration=dict(configuration),
+    )
+    has_token = settings.token_file is not None and settings.token_file.is_file()
+    knows_clients = settings.tls is not None and settings.tls.client_ca is not None
+    if settings.token_file is not None and not has_token:
+        raise ConfigurationError("There is no token file", seen=str(settings.token_file), remedy=_MAKE_ONE)
+    if not settings.is_local and not has_token and not knows_clients:
+        raise ConfigurationError(
+            "A service that others can reach needs a token, or certificates of its clients",
+            seen=f"rest.bind-address: {bind}",
+            remedy=f"{_MAKE_ONE} (or set {SERVICE_CLIENT_CA.key})",
+        )
+    return settings
+
+
+def _zookeeper(values: Configuration) -> tuple[str, str] | None:
+    kind, quorum = (values.get(_HA_TYPE) or "NONE").upper(), values.get(_HA_QUORUM)
+    if kind not in ("NONE", "ZOOKEEPER"):
+        raise ConfigurationError(f"{_HA_TYPE.key} is not known", seen=kind, expected="NONE or ZOOKEEPER")
+    if kind == "NONE":
+        return None
+    if quorum is None:
+        raise ConfigurationError(f"{_HA_TYPE.key} needs {_HA_QUORUM.key}", remedy="set it to host:port,host:port")
+    root, cluster = values.get(_HA_ROOT) or "", values.get(_HA_CLUSTER) or ""
+    return quorum, "/".join(["", *(part for part in f"{root}/{cluster}".split("/") if part)])
+
+
+def _tls(values: Configuration) -> Tls | None:
+    certificate, key = values.get(SERVICE_CERTIFICATE), values.get(SERVICE_KEY)
+    client_ca = values.get(SERVICE_CLIENT_CA)
+    if certificate is None and key is None and client_ca is None:
+        return None
+    if certificate is None or key is None:
+        raise ConfigurationError(f"{SERVICE_CERTIFICATE.key} and {SERVICE_KEY.key} belong together", remedy="set both")
+    missing = [path for path in (certificate, key, client_ca) if path is not None and not Path(path).is_file()]
+    if missing:
+        raise ConfigurationError("A file for HTTPS is not there", seen=missing[0])
+    return Tls(certificate, key, client_ca)
+
+
+def _number(value: int | None) -> int:
+    assert value is not None  # the options have defaults
+    return value

@@ -1,0 +1,72 @@
+"""The view of a job as JSON, between its process and the dispatcher, and on disk."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from headrace.runtime.executor import ExecutorView
+from headrace.runtime.job_view import BottleneckView, ExceptionView, JobView, SubtaskView, VertexView
+
+__all__ = ["blank_view", "executors_from_json", "view_from_json", "view_to_json"]
+
+
+def view_to_json(view: JobView) -> dict[str, Any]:
+    """Plain data; what JSON does not know, such as the value of an accumulator, becomes its text.
+
+    >>> view = blank_view("0" * 32, "orders", "RUNNING", 5)
+    >>> view_from_json(view_to_json(view)) == view
+    True
+    """
+    plain: dict[str, Any] = json.loads(json.dumps(asdict(view), default=str))
+    return plain
+
+
+def view_from_json(content: dict[str, Any]) -> JobView:
+    """The view that `view_to_json` made this of."""
+    bottleneck = content["bottleneck"]
+    return JobView(
+        **{
+            **content,
+            "vertices": tuple(_vertex(vertex) for vertex in content["vertices"]),
+            "exceptions": tuple(ExceptionView(**entry) for entry in content["exceptions"]),
+            "bottleneck": None if bottleneck is None else BottleneckView(**bottleneck),
+        }
+    )
+
+
+def _vertex(content: dict[str, Any]) -> VertexView:
+    return VertexView(
+        **{
+            **content,
+            "inputs": tuple((source, strategy) for source, strategy in content["inputs"]),
+            "subtasks": tuple(SubtaskView(**subtask) for subtask in content["subtasks"]),
+        }
+    )
+
+
+def executors_from_json(content: list[dict[str, Any]]) -> list[ExecutorView]:
+    """Executors of a job, as its process tells them."""
+    return [ExecutorView(**entry) for entry in content]
+
+
+def blank_view(job_id: str, name: str, status: str, start: int) -> JobView:
+    """What is known of a job whose process has not told anything yet."""
+    return JobView(
+        job_id=job_id,
+        name=name,
+        status=status,
+        start_ms=start,
+        end_ms=-1,
+        state_timestamps={},
+        max_parallelism=-1,
+        parallelism=1,
+        mode="STREAMING",
+        vertices=(),
+        exceptions=(),
+        checkpoints={"counts": dict.fromkeys(("triggered", "completed", "failed", "restored"), 0), "history": []},
+        accumulators={},
+        configuration={},
+        plan={"jid": job_id, "name": name, "type": "STREAMING", "nodes": []},
+    )

@@ -1,0 +1,87 @@
+"""Who may call: checks of Host, Origin and token, before anything else is looked at.
+
+1. Host must be an address, or a name of this service: a page of somebody else's name that points here (DNS rebinding) is refused
+2. Origin, which browsers send along, must be the service's own: pages of others cannot use a user's browser
+3. if there is a token, everything but the files of the web UI wants it
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Callable, Iterable
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from headrace.service.web.answers import error_answer
+
+__all__ = ["Access", "AccessRules"]
+
+
+class AccessRules:
+    """Decides over a request by its headers.
+
+    >>> rules = AccessRules(names=["flows.example"], accepts=None)
+    >>> rules.problem("GET", "/jobs", Headers({"host": "127.0.0.1:8081"}), public=False)
+    >>> rules.problem("GET", "/jobs", Headers({"host": "evil.example"}), public=False)
+    (403, 'The Host header names another service.')
+    """
+
+    def __init__(self, names: Iterable[str], accepts: Callable[[str], bool] | None) -> None:
+        """`accepts` says whether a token is the right one; None if none is needed."""
+        self._names = {"localhost", socket.gethostname().lower(), *(name.lower() for name in names)}
+        self._accepts = accepts
+
+    def problem(self, method: str, path: str, headers: Headers, public: bool) -> tuple[int, str] | None:
+        """Status and text of a refusal; None if the request may pass."""
+        host = headers.get("host", "")
+        if not self._is_own(host):
+            return 403, "The Host header names another service."
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+            return 403, "The request comes from a page of another origin."
+        if headers.get("sec-fetch-site") == "cross-site" and method not in ("GET", "HEAD"):
+            return 403, "The request comes from a page of another site."
+        if self._accepts is None or public:
+            return None
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not self._accepts(token.strip()):
+            return 401, "This service needs a token: send the header 'Authorization: Bearer ...'."
+        return None
+
+    def _is_own(self, host: str) -> bool:
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+            return name in self._names or _is_address(name)
+        except ValueError:
+            return False
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class Access:
+    """The ASGI layer that asks the rules."""
+
+    def __init__(self, app: ASGIApp, rules: AccessRules, is_public: Callable[[str, str], bool]) -> None:
+        self._app = app
+        self._rules = rules
+        self._is_public = is_public
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
+            problem = self._rules.problem(method, path, headers, self._is_public(method, path))
+            if problem is not None:
+                await error_answer(*problem)(scope, receive, send)
+                return
+        elif scope["type"] != "lifespan":
+            return  # there are no web sockets here
+        await self._app(scope, receive, send)

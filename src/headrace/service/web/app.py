@@ -1,0 +1,115 @@
+"""The app: every endpoint as a route, at its path and below /v1, plus live events, the OpenAPI document and the web UI."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Protocol
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from headrace.common.errors import HeadraceError
+from headrace.service.errors import RequestError
+from headrace.service.rest.backend import Backend
+from headrace.service.rest.endpoint import Endpoint
+from headrace.service.rest.routes import ENDPOINTS
+from headrace.service.web import pages
+from headrace.service.web.access import Access, AccessRules
+from headrace.service.web.answers import answer, error_answer
+from headrace.service.web.bodies import read_call
+from headrace.service.web.events import job_events, overview_events
+from headrace.service.web.openapi import openapi_document
+
+__all__ = ["Host", "make_app"]
+
+_NO_LEADER = "Service temporarily unavailable due to an ongoing leader election. Please refresh."
+_log = logging.getLogger("headrace.service")
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class Host(Protocol):
+    """What the app stands on: a backend if this process leads, and else the address of the one that does."""
+
+    def backend(self) -> Backend | None: ...
+    def leader(self) -> str | None: ...
+
+
+def make_app(host: Host, rules: AccessRules, longest_upload: int) -> Starlette:
+    """The app for a dispatcher, or for the jobs of one process."""
+    routes: list[Route] = []
+    for endpoint in ENDPOINTS:
+        handler = _led(host, _endpoint_handler(endpoint, longest_upload))
+        for prefix in ("", "/v1"):
+            routes.append(Route(prefix + endpoint.path, handler, methods=[endpoint.method]))
+    for prefix in ("", "/v1"):
+        routes.append(Route(f"{prefix}/events", _led(host, overview_events)))
+        routes.append(Route(f"{prefix}/jobs/{{jobid}}/events", _led(host, job_events)))
+    document = openapi_document(ENDPOINTS)
+
+    async def openapi(request: Request) -> Response:
+        return answer(document, 200)
+
+    routes.append(Route("/openapi.json", openapi))
+    routes.extend(pages.ROUTES)
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(Access, rules=rules, is_public=pages.is_page)],
+        exception_handlers={HTTPException: _no_route, Exception: _internal_error},
+    )
+
+
+def _led(host: Host, handler: Callable[[Backend, Request], Awaitable[Response]]) -> Handler:
+    """Lets the leader answer; others send the client there, as Flink's standby masters do."""
+
+    async def handle(request: Request) -> Response:
+        backend = host.backend()
+        try:
+            if backend is not None:
+                return await handler(backend, request)
+            leader = await run_in_threadpool(host.leader)
+            if leader is None:
+                return error_answer(503, _NO_LEADER)
+            query = f"?{request.url.query}" if request.url.query else ""
+            return RedirectResponse(f"{leader}{request.url.path}{query}", 307)
+        except RequestError as error:
+            return error_answer(error.status, error.message)
+        except HeadraceError as error:
+            return error_answer(400, str(error))
+        except ClientDisconnect:
+            return error_answer(400, "The client has left.")
+
+    return handle
+
+
+def _endpoint_handler(
+    endpoint: Endpoint[Backend], longest_upload: int
+) -> Callable[[Backend, Request], Awaitable[Response]]:
+    async def handle(backend: Backend, request: Request) -> Response:
+        with ExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="headrace-")) if endpoint.upload else ""
+            call = await read_call(request, endpoint, longest_upload, Path(folder))
+            content = await run_in_threadpool(endpoint.handler, backend, call)
+        return await run_in_threadpool(answer, content, endpoint.status)
+
+    return handle
+
+
+async def _no_route(request: Request, error: Exception) -> Response:
+    """A path that is not there, or a verb that it does not have: a 404 in both cases, as Flink has it."""
+    assert isinstance(error, HTTPException)
+    status = 404 if error.status_code == 405 else error.status_code
+    return error_answer(status, f"Not found: {request.url.path[:200]}" if status == 404 else str(error.detail))
+
+
+async def _internal_error(request: Request, error: Exception) -> Response:
+    _log.error("%s %s", request.method, request.url.path, exc_info=error)
+    return error_answer(500, "Internal server error.")

@@ -1,0 +1,69 @@
+"""Live events for the web UI (server-sent events): the state of a job, or the list of jobs, when it has changed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from headrace.service.errors import RequestError
+from headrace.service.rest.backend import Backend
+from headrace.service.rest.endpoint import Call
+from headrace.service.rest.lookup import view_of
+from headrace.service.shapes import jobs as shapes
+from headrace.service.web.answers import json_text
+
+__all__ = ["job_events", "overview_events"]
+
+_SECONDS = 1.0
+_MOST_STREAMS = 100
+_open: set[object] = set()
+
+
+async def overview_events(backend: Backend, request: Request) -> Response:
+    """/events: an event `overview` with what /jobs/overview gives, each second."""
+
+    def shown() -> Any:
+        now = backend.now()
+        return {"jobs": [shapes.overview(job.view(), now) for job in backend.jobs()]}
+
+    return await _stream(request, "overview", shown)
+
+
+async def job_events(backend: Backend, request: Request) -> Response:
+    """/jobs/:jobid/events: an event `job` with the details of the job, its metrics and its bottleneck, each second."""
+    call = Call(path={"jobid": str(request.path_params["jobid"])})
+
+    def shown() -> Any:
+        return shapes.live_details(view_of(backend, call), backend.now())
+
+    return await _stream(request, "job", shown)
+
+
+async def _stream(request: Request, name: str, shown: Callable[[], Any]) -> Response:
+    if len(_open) >= _MOST_STREAMS:
+        raise RequestError("Too many clients listen to events; ask for the page itself instead.", status=429)
+    first = await run_in_threadpool(shown)  # what is wrong with the request is said before the stream begins
+    return StreamingResponse(
+        _events(request, name, first, shown), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+    )
+
+
+async def _events(request: Request, name: str, first: Any, shown: Callable[[], Any]) -> AsyncIterator[str]:
+    token = object()
+    _open.add(token)
+    try:
+        content = first
+        while not await request.is_disconnected():
+            yield f"event: {name}\ndata: {json_text(content)}\n\n"
+            await asyncio.sleep(_SECONDS)
+            try:
+                content = await run_in_threadpool(shown)
+            except RequestError:
+                return  # the job is forgotten
+    finally:
+        _open.discard(token)

@@ -1,0 +1,8 @@
+"""Tests with a cluster of real processes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

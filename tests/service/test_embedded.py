@@ -1,0 +1,62 @@
+"""A program that serves REST for its own job."""
+
+from __future__ import annotations
+
+import re
+import socket
+from pathlib import Path
+
+import pytest
+from service_kit import Client, wait_for
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.mark.parametrize("executor", ["local", pytest.param("spark", marks=pytest.mark.spark)])
+def test_a_program_serves_its_own_job(start_script, tmp_path, executor):
+    port = free_port()
+    program = tmp_path / "job.py"
+    program.write_text(f'''
+from headrace.common import Configuration, WatermarkStrategy
+from headrace.datastream import StreamExecutionEnvironment
+from headrace.datastream.connectors.number_seq import NumberSequenceSource
+
+configuration = Configuration()
+settings = {{"headrace.ui": "true", "rest.port": "{port}", "headrace.executor": "{executor}", "spark.master": "local[2,4]"}}
+for key, value in settings.items():
+    configuration.set_string(key, value)
+env = StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(2)
+numbers = env.from_source(NumberSequenceSource(1, 10**12), WatermarkStrategy.no_watermarks(), "numbers")
+numbers.key_by(lambda v: v % 3).filter(lambda v: False).print()
+try:
+    env.execute("own job")
+except Exception as error:
+    print("ended:", type(error).__name__)
+''')
+    running = start_script(program, tmp_path)
+    client = Client(f"http://127.0.0.1:{port}")
+
+    def job() -> str | None:
+        try:
+            [found] = client.get("/jobs/overview")["jobs"]
+        except (OSError, ValueError):
+            return None
+        return str(found["jid"]) if found["state"] == "RUNNING" else None
+
+    jid = wait_for(job, 60)
+    assert client.get(f"/jobs/{jid}")["name"] == "own job"
+    wait_for(lambda: client.get(f"/jobs/{jid}")["vertices"][0]["metrics"]["write-records"] > 0)
+    status, answer = client.call("GET", "/jars")
+    assert status == 404 and "dispatcher" in answer["errors"][0]
+    assert client.get("/config")["features"]["web-submit"] is False
+    saved = client.triggered(
+        "POST", f"/jobs/{jid}/savepoints", f"/jobs/{jid}/savepoints", {"target-directory": str(tmp_path)}
+    )
+    assert (Path(saved["location"]) / "_metadata").is_file()
+    assert client.call("PATCH", f"/jobs/{jid}") == (202, {})
+    finished = running.finish(30)
+    assert re.search("ended: JobCancelledError", finished.stdout), finished.report()
