@@ -116,11 +116,11 @@ class RabbitServer:
         with self.connection() as connection:
             channel = connection.channel()
             channel.queue_declare(queue, durable=True)
-            while True:
-                method, _, body = channel.basic_get(queue, auto_ack=True)
+            for method, _, body in channel.consume(queue, auto_ack=True, inactivity_timeout=0.3):
                 if method is None:
-                    return found
+                    break
                 found.append(int(body))
+        return found
 
     def waiting(self, queue: str) -> int:
         with self.connection() as connection:

@@ -128,11 +128,11 @@ def test_without_ids_nothing_is_lost(
 
 
 def test_a_stream_to_a_queue(rabbit: RabbitServer, queue: str, make_env: MakeEnvironment) -> None:
-    env = make_env(2, **{"headrace__epoch__max-records": 3000})
-    numbers = env.from_sequence(0, 11_999).map(str, Types.STRING())
+    env = make_env(2, **{"headrace__epoch__max-records": 6000})
+    numbers = env.from_sequence(0, 7_999).map(str, Types.STRING())
     numbers.add_sink(RMQSink(config(rabbit), queue, SimpleStringSchema()))
     env.execute()
-    assert sorted(rabbit.take_all(queue)) == list(range(12_000))
+    assert sorted(rabbit.take_all(queue)) == list(range(8_000))
 
 
 def test_bad_messages(rabbit: RabbitServer, queue: str, make_env: MakeEnvironment) -> None:

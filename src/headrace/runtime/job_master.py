@@ -345,7 +345,7 @@ class JobMaster:
         for vertex in self._program.graph.vertices.values():
             if isinstance(vertex.head.spec, SourceSpec):
                 with contextlib.suppress(Exception):
-                    vertex.head.spec.source.end(kept)
+                    vertex.head.spec.source.job_ended(kept)
 
     # -- the loop -------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from headrace.common.errors import JobExecutionError
+from headrace.common.errors import JobExecutionError, TypeMismatchError
 from headrace.common.rabbitmq_client import RabbitSettings, away_errors, connect, open_queue, persistent
 from headrace.sinks.base import EpochEnd, RecordError, Sink, SinkWriter, WriterContext
 
@@ -26,7 +26,7 @@ PATIENCE_SECONDS = 120.0
 class RabbitPublisher(Sink):
     """Publishes to `queue`, by way of the default exchange."""
 
-    def __init__(self, settings: RabbitSettings, queue: str, serialize: Callable[[Any], bytes]) -> None:
+    def __init__(self, settings: RabbitSettings, queue: str, serialize: Callable[[Any], bytes | None]) -> None:
         self.settings, self.queue, self.serialize = settings, queue, serialize
 
     def open_writer(self, context: WriterContext, states: list[Any]) -> SinkWriter:
@@ -45,7 +45,10 @@ class _Writer(SinkWriter):
         value = None
         try:
             for value in values:
-                self._waiting.append(serialize(value))
+                message = serialize(value)
+                if message is None:
+                    raise TypeMismatchError("A message of RabbitMQ has a body, and this record has none", seen=value)
+                self._waiting.append(message)
         except Exception as error:
             raise RecordError(value) from error
         if len(self._waiting) >= _BATCH:

@@ -129,7 +129,7 @@ class Source(ABC):
         Called by the driver after each completed checkpoint. It informs others only, so it must not fail the job.
         """
 
-    def end(self, kept: bool) -> None:
+    def job_ended(self, kept: bool) -> None:
         """The job has ended in this driver: releases what the driver's side holds.
 
         `kept`: checkpoints stay, another driver may go on from them. Called once for each start of the job.

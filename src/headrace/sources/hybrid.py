@@ -89,9 +89,9 @@ class Hybrid(Source):
             if mine:
                 source.publish_positions(mine)
 
-    def end(self, kept: bool) -> None:
+    def job_ended(self, kept: bool) -> None:
         for source in self.sources:
-            source.end(kept)
+            source.job_ended(kept)
 
     def functions(self) -> Sequence[Any]:
         return [function for source in self.sources for function in source.functions()]

@@ -100,8 +100,8 @@ class RateLimited(Source):
     def publish_positions(self, positions: dict[str, Any]) -> None:
         self.source.publish_positions(positions)
 
-    def end(self, kept: bool) -> None:
-        self.source.end(kept)
+    def job_ended(self, kept: bool) -> None:
+        self.source.job_ended(kept)
 
     def functions(self) -> Sequence[Any]:
         return self.source.functions()

@@ -68,7 +68,7 @@ class _FrameSource(Source):
             self._temporary = StateFolder(self._parent, "frame")
         return str(self._temporary.path)
 
-    def end(self, kept: bool) -> None:
+    def job_ended(self, kept: bool) -> None:
         if self._temporary is not None:
             self._temporary.remove()
             self._temporary = None
@@ -97,12 +97,12 @@ class FrameRows(_FrameSource):
     def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
         return _opened(self.format, split.payload, position)
 
-    def end(self, kept: bool) -> None:
+    def job_ended(self, kept: bool) -> None:
         if self._named is not None and not kept:
             for folder in {os.path.dirname(split.id) for split in self._splits or ()}:
                 shutil.rmtree(folder, ignore_errors=True)
         self._splits = None
-        super().end(kept)
+        super().job_ended(kept)
 
 
 @dataclass(frozen=True)
@@ -153,11 +153,11 @@ class FrameStream(_FrameSource):
     def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
         return _LaneReader(self.format, split.payload, position)
 
-    def end(self, kept: bool) -> None:
+    def job_ended(self, kept: bool) -> None:
         if self._query is not None:
             self._query.stop()
             self._query = None
-        super().end(kept)
+        super().job_ended(kept)
 
 
 class _LaneReader(SplitReader):
@@ -165,7 +165,9 @@ class _LaneReader(SplitReader):
 
     def __init__(self, reading: ParquetRows, lane: Lane, position: Any) -> None:
         self._format, self._lane = reading, lane
-        self._batch, self._file, self._place = position or (0, 0, None)
+        self._batch: int = 0 if position is None else position[0]
+        self._file: int = 0 if position is None else position[1]
+        self._place: Any = None if position is None else position[2]
         self._files: list[str] | None = None
         self._reader: SplitReader | None = None
 

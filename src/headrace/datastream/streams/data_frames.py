@@ -42,8 +42,11 @@ def as_data_frame(stream: DataStream, schema: Any, job_name: str | None) -> Any:
     from headrace.runtime.spark import frames
 
     env = stream.get_execution_environment()
-    sources = [t for t in env.registry.program() if isinstance(t.spec, SourceSpec)]
-    endless = [t for t in sources if not (t.spec.source.bounded or t.spec.source.may_finish)]
+    endless = [
+        t
+        for t in env.registry.program()
+        if isinstance(t.spec, SourceSpec) and not (t.spec.source.bounded or t.spec.source.may_finish)
+    ]
     if endless:
         raise InvalidProgramError(
             "A DataFrame is made of bounded streams",
