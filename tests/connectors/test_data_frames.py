@@ -55,13 +55,10 @@ def test_rows_of_all_types(session: Any, make_env: MakeEnvironment) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("executor", ["local", "spark"])
-def test_each_row_once_although_the_job_fails(
-    session: Any, make_env: MakeEnvironment, tmp_path: Path, executor: str
-) -> None:
+def test_each_row_once_although_the_job_fails(session: Any, make_env: MakeEnvironment, tmp_path: Path) -> None:
     env = make_env(
         2,
-        executor,
+        "spark",
         execution__checkpointing__interval="50 ms",
         **{"headrace__epoch__max-records": 400, "restart-strategy__type": "fixed-delay"},
         **{"restart-strategy__fixed-delay__delay": "10 ms"},
