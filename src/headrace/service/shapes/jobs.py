@@ -10,7 +10,7 @@ from typing import Any
 
 from headrace.runtime.job_view import JobView, VertexView
 from headrace.service.shapes.states import counted, task_state, vertex_state
-from headrace.service.shapes.vertices import duration_of, io_metrics, span_of
+from headrace.service.shapes.vertices import busiest, duration_of, io_metrics, span_of
 
 __all__ = [
     "accumulators",
@@ -68,6 +68,7 @@ def live_details(view: JobView, now: int) -> dict[str, Any]:
     for entry, vertex in zip(shown["vertices"], view.vertices):
         entry["vertex-metrics"] = vertex.metrics
         entry["backpressure-level"] = vertex.back_pressure
+        entry["busiest-subtask"] = busiest(vertex.subtasks)
     return {**shown, "bottleneck": None if view.bottleneck is None else asdict(view.bottleneck)}
 
 

@@ -10,7 +10,16 @@ from headrace.runtime.job_view import SubtaskView, VertexView, back_pressure_lev
 from headrace.service.shapes.numbers import five_number_summary
 from headrace.service.shapes.states import TASK_STATES, counted, task_state, vertex_state
 
-__all__ = ["back_pressure", "details", "duration_of", "io_metrics", "subtask", "subtask_times", "task_managers"]
+__all__ = [
+    "back_pressure",
+    "busiest",
+    "details",
+    "duration_of",
+    "io_metrics",
+    "subtask",
+    "subtask_times",
+    "task_managers",
+]
 
 _COUNTS = (
     ("read-bytes", "numBytesIn"),
@@ -25,6 +34,7 @@ _TIMES = (
 )
 _BEFORE_RUNNING = ("CREATED", "SCHEDULED", "DEPLOYING", "INITIALIZING", "RUNNING")
 """Subtasks here come into these states at one moment, with their first epoch."""
+_SHARES = ("backPressuredTimeMsPerSecond", "idleTimeMsPerSecond", "busyTimeMsPerSecond")
 TaskManagerOf = Callable[[SubtaskView], str]
 """Says which task manager a subtask runs in."""
 
@@ -181,9 +191,14 @@ def back_pressure(vertex: VertexView, now: int) -> dict[str, Any]:
     }
 
 
+def busiest(subtasks: Sequence[SubtaskView]) -> dict[str, float]:
+    """How the subtask that is idle least spends its time; nothing if none was measured."""
+    measured = [{name: _number(view, name) for name in _SHARES} for view in subtasks if _SHARES[0] in view.metrics]
+    return min(measured, key=lambda times: times["idleTimeMsPerSecond"], default={})
+
+
 def _pressure(view: SubtaskView) -> dict[str, Any]:
-    names = ("backPressuredTimeMsPerSecond", "idleTimeMsPerSecond", "busyTimeMsPerSecond")
-    pressed, idle, busy = (_number(view, name) / 1000 for name in names)
+    pressed, idle, busy = (_number(view, name) / 1000 for name in _SHARES)
     level = back_pressure_level(pressed)
     return {
         "subtask": view.index,

@@ -1,0 +1,102 @@
+"""A real service, a real browser. Whatever a page does wrong on the side (errors, requests to elsewhere) fails its test."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import uuid
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent.parent / "service"))
+
+from service_kit import MARK, Service, end_marked
+
+expect.set_options(timeout=15_000)
+PICTURES = Path(__file__).parent.parent.parent / "artifacts" / "ui"
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Debian's Chromium."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    assert program is not None, "Chromium is needed: scripts/setup --tests, or apt-get install chromium"
+    with sync_playwright() as playwright:
+        # Root in a container has no sandbox of its own to offer; the pages come from this machine only.
+        found = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="session")
+def start_service():
+    """Starts services whose jobs run on the local executor; at the end they and their jobs are killed."""
+    mark = uuid.uuid4().hex
+    started = []
+    with tempfile.TemporaryDirectory(prefix="hs-ui-") as folder:
+        environment = {MARK: mark, "HEADRACE_STATE_KEY_FILE": f"{folder}/state.key"}
+
+        def start(prepare=lambda directory: None, **settings):
+            directory = Path(folder) / uuid.uuid4().hex[:6]
+            prepare(directory)
+            checkpoints = {
+                "execution__checkpointing__interval": "1 s",
+                "execution__checkpointing__savepoint_dir": f"file://{directory}/savepoints",
+            }
+            started.append(Service(directory, environment, **checkpoints, **settings))
+            return started[-1]
+
+        yield start
+        for service in started:
+            service.kill()
+        end_marked(mark)
+
+
+@pytest.fixture(scope="session")
+def service(start_service):
+    """The one service that most tests share."""
+    return start_service().leading()
+
+
+@pytest.fixture
+def open_page(browser):
+    """Opens pages; at the end none may have had an error, or asked another host for anything."""
+    contexts, wrong = [], []
+
+    def open_one(url, **settings):
+        context = browser.new_context(
+            **{"viewport": {"width": 1440, "height": 900}, "color_scheme": "light", **settings}
+        )
+        context.set_default_timeout(15_000)
+        contexts.append(context)
+        page = context.new_page()
+        own = urlsplit(url).netloc
+        page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on(
+            "console", lambda message: wrong.append(message.text) if "Content Security Policy" in message.text else None
+        )
+        page.on("request", lambda request: wrong.append(request.url) if urlsplit(request.url).netloc != own else None)
+        page.goto(url)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+@pytest.fixture
+def picture():
+    """Keeps a picture of a page in artifacts/ui, for people to look at."""
+
+    def keep(page, name):
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=PICTURES / f"{name}.png")
+
+    return keep

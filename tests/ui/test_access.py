@@ -1,0 +1,89 @@
+"""Who may look, how it is read without a mouse or with other eyes, and what the built files may do."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+from programs import BROKEN, SHOP
+from service_kit import wait_for
+
+
+@pytest.fixture(scope="module")
+def jobs(service, tmp_path_factory):
+    """A running job and a failed one."""
+    results = tmp_path_factory.mktemp("axe") / "results.txt"
+    running, failed = (
+        service.run(SHOP, ["/nonexistent", str(results)]),
+        service.run(BROKEN, [], **{"restart-strategy.type": "none"}),
+    )
+    service.wait_for_status(failed, "FAILED")
+    service.wait_for_status(running, "RUNNING")
+    wait_for(results.exists)
+    wait_for(lambda: service.completed_checkpoints(running) > 2)
+    return running, failed
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(service, jobs, open_page, scheme, picture):
+    running, failed = jobs
+    vertex = service.get(f"/jobs/{running}")["vertices"][1]["id"]
+    page = open_page(service.url, color_scheme=scheme)
+    axe = Axe()
+    seen = {}
+    places = [f"jobs/{running}/graph/{vertex}/backpressure", f"jobs/{failed}/exceptions"]
+    if scheme == "light":  # the others differ from these in nothing that depends on the colours
+        tabs = (f"graph/{vertex}/metrics", "checkpoints", "timeline", "logs")
+        places += ["", "submit", "executors", *(f"jobs/{running}/{tab}" for tab in tabs)]
+    for place in places:
+        page.goto(f"{service.url}/#/{place}")
+        expect(page.locator("main :is(table, form, pre, .rows)").first).to_be_visible()
+        page.wait_for_timeout(50)
+        found = axe.run(page).response["violations"]
+        seen[place] = [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found]
+        picture(page, f"{scheme}-{re.sub('[0-9a-f]{32}', 'x', place).replace('/', '-') or 'overview'}")
+    assert {place: found for place, found in seen.items() if found} == {}
+
+
+def test_dialogs_pass_axe_and_give_the_focus_back(service, jobs, open_page):
+    page = open_page(f"{service.url}/#/jobs/{jobs[0]}")
+    button = page.get_by_role("button", name="Savepoint", exact=True)
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog", name="Make a savepoint")).to_be_visible()
+    assert Axe().run(page).response["violations"] == []
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(button).to_be_focused()
+
+
+def test_a_service_with_a_token_asks_for_it(start_service, open_page, tmp_path):
+    from headrace.service.tokens import TokenFile
+
+    token = TokenFile(tmp_path / "token")
+    secret = token.renew()
+    guarded = start_service(headrace__service__token_file=str(tmp_path / "token"))
+    page = open_page(guarded.url)
+    prompt = page.get_by_role("dialog", name="This service asks for a token")
+    prompt.get_by_label("Token").fill("guessed")
+    page.keyboard.press("Enter")
+    expect(prompt).to_contain_text("did not accept")
+    prompt.get_by_label("Token").fill(secret)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("No job is running.")).to_be_visible()
+    expect(prompt).to_have_count(0)
+
+
+def test_the_built_page_holds_no_inline_code_and_names_no_other_host():
+    root = Path(str(files("headrace.service"))) / "ui"
+    page = (root / "index.html").read_text()
+    assert re.findall(r"<script(?![^>]*\bsrc=)[^>]*>", page) == []
+    assert not re.search(r"<style|\sstyle=|\son\w+=", page)
+    sources = re.findall(r'(?:src|href)="([^"]+)"', page)
+    assert sources and all((root / source).is_file() for source in sources)
+    styles = "".join(path.read_text() for path in root.rglob("*.css"))
+    assert not re.search(r"url\(\s*['\"]?(https?:|//|data:)|@import", styles)

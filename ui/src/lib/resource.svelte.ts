@@ -1,0 +1,150 @@
+/** Data of the service that stays fresh: asked for again and again while the page is seen, or pushed by the service. */
+
+import { ApiError, getJson, isAbort, messageOf, request } from "../api/client";
+import { EventParser } from "../api/sse";
+import { connection } from "./connection.svelte";
+
+export class Resource<T> {
+  data = $state.raw<T | null>(null);
+  error = $state.raw<string | null>(null);
+  status = $state.raw<number | null>(null);
+
+  took(data: T): void {
+    this.data = data;
+    this.error = null;
+    this.status = 200;
+  }
+
+  failed(error: unknown): void {
+    this.error = messageOf(error);
+    this.status = error instanceof ApiError ? error.status : null;
+  }
+
+  clear(): void {
+    this.data = null;
+    this.error = null;
+    this.status = null;
+  }
+}
+
+/** Resolves after a time, and not before the page is seen. */
+async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+  });
+  if (!document.hidden || signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    const look = (): void => {
+      if (document.hidden && !signal.aborted) return;
+      document.removeEventListener("visibilitychange", look);
+      resolve();
+    };
+    document.addEventListener("visibilitychange", look);
+    signal.addEventListener("abort", look, { once: true });
+  });
+}
+
+async function poll<T>(resource: Resource<T>, path: string, every: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const data = await getJson<T>(path, signal);
+      if (!signal.aborted) resource.took(data);
+      connection.heard();
+    } catch (error) {
+      if (isAbort(error) || signal.aborted) return;
+      resource.failed(error);
+      if (!(error instanceof ApiError)) connection.lost();
+    }
+    if (every <= 0) return;
+    await pause(every, signal);
+  }
+}
+
+/** For use while a component is set up. `path` may be null: then nothing is asked for. `every` of 0 asks once. */
+export function polled<T>(path: () => string | null, every: number | (() => number) = 2000): Resource<T> {
+  const resource = new Resource<T>();
+  $effect(() => {
+    const now = path();
+    const interval = typeof every === "function" ? every() : every;
+    if (now === null) {
+      resource.clear();
+      return;
+    }
+    const stop = new AbortController();
+    void poll(resource, now, interval, stop.signal);
+    return () => {
+      stop.abort();
+      resource.clear();
+    };
+  });
+  return resource;
+}
+
+/**
+ * Like `polled`, but pushed: events named `event` at `events` carry what `path` would give. While no stream can be had, it
+ * is asked for instead.
+ */
+export function live<T>(path: () => string, events: () => string, event: string, every = 2000): Resource<T> {
+  const resource = new Resource<T>();
+  $effect(() => {
+    const stop = new AbortController();
+    void follow(resource, path(), events(), event, every, stop.signal);
+    return () => {
+      stop.abort();
+      resource.clear();
+    };
+  });
+  return resource;
+}
+
+async function follow<T>(
+  resource: Resource<T>,
+  path: string,
+  events: string,
+  event: string,
+  every: number,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await stream(resource, events, event, signal);
+    } catch (error) {
+      if (!isAbort(error) && !(error instanceof ApiError)) connection.lost();
+    }
+    if (!document.hidden) await poll(resource, path, 0, signal);
+    await pause(every, signal);
+  }
+}
+
+/** Reads events until the stream ends. A page that is not seen gives its connection back: browsers have few of them. */
+async function stream<T>(resource: Resource<T>, path: string, event: string, signal: AbortSignal): Promise<void> {
+  const stop = new AbortController();
+  const leave = (): void => {
+    if (document.hidden || signal.aborted) stop.abort();
+  };
+  document.addEventListener("visibilitychange", leave);
+  signal.addEventListener("abort", leave);
+  try {
+    await readEvents(resource, path, event, stop.signal);
+  } finally {
+    document.removeEventListener("visibilitychange", leave);
+    signal.removeEventListener("abort", leave);
+  }
+}
+
+async function readEvents<T>(resource: Resource<T>, path: string, event: string, signal: AbortSignal): Promise<void> {
+  const response = await request(path, { signal, headers: { Accept: "text/event-stream" } });
+  if (!response.ok || response.body === null) throw new ApiError(response.status, response.statusText);
+  connection.heard();
+  const parser = new EventParser();
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || signal.aborted) return;
+    for (const one of parser.push(value)) {
+      if (one.event === event) resource.took(JSON.parse(one.data) as T);
+      connection.heard();
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import type { Checkpoints, JobDetail } from "../api/types";
+import { bottleneck, checkpointing, failures, health, lateness } from "./verdict";
+import { verticesOf } from "./vertices";
+
+const NOW = 1_790_000_100_000;
+
+function job(metrics: Record<string, number>[], more: Partial<JobDetail> = {}): JobDetail {
+  return {
+    jid: "j",
+    name: "job",
+    state: "RUNNING",
+    "start-time": NOW - 100_000,
+    "end-time": -1,
+    duration: 100_000,
+    now: NOW,
+    timestamps: { RUNNING: NOW - 90_000 },
+    vertices: metrics.map((one, index) => ({
+      id: `v${index}`,
+      name: `vertex ${index}`,
+      parallelism: 1,
+      status: "RUNNING",
+      "start-time": 0,
+      "end-time": -1,
+      duration: 0,
+      tasks: {},
+      metrics: {},
+      "vertex-metrics": one,
+    })),
+    plan: { nodes: metrics.map((_, index) => ({ id: `v${index}`, parallelism: 1, inputs: index === 0 ? [] : [{ num: 0, id: `v${index - 1}` }] })) },
+    ...more,
+  };
+}
+
+const checkpoints = (...statuses: string[]): Checkpoints => ({
+  counts: {
+    restored: 0,
+    total: statuses.length,
+    in_progress: 0,
+    completed: statuses.filter((one) => one === "COMPLETED").length,
+    failed: statuses.filter((one) => one === "FAILED").length,
+  },
+  history: statuses.map((status, index) => ({
+    id: statuses.length - index,
+    status,
+    is_savepoint: false,
+    trigger_timestamp: NOW - 5000 - index * 10_000,
+    latest_ack_timestamp: NOW - 4000 - index * 10_000,
+    end_to_end_duration: 250,
+    state_size: 2048,
+    ...(status === "FAILED" ? { failure_message: "IO_EXCEPTION: no space" } : {}),
+  })),
+});
+
+describe("health", () => {
+  it("counts from the last start", () => {
+    expect(health(job([]), null)).toMatchObject({ mood: "good", answer: "Running", detail: "for 1 min 30 s" });
+    expect(health(job([], { state: "FAILED" }), null)).toMatchObject({ mood: "bad", answer: "Failed", detail: "after 1 min 40 s" });
+    expect(health(job([], { state: "RESTARTING" }), null).mood).toBe("watch");
+  });
+});
+
+describe("the bottleneck", () => {
+  it("is what the service says", () => {
+    const one = job([{}, {}], { bottleneck: { vertex_id: "v1", subtask: 3, reason: "one key is hot", advice: "" } });
+    expect(bottleneck(one, verticesOf(one))).toMatchObject({ vertex: "v1", answer: "vertex 1", detail: "one key is hot", mood: "watch" });
+  });
+
+  it("is else a vertex that is busy all the time, if there is one", () => {
+    const slow = job([{ busyTimeMsPerSecond: 100 }, { busyTimeMsPerSecond: 950 }]);
+    expect(bottleneck(slow, verticesOf(slow))).toMatchObject({ vertex: "v1", detail: "95 % busy" });
+    const calm = job([{ busyTimeMsPerSecond: 100 }, { busyTimeMsPerSecond: 300 }]);
+    expect(bottleneck(calm, verticesOf(calm))).toMatchObject({ vertex: null, mood: "good", answer: "None" });
+  });
+});
+
+describe("lateness", () => {
+  it("is that of the slowest watermark", () => {
+    const one = job([{ currentOutputWatermark: NOW - 1000 }, { currentInputWatermark: NOW - 3200 }]);
+    expect(lateness(one, verticesOf(one))).toMatchObject({ mood: "good", answer: "3.2 s behind" });
+  });
+
+  it("warns of dropped records and of a lag of more than a minute", () => {
+    const dropped = job([{ currentInputWatermark: NOW - 1000, numLateRecordsDropped: 3 }]);
+    expect(lateness(dropped, verticesOf(dropped))).toMatchObject({ mood: "watch", detail: "3 late records dropped" });
+    const behind = job([{ currentInputWatermark: NOW - 61_000 }]);
+    expect(lateness(behind, verticesOf(behind)).mood).toBe("watch");
+  });
+
+  it("has nothing to say without event time, or with made-up time", () => {
+    for (const mark of [-9223372036854775808, 9223372036854775807, 4200]) {
+      const one = job([{ currentInputWatermark: mark }]);
+      expect(lateness(one, verticesOf(one)).answer).toBe("No event time");
+    }
+  });
+});
+
+describe("checkpoints", () => {
+  it("shows the age of the last one", () => {
+    expect(checkpointing(checkpoints("COMPLETED"), NOW)).toMatchObject({ mood: "good", answer: "4 s ago", detail: "2 KiB, 250 ms, 1 complete" });
+  });
+
+  it("is bad when the latest failed, and remembers older failures", () => {
+    expect(checkpointing(checkpoints("FAILED", "COMPLETED"), NOW)).toMatchObject({ mood: "bad", answer: "Number 2 failed", detail: "IO_EXCEPTION: no space" });
+    expect(checkpointing(checkpoints("COMPLETED", "FAILED"), NOW).mood).toBe("watch");
+  });
+
+  it("may be off, or not have begun", () => {
+    expect(checkpointing(null, NOW).answer).toBe("Off");
+    expect(checkpointing(checkpoints(), NOW).answer).toBe("None yet");
+  });
+});
+
+it("failures name the newest exception", () => {
+  const entry = (name: string, timestamp: number) => ({ exceptionName: name, stacktrace: "", timestamp });
+  const history = { exceptionHistory: { entries: [entry("shop.errors.PriceError", NOW - 2000), entry("ValueError", NOW - 9000)], truncated: false } };
+  expect(failures(history, NOW)).toMatchObject({ mood: "bad", answer: "PriceError", detail: "2 s ago, 2 in all" });
+  expect(failures(null, NOW).mood).toBe("good");
+});
