@@ -28,6 +28,17 @@ MARK = "HEADRACE_TEST_RUN"
 GRACE_S = 15.0
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="also the tests that are too long for continuous integration")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--long"):
+        for item in items:
+            if item.get_closest_marker("long"):
+                item.add_marker(pytest.mark.skip(reason="only with --long"))
+
+
 @dataclass(frozen=True)
 class Finished:
     """How a script ended."""

@@ -191,6 +191,7 @@ def main(folder: Path, index: int, daemon: int, ready: int) -> None:
     mark = LifeMark(life_mark_path(folder, index))
     if not mark.take():
         raise SystemExit(f"headrace: slot {index} in {folder} is there already")
+    mark.keep()
     slot, ending = Slot(files_folder(folder)), Ending()
     try:
         ending.listen(daemon)

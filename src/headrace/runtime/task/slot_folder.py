@@ -84,6 +84,10 @@ class LifeMark:
         self._file.flush()
         return True
 
+    def keep(self) -> None:
+        """Lets nothing but the end of the process give the lock back: not even the end of its interpreter."""
+        os.dup(self._file.fileno())
+
     def living(self) -> int | None:
         """The id of the process that holds the lock; None if it is dead."""
         if self._lock():
