@@ -19,6 +19,8 @@ if _HERE not in sys.path:
 
 if TYPE_CHECKING:
     from kafka_kit.broker import Broker
+    from rabbitmq_server import RabbitServer
+    from redis_server import RedisServer
 
 
 @pytest.fixture(scope="session")
@@ -69,3 +71,27 @@ def contents() -> Callable[[Any], list[Any]]:
         return values
 
     return read
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[RedisServer]:
+    """A running Redis."""
+    from redis_server import RedisServer
+
+    server = RedisServer()
+    try:
+        yield server.start()
+    finally:
+        server.remove()
+
+
+@pytest.fixture(scope="session")
+def rabbit() -> Iterator[RabbitServer]:
+    """A running RabbitMQ."""
+    from rabbitmq_server import RabbitServer
+
+    server = RabbitServer()
+    try:
+        yield server.start()
+    finally:
+        server.remove()

@@ -4,36 +4,51 @@ from __future__ import annotations
 
 import os
 import pickle
+import sys
 from pathlib import Path
 from typing import Any
 
 import fastavro
+import fsspec
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import orc
 
-from headrace.common import Row, Types, WatermarkStrategy
-from headrace.common.errors import HeadraceError, InvalidProgramError, JobExecutionError, TypeMismatchError
+from headrace.common import Row, Types, WatermarkStrategy, kafka_client, rabbitmq_client
+from headrace.common.errors import (
+    HeadraceError,
+    InvalidProgramError,
+    JobExecutionError,
+    MissingExtraError,
+    TypeMismatchError,
+)
 from headrace.common.serialization import Encoder
 from headrace.datastream.connectors.file_system import (
     BucketAssigner,
     FileCompactor,
+    FileCompactStrategy,
     FileSink,
     OutputFileConfig,
     RollingPolicy,
     StreamingFileSink,
 )
 from headrace.datastream.connectors.number_seq import NumberSequenceSource
+from headrace.datastream.formats import arrow_rows
 from headrace.datastream.formats.avro import AvroBulkWriters, AvroSchema
 from headrace.datastream.formats.csv import CsvBulkWriters, CsvSchema
 from headrace.datastream.formats.orc import OrcBulkWriters
 from headrace.datastream.formats.parquet import AvroParquetWriters, ParquetBulkWriters
 from headrace.sinks.base import EpochEnd, Handle, SinkWriter, WriterContext
+from headrace.sinks.redis import RedisCommands
 from headrace.table import DataTypes
 
 ONE = BucketAssigner.base_path_bucket_assigner()
 ROWS = DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT()), DataTypes.FIELD("name", DataTypes.STRING())])
 ROW_TYPE = Types.ROW_NAMED(["id", "name"], [Types.LONG(), Types.STRING()])
+
+
+EVERY = FileCompactStrategy.builder().enable_compaction_on_checkpoint(1).build()
+CONCAT = FileCompactor.concat_file_compactor()
 
 
 class Task:
@@ -286,9 +301,9 @@ def test_the_old_name_with_add_sink(tmp_path: Path, make_env: Any) -> None:
         (lambda: FileSink.for_row_format("/tmp", None), TypeMismatchError, "takes an Encoder"),
         (lambda: FileSink.for_bulk_format("/tmp", None), TypeMismatchError, "takes a BulkWriterFactory"),
         (
-            lambda: FileSink.for_row_format("s3://b/x", Encoder.simple_string_encoder()),
+            lambda: FileSink.for_row_format("nowhere://b/x", Encoder.simple_string_encoder()),
             InvalidProgramError,
-            "local file system",
+            "scheme 'nowhere' cannot be used",
         ),
         (
             lambda: BucketAssigner.date_time_bucket_assigner("QQQ").buckets(),
@@ -309,10 +324,154 @@ def test_the_old_name_with_add_sink(tmp_path: Path, make_env: Any) -> None:
             TypeMismatchError,
             "end with each checkpoint",
         ),
-        (FileCompactor.identical_file_compactor, InvalidProgramError, "Compaction"),
+        (FileCompactStrategy.builder().build, InvalidProgramError, "At least one condition"),
+        (
+            lambda: FileCompactStrategy.builder().set_num_compact_threads(2),
+            InvalidProgramError,
+            "raise the parallelism",
+        ),
+        (lambda: text_sink(Path("/tmp")).enable_compact(1, 2), TypeMismatchError, "takes a FileCompactStrategy"),
+        (
+            lambda: FileSink.for_bulk_format("/tmp", FORMATS["csv"][0]).enable_compact(EVERY, CONCAT),
+            InvalidProgramError,
+            "bulk format cannot be put together",
+        ),
     ],
 )
 def test_refusals(make: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text) as caught:
         make()
     assert isinstance(caught.value, HeadraceError)
+
+
+# -- small files put together -----------------------------------------------------------------------------------------
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+def test_files_are_put_together_after_some_checkpoints(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    strategy = FileCompactStrategy.builder().enable_compaction_on_checkpoint(3).build()
+    sink = text_sink(out, part_size=3).enable_compact(strategy, FileCompactor.concat_file_compactor(b"--\n"))
+    task = Task(sink.build(), tmp_path / "log")
+    for number in range(2):
+        task.writer.write([f"line {number}"], None)
+        assert task.end(checkpointing=True) == []
+        task.fail_and_go_on()
+    task.writer.write(["line 2"], None)
+    assert task.end(checkpointing=True) == [], "another process counts anew"
+    task.writer.write(["line 3"], None)
+    assert task.end(checkpointing=True) == []
+    task.writer.write(["line 4"], None)
+    (handle,) = task.end(checkpointing=True)
+    assert visible(out) == []
+    task.commit([handle, handle])
+    (name,) = files(out)
+    assert name.startswith("compacted-part-")
+    assert (out / name).read_text() == "--\n".join(f"line {n}\n" for n in range(5))
+
+
+def test_files_are_put_together_by_size_and_at_the_end(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    strategy = FileCompactStrategy.builder().set_size_threshold(20).build()
+    task = Task(text_sink(out, part_size=3).enable_compact(strategy, CONCAT).build(), tmp_path / "log")
+    task.writer.write(["0123456789"], None)
+    assert task.end(checkpointing=True) == []
+    task.writer.write(["0123456789"], None)
+    task.commit(task.end(checkpointing=True))
+    assert len(files(out)) == 1 and visible(out) == ["0123456789"] * 2
+    task.writer.write(["x"], None)
+    task.commit(task.end(last=True))
+    assert len(files(out)) == 2 and visible(out) == ["0123456789", "0123456789", "x"]
+
+
+def test_an_aborted_compaction_leaves_the_files_to_the_state(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    task = Task(text_sink(out, part_size=3).enable_compact(EVERY, CONCAT).build(), tmp_path / "log")
+    task.writer.write(["line"], None)
+    task.end()  # not a checkpoint: the part is closed by the next one
+    task.writer.write(["more"], None)
+    state = task.writer.state()
+    (handle,) = task.end(checkpointing=True)
+    assert task.committer.abort(handle)
+    task.open([state])
+    task.writer.write(["more"], None)
+    task.commit(task.end(last=True))
+    assert visible(out) == ["line", "more"]
+
+
+def test_only_one_file_stays_as_it_is(tmp_path: Path) -> None:
+    identical = FileCompactor.identical_file_compactor()
+    task = Task(text_sink(tmp_path / "out", part_size=3).enable_compact(EVERY, identical).build(), tmp_path / "log")
+    task.writer.write(["only"], None)
+    task.commit(task.end(checkpointing=True))
+    assert visible(tmp_path / "out") == ["only"]
+    task.writer.write(["line 1", "line 2"], None)
+    with pytest.raises(JobExecutionError, match="takes one file at a time"):
+        task.end(checkpointing=True)
+
+
+# -- other file systems -----------------------------------------------------------------------------------------------
+
+
+def test_parts_on_another_file_system(tmp_path: Path) -> None:
+    system = fsspec.filesystem("memory")
+    builder = FileSink.for_row_format("memory://sink/out", Encoder.simple_string_encoder()).with_bucket_assigner(ONE)
+    task = Task(builder.build(), tmp_path / "log")
+    task.writer.write(["a"], None)
+    assert task.end() == []
+    task.fail_and_go_on()
+    task.writer.write(["b"], None)
+    (handle,) = task.end(last=True)
+    assert [path for path in system.find("/sink/out") if "/." not in path] == []
+    task.commit([handle, handle])
+    (path,) = system.find("/sink/out")
+    assert system.cat(path) == b"a\nb\n"
+    assert not task.committer.abort(handle)
+    assert files(tmp_path / "log") == [] or all(name.startswith(".part") for name in files(tmp_path / "log"))
+
+    gone = Task(builder.build(), tmp_path / "log2")
+    gone.writer.write(["c"], None)
+    (handle,) = gone.end(last=True)
+    assert gone.committer.abort(handle)
+    assert len(system.find("/sink/out")) == 1
+    with pytest.raises(JobExecutionError, match="is gone"):
+        gone.commit([handle])
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_a_job_writes_to_another_file_system(compact: bool, make_env: Any) -> None:
+    system = fsspec.filesystem("memory")
+    place = f"memory://sink/job-{compact}"
+    env = make_env(2, execution__checkpointing__interval="20 ms", **{"headrace__epoch__max-records": 100})
+    sink = FileSink.for_row_format(place, Encoder.simple_string_encoder()).with_bucket_assigner(ONE)
+    sink.with_rolling_policy(RollingPolicy.on_checkpoint_rolling_policy())
+    if compact:
+        sink.enable_compact(FileCompactStrategy.builder().set_size_threshold(500).build(), CONCAT)
+    env.from_sequence(1, 1000).limit_rate(4000).sink_to(sink.build())
+    env.execute()
+    found = system.find(f"/sink/job-{compact}")
+    lines = [int(line) for path in found for line in system.cat(path).split()]
+    assert sorted(lines) == list(range(1, 1001))
+    assert not [path for path in found if "/." in path]
+    if compact:
+        assert all("/compacted-" in path for path in found)
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "make"),
+    [
+        ("fsspec", "files", lambda: FileSink.for_row_format("memory://x", Encoder.simple_string_encoder())),
+        ("s3fs", "s3", lambda: FileSink.for_row_format("s3://bucket/x", Encoder.simple_string_encoder())),
+        ("confluent_kafka", "kafka", kafka_client.confluent),
+        ("pika", "rabbitmq", rabbitmq_client.away_errors),
+        ("redis", "redis", lambda: RedisCommands("redis://x", list, {}, 1.0).open_writer(WriterContext("s", "j"), [])),
+        ("pyarrow", "formats", arrow_rows.pyarrow),
+    ],
+)
+def test_a_missing_extra_is_named(package: str, extra: str, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtraError, match=rf"pip install 'headrace\[{extra}\]'"):
+        make()

@@ -170,7 +170,7 @@ def test_json_lines(tmp_path: Path) -> None:
     assert records_of(source, limit=7, reopen=True) == [Row(id=n, name=f"ü{n}") for n in range(50)]
     assert source.produced_type == ID_NAME
     path.write_text('{"id": 1}\n{"id": oops}\n{"id": 3}\n')
-    with pytest.raises(BadRecordError, match=r"a.jsonl' cannot be read, 2 lines after byte 0: The message is not JSON"):
+    with pytest.raises(BadRecordError, match=r"a.jsonl' cannot be read, line 2: The message is not JSON"):
         records_of(source)
     tolerant = of_stream(JsonReaderFormat.for_type_info(ID_NAME, ignore_parse_errors=True), path)
     assert [row.id for row in records_of(tolerant)] == [1, 3]

@@ -7,6 +7,7 @@ import pickle
 import time
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from headrace.datastream.connectors.kafka import (
     FlinkKafkaConsumer,
     FlinkKafkaProducer,
     KafkaOffsetsInitializer,
+    KafkaPartitioner,
     KafkaRecordSerializationSchema,
     KafkaSink,
     KafkaSinkBuilder,
@@ -27,7 +29,7 @@ from headrace.datastream.connectors.kafka import (
     KafkaTopicSelector,
     Semantic,
 )
-from headrace.sinks.base import EpochEnd, Handle, WriterContext
+from headrace.sinks.base import EpochEnd, Handle, StagedOutputLostError, WriterContext
 
 if TYPE_CHECKING:
     from kafka_kit.broker import Broker
@@ -124,7 +126,7 @@ def test_an_aborted_handle_leaves_nothing(broker: Broker, tmp_path: Path) -> Non
     (handle,) = task.epoch(["a"], 1)
     assert task.committer.abort(handle)
     assert os.listdir(tmp_path) == []
-    with pytest.raises(JobExecutionError, match="could not be written to Kafka"):
+    with pytest.raises(StagedOutputLostError, match="neither sent nor staged"):
         task.committer.commit(handle)
     assert broker.values(topic, committed=False) == []
 
@@ -257,3 +259,44 @@ def test_refusals(make: Callable[[], Any], error: type[Exception], text: str) ->
     with pytest.raises(error, match=text) as caught:
         make()
     assert isinstance(caught.value, HeadraceError)
+
+
+def test_a_partitioner_of_the_program(broker: Broker, tmp_path: Path, make_env: Callable[..., Any]) -> None:
+    class ByNumber(KafkaPartitioner):
+        def partition(self, record: Any, key: Any, value: Any, target_topic: str, partitions: list[int]) -> int:
+            return partitions[int(value) % len(partitions)]
+
+    for guarantee in (LEAST, EXACTLY):
+        topic = broker.topic(3)
+        schema = KafkaRecordSerializationSchema.builder().set_topic(topic).set_partitioner(ByNumber())
+        serializer = schema.set_value_serialization_schema(SimpleStringSchema()).build()
+        env = make_env(1)
+        numbers = env.from_collection([str(n) for n in range(9)], Types.STRING())
+        numbers.sink_to(to_topic(broker, topic, guarantee).set_record_serializer(serializer).build())
+        env.execute()
+        found = [(m.partition(), int(m.value())) for m in broker.read(topic)]
+        assert found == [(p, n) for p in range(3) for n in range(9) if n % 3 == p]
+
+    wrong = KafkaRecordSerializationSchema.builder().set_topic(topic).set_partitioner(lambda *parts: 3)
+    env = make_env(1)
+    stream = env.from_collection(["a"], Types.STRING())
+    serializer = wrong.set_value_serialization_schema(SimpleStringSchema()).build()
+    stream.sink_to(to_topic(broker, topic, LEAST).set_record_serializer(serializer).build())
+    with pytest.raises(HeadraceError, match=r"(?s)chose no partition of topic.*one of \[0, 1, 2\]"):
+        env.execute()
+
+
+def test_what_is_aborted_never_arrives_and_what_has_arrived_is_not_aborted(broker: Broker, tmp_path: Path) -> None:
+    topic = broker.topic()
+    task = Task(to_topic(broker, topic).build(), tmp_path)
+    (sent,), (dropped,) = task.epoch(["a"], 1), task.epoch(["b"], 2)
+    task.committer.commit(sent)
+    assert task.committer.abort(dropped) is True
+    assert task.committer.abort(sent) is False
+    with pytest.raises(StagedOutputLostError, match="neither sent nor staged"):
+        task.committer.commit(dropped)
+    task.restart_driver()  # what another driver has sent, only Kafka knows
+    recovered = [replace(handle, recovered=True) for handle in (sent, *task.epoch(["c"], 3))]
+    assert [task.committer.abort(handle) for handle in recovered] == [False, True]
+    assert texts(broker, topic) == ["a"]
+    task.committer.close()

@@ -4,6 +4,7 @@ Types and rows, configuration, spans of time, watermark and restart strategies, 
 no other package of headrace and nothing heavy.
 """
 
+from headrace.common.bad_record import BadRecord
 from headrace.common.completable_future import CompletableFuture
 from headrace.common.config_options import ConfigOption, ConfigOptions
 from headrace.common.configuration import Configuration
@@ -30,6 +31,7 @@ from headrace.common.watermark_strategy import AssignerWithPeriodicWatermarksWra
 
 __all__ = [
     "AssignerWithPeriodicWatermarksWrapper",
+    "BadRecord",
     "ByteArraySchema",
     "CompletableFuture",
     "ConfigOption",

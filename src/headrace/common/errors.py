@@ -25,6 +25,7 @@ __all__ = [
     "StateError",
     "TypeMismatchError",
     "UserCodeError",
+    "reason_of",
     "shortened",
 ]
 
@@ -116,6 +117,15 @@ class HeadraceError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by state: the keyword arguments of a subclass need not be repeated."""
         return _rebuild, (type(self), self.args, self.__dict__)
+
+
+def reason_of(error: BaseException) -> str:
+    """Give what an error says, in one line without its code.
+
+    >>> reason_of(HeadraceError("not JSON", seen="{")), reason_of(KeyError("id"))
+    ('not JSON', "KeyError: 'id'")
+    """
+    return error.message if isinstance(error, HeadraceError) else f"{type(error).__name__}: {error}"
 
 
 class InvalidProgramError(HeadraceError, ValueError):

@@ -15,7 +15,7 @@ import zlib
 from typing import IO, Any, cast
 from urllib.parse import unquote, urlsplit
 
-from headrace.common.errors import InvalidProgramError
+from headrace.common.errors import InvalidProgramError, MissingExtraError
 from headrace.common.extras import need
 
 __all__ = ["is_compressed", "is_local", "local_path", "open_decompressed", "open_input", "skip"]
@@ -42,13 +42,19 @@ def local_path(path: str) -> str:
 
 def file_system(path: str) -> tuple[Any, str]:
     """Give fsspec's file system for an address, and the path in it."""
-    fsspec = need("fsspec", "files", f"Reading {path}")
+    fsspec = need("fsspec", "files", f"The file system of {path}")
     try:
         found, inner = fsspec.core.url_to_fs(path)
-    except (ValueError, ImportError, OSError) as error:
+    except ImportError as error:
+        scheme = urlsplit(path).scheme
+        raise MissingExtraError(
+            f"The file system of {path} needs another package: {str(error).partition(chr(10))[0]}",
+            remedy="pip install 'headrace[s3]'" if scheme in ("s3", "s3a") else f"fsspec's package for {scheme!r}",
+        ) from None
+    except (ValueError, OSError) as error:
         why = str(error).partition("\n")[0]
         raise InvalidProgramError(
-            f"Paths with the scheme {urlsplit(path).scheme!r} cannot be read: {why}",
+            f"Paths with the scheme {urlsplit(path).scheme!r} cannot be used: {why}",
             seen=path,
             expected="a local path, or the address of a file system that fsspec knows",
         ) from None

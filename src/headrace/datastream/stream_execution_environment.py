@@ -6,7 +6,7 @@ is said by streams.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace.common.configuration import Configuration
@@ -163,6 +163,29 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         lines = SocketText(hostname, port, delimiter, max_retry)
         return self._source(lines, WatermarkStrategy.no_watermarks(), "Socket Stream", lines.produced_type)
 
+    def from_dataframe(
+        self,
+        dataframe: Any,
+        watermark_strategy: WatermarkStrategy | None = None,
+        source_name: str = "DataFrame",
+        *,
+        directory: str | None = None,
+        trigger: Mapping[str, Any] | None = None,
+    ) -> DataStream:
+        """Give a stream of the rows of a DataFrame of PySpark, as `Row`s with its columns' names and types.
+
+        A batch DataFrame is a bounded source. A streaming one (``isStreaming``) is unbounded, and its query's ``trigger``
+        is as in ``DataStreamWriter.trigger``, such as ``{"availableNow": True}``, which ends the stream when all that is
+        there has been read. Rows are kept in files until they are processed: in ``directory``, which all machines see
+        and which outlives the driver, else in ``headrace.state.directory`` for the life of the driver. Needs
+        ``headrace[formats]``.
+        """
+        from headrace.datastream.connectors.data_frame_source import source_of
+
+        parent = self._configuration.to_dict().get("headrace.state.directory")
+        source = source_of(dataframe, directory, parent, trigger)
+        return self.from_source(source, watermark_strategy or WatermarkStrategy.no_watermarks(), source_name)
+
     def create_input(self, input_format: Any, type_info: TypeInformation | None = None) -> DataStream:
         """Give a stream of what an input format reads, such as `AvroInputFormat`."""
         from headrace.datastream.formats.avro import AvroInputFormat
@@ -314,6 +337,13 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         for cache in kept:
             cache.fill_from(job)
         return job
+
+    def spark_session(self) -> Any:
+        """Give the SparkSession that the jobs of this environment run on; Spark is started if it does not run yet."""
+        from headrace.runtime.spark.frames import session_for
+
+        settings = self._configuration.to_dict()
+        return session_for(self._spark, {k: str(v) for k, v in settings.items() if k.startswith("spark.")})
 
     def close(self) -> None:
         """Do nothing: an environment holds no resources; jobs end by themselves or are cancelled."""

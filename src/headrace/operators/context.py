@@ -62,6 +62,8 @@ class EpochInfo:
     generation: int = 0
     checkpointing: bool = False
     """Whether the checkpoint is made at the end of this epoch."""
+    durable: bool = False
+    """Whether the job makes checkpoints."""
 
 
 @dataclass

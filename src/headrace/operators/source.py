@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.common.errors import HeadraceError
+from headrace.common.errors import BadRecordError, HeadraceError, shortened
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP, WatermarkStrategy
 from headrace.operators.base import Operator, Place
 from headrace.operators.event_time import EventTime
@@ -32,6 +32,8 @@ class ReadBudget:
     seconds: float | None = None
     watermark_limit: int | None = None
     """With watermark alignment: splits whose watermark is beyond this are not read on."""
+    more_splits: bool = False
+    """Whether splits are still to be handed out."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class SplitPosition:
     split: Split
     position: Any = None
     finished: bool = False
+    subtask: int | None = None
+    """Who had the split at a checkpoint; None otherwise."""
 
 
 class _OpenSplit:
@@ -60,6 +64,7 @@ class SourceOperator(Operator):
         self._open: dict[str, _OpenSplit] = {}
         self._finished: dict[str, SplitPosition] = {}
         self._said_idle = False
+        self._more_splits = False
         self.records = 0
         self.held_back = False
         """Whether the last `read` ended because of its budget: there may have been more."""
@@ -90,7 +95,11 @@ class SourceOperator(Operator):
                 self._finished[p.split.id] = p
                 continue
             context = ReaderContext(
-                task.subtask, task.parallelism, task.attempt, TaskRuntimeContext(self.context, keyed=False)
+                task.subtask,
+                task.parallelism,
+                task.attempt,
+                self.context.epoch.durable,
+                TaskRuntimeContext(self.context, keyed=False),
             )
             reader = self.guarded(self._source.open_reader, p.split, p.position, context)
             event_time = EventTime(
@@ -116,10 +125,12 @@ class SourceOperator(Operator):
     @property
     def exhausted(self) -> bool:
         """Whether a bounded source has nothing left to read in this subtask."""
-        return (self._source.bounded or self._source.may_finish) and not self._open
+        ends = self._source.bounded or self._source.may_finish
+        return ends and not self._open and not self._more_splits
 
     def read(self, budget: ReadBudget) -> None:
         """Reads and emits."""
+        self._more_splits = budget.more_splits
         remaining = budget.records
         deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
         chunk = CHUNK if budget.watermark_limit is None else min(CHUNK, self.context.task.watermark_records)
@@ -138,10 +149,10 @@ class SourceOperator(Operator):
                     paused.add(part.split.id)
                 if batch.more:
                     progress = True
-                if batch.values:
+                if count := len(batch.values) + len(batch.dead_letters):
                     progress = True
-                    remaining -= len(batch.values)
-                    self.records += len(batch.values)
+                    remaining -= count
+                    self.records += count
                 if part.reader.finished:
                     progress = True
                     self._finish(part)
@@ -155,7 +166,7 @@ class SourceOperator(Operator):
     def _settle(self, part: _OpenSplit) -> None:
         """Emits what a reader must not keep beyond the epoch."""
         for batch in part.reader.settle():
-            self.records += len(batch.values)
+            self.records += len(batch.values) + len(batch.dead_letters)
             self._emit(part, batch)
             self.tick()
 
@@ -185,6 +196,8 @@ class SourceOperator(Operator):
 
     def _emit(self, part: _OpenSplit, batch: Batch) -> None:
         part.time.feed(batch.values, batch.timestamps)
+        if batch.dead_letters:
+            self._set_aside(list(batch.dead_letters))
         if batch.values and part.time.last_timestamp is not None:
             self.event_timestamp = part.time.last_timestamp
         if batch.clock is not None:
@@ -193,6 +206,16 @@ class SourceOperator(Operator):
             part.time.raise_to(batch.watermark)
         if batch.idle is not None:
             part.time.set_idle(batch.idle)
+
+    def _set_aside(self, bad: list[Any]) -> None:
+        tag = self._source.dead_letters
+        if tag is None or not self.output.sides.get(tag):
+            raise BadRecordError(
+                f"A record cannot be read, and nobody takes the dead letters: {bad[0]}",
+                seen=shortened(bad[0].value),
+                remedy=f"read them with get_side_output(OutputTag({tag!r}))",
+            )
+        self.output.emit_side(tag, bad, None)
 
     def _finish(self, part: _OpenSplit) -> None:
         part.time.end()

@@ -205,7 +205,7 @@ class Checkpoints:
         manifest = self._workflow.manifest(
             plan,
             [] if facts else manifests.file_entries(ledger),
-            [manifests.as_committable(sink, handle) for sink, handle in handles],
+            [manifests.as_committable(sink, handle) for sink, handle in self._committer.combined(handles)],
             manifests.packed_positions(ledger),
             {"job": ledger.watermark()},
             {"layout": manifests.layout_of(self._graph, self._plan), "states": self._states, **facts},

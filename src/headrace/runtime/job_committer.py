@@ -11,7 +11,7 @@ from headrace.graph.job_graph import JobGraph
 from headrace.graph.specs import SourceSpec, StagedSink
 from headrace.graph.stream_graph import StreamNode
 from headrace.runtime.manifests import as_committable, as_handle, unpacked_positions
-from headrace.sinks.base import SinkCommitter, StagedOutputLostError
+from headrace.sinks.base import Handle, SinkCommitter, StagedOutputLostError
 from headrace.sources.base import Source
 
 __all__ = ["JobCommitter", "JobPublisher"]
@@ -36,6 +36,17 @@ class JobCommitter:
     def __bool__(self) -> bool:
         """Whether any sink commits."""
         return bool(self._committers)
+
+    def combined(self, handles: list[tuple[str, Handle]]) -> list[tuple[str, Handle]]:
+        """What a checkpoint is to commit, put together by the sinks that want it so."""
+        by_sink: dict[str, list[Handle]] = {}
+        for sink, handle in handles:
+            by_sink.setdefault(sink, []).append(handle)
+        return [
+            (sink, one)
+            for sink, several in by_sink.items()
+            for one in (self._committers[sink].combined(several) if sink in self._committers else several)
+        ]
 
     def commit(self, committable: Committable) -> None:
         committer = self._committers.get(committable.sink)

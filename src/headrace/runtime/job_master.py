@@ -322,16 +322,21 @@ class JobMaster:
         """Drops what is not to be kept of the checkpoints."""
         durability = self._options.durability
         keep = {JobStatus.CANCELED: durability.keep_on_cancel, JobStatus.FAILED: durability.keep_on_failure}
+        named = durability.job_id is not None
+        kept = keep.get(ended, named) or (named and self._left_alone)
         with contextlib.suppress(Exception):
             if not isinstance(self._error, FencedError):
                 self._checkpoints.abandon(self._ledger)
-                named = durability.job_id is not None
-                if keep.get(ended, named) or (named and self._left_alone):
+                if kept:
                     self._checkpoints.tidy()
                 else:
                     self._checkpoints.remove()
         with contextlib.suppress(Exception):
             self._checkpoints.close()
+        for vertex in self._program.graph.vertices.values():
+            if isinstance(vertex.head.spec, SourceSpec):
+                with contextlib.suppress(Exception):
+                    vertex.head.spec.source.job_ended(kept)
 
     # -- the loop -------------------------------------------------------------------------------------------------
 

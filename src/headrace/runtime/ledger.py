@@ -7,7 +7,7 @@ complete and of one piece. No I/O here.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from headrace.common.watermark_strategy import MIN_TIMESTAMP, WatermarkStrategy
@@ -131,8 +131,9 @@ class Ledger:
     def positions(self) -> dict[str, list[SplitPosition]]:
         """Where each source stands, by vertex; iterations are not replayed from outside."""
         positions: dict[str, list[SplitPosition]] = {}
-        for (vertex, _), splits in self._positions.items():
-            positions.setdefault(vertex, []).extend(splits.values())
+        for (vertex, subtask), splits in self._positions.items():
+            owned = [replace(position, subtask=subtask) for position in splits.values()]
+            positions.setdefault(vertex, []).extend(owned)
         return positions
 
     def owner(self, task: TaskId) -> TaskOwner:
@@ -169,14 +170,19 @@ class Ledger:
                 self._inheritance[task] = inheritance[owner]
         for vertex, splits in positions.items():
             if vertex in self._sources:
-                self._spread(vertex, splits)
+                self._spread(vertex, splits, as_they_were=any(owner == vertex for owner, _ in files))
 
-    def _spread(self, vertex: str, splits: list[SplitPosition]) -> None:
-        """Gives splits back to the subtasks that have them by their number; others go where the fewest are."""
+    def _spread(self, vertex: str, splits: list[SplitPosition], as_they_were: bool) -> None:
+        """Gives splits back to the subtasks that have them by their number, or had them; others go where the fewest are.
+
+        A subtask that is restored as it was may have ended: it must get no split that another one had.
+        """
         if not splits:
             return
         subtasks = range(self._graph.vertices[vertex].parallelism)
         home = {split: i for i in subtasks for split in self._positions[vertex, i]}
+        if as_they_were:
+            home |= {p.split.id: p.subtask for p in splits if p.subtask is not None and p.subtask in subtasks}
         spread: dict[int, dict[str, SplitPosition]] = {i: {} for i in subtasks}
         for position in sorted(splits, key=lambda p: p.split.id not in home):
             subtask = home.get(position.split.id, min(subtasks, key=lambda i: len(spread[i])))
@@ -267,7 +273,9 @@ class Ledger:
         orders = {}
         for vertex in group.vertices:
             if vertex in self._sources:
-                budget = ReadBudget(limit, seconds, self._alignment_limit(vertex))
+                budget = ReadBudget(
+                    limit, seconds, self._alignment_limit(vertex), self._sources[vertex].source.more_splits
+                )
                 orders[vertex] = SourceOrder(tuple(self._positions[vertex, subtask].values()), budget)
         return orders
 
@@ -291,7 +299,13 @@ class Ledger:
     def _discover(self) -> None:
         for vertex, entry in self._sources.items():
             parallelism = self._graph.vertices[vertex].parallelism
-            known = frozenset(s for i in range(parallelism) for s in self._positions[vertex, i])
+            splits = [p for i in range(parallelism) for p in self._positions[vertex, i].values()]
+            known = frozenset(p.split.id for p in splits)
+            entry.source.note_finished(frozenset(p.split.id for p in splits if p.finished))
             for split in entry.source.discover(known):
-                fewest = min(range(parallelism), key=lambda i: len(self._positions[vertex, i]))
+                fewest = min(range(parallelism), key=lambda i: self._unread(vertex, i))
                 self._positions[vertex, fewest][split.id] = SplitPosition(split)
+
+    def _unread(self, vertex: str, subtask: int) -> int:
+        """How many splits a subtask still has to read."""
+        return sum(not p.finished for p in self._positions[vertex, subtask].values())

@@ -131,6 +131,7 @@ def packed_positions(ledger: Ledger) -> dict[str, Any]:
                 "payload": packed(p.split.payload),
                 "position": packed(p.position),
                 "finished": p.finished,
+                "subtask": p.subtask,
             }
             for p in positions
         ]
@@ -233,4 +234,4 @@ def files_by_owner(manifest: Manifest) -> dict[TaskOwner, tuple[StateFile, ...]]
 
 def _position(data: dict[str, Any]) -> SplitPosition:
     split = Split(data["split"], unpacked(data["payload"]))
-    return SplitPosition(split, unpacked(data["position"]), data["finished"])
+    return SplitPosition(split, unpacked(data["position"]), data["finished"], data.get("subtask"))

@@ -148,6 +148,10 @@ class SinkCommitter(ABC):
     def abort(self, handle: Handle) -> bool:
         """Drop what was staged. True: it is not visible and never will be."""
 
+    def combined(self, handles: list[Handle]) -> list[Handle]:
+        """Put the handles of a checkpoint together, before it names them: a sink that commits all at once gives one."""
+        return handles
+
     def staged(self) -> Sequence[Handle]:
         """Give the staged handles of this job that are neither committed nor aborted, as far as the sink can list them."""
         return ()

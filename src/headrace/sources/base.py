@@ -43,6 +43,8 @@ class Batch:
     """Read on at once although there are no records in this batch."""
     pause: bool = False
     """Read nothing more of this split in this epoch."""
+    dead_letters: Sequence[Any] = ()
+    """Records that could not be read, for the side output that the source names."""
 
 
 EMPTY = Batch([])
@@ -55,6 +57,8 @@ class ReaderContext:
     subtask: int = 0
     parallelism: int = 1
     attempt: int = 0
+    checkpoints: bool = False
+    """Whether the job makes checkpoints: a reader that acknowledges waits for them."""
     runtime: Any = None
     """The RuntimeContext that functions inside of the source are given by `open`; None where there is no task."""
 
@@ -99,9 +103,20 @@ class Source(ABC):
     produced_type: TypeInformation | None = None
     """The type that the records already have: they need not be brought to it."""
 
+    dead_letters: str | None = None
+    """The tag of the side output that records go to which cannot be read; None: such a record fails the job."""
+
+    @property
+    def more_splits(self) -> bool:
+        """Whether the driver will hand out more splits, so that a subtask without any must not end yet."""
+        return False
+
     @abstractmethod
     def splits(self, parallelism: int) -> list[list[Split]]:
         """For each subtask the splits it starts with; the list has `parallelism` entries."""
+
+    def note_finished(self, finished: frozenset[str]) -> None:
+        """Tells which splits have been read to their end. Called by the driver before each `discover`."""
 
     def discover(self, known: frozenset[str]) -> list[Split]:
         """Splits that appeared since; they go round robin to the subtasks. Called by the driver before each epoch."""
@@ -112,6 +127,12 @@ class Source(ABC):
         """Tells the outer system how far the job has durably come: positions by split id.
 
         Called by the driver after each completed checkpoint. It informs others only, so it must not fail the job.
+        """
+
+    def job_ended(self, kept: bool) -> None:
+        """The job has ended in this driver: releases what the driver's side holds.
+
+        `kept`: checkpoints stay, another driver may go on from them. Called once for each start of the job.
         """
 
     def functions(self) -> Sequence[Any]:

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import re
 import time
@@ -15,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.common.errors import BadRecordError, HeadraceError, InvalidProgramError
+from headrace.common.errors import BadRecordError, HeadraceError, InvalidProgramError, reason_of
 from headrace.common.typeinfo import TypeInformation
 from headrace.sources.base import ReaderContext, Source, Split, SplitReader
 from headrace.sources.file_listing import list_files
@@ -36,6 +37,10 @@ class FileFormat(ABC):
     """How files become records. A definition: picklable."""
 
     produced_type: TypeInformation | None = None
+    can_set_aside: bool = False
+    """Whether a record that cannot be read can be told from the others."""
+    sets_aside: bool = False
+    """Whether such records are dead letters; else they fail the job."""
 
     def cuts(self, path: str, parts: int) -> list[int]:
         """Where a file may be cut to be read by up to `parts` readers: begins with 0, ends with the size; [] for not."""
@@ -56,12 +61,17 @@ class Files(Source):
         file_format: FileFormat,
         monitor_seconds: float | None = None,
         cut_large_files: bool = True,
+        dead_letters: str | None = None,
     ) -> None:
         """Takes paths, how their files are read, and how often to look for new ones."""
         if not paths:
             raise InvalidProgramError("A file source needs at least one path")
         self.paths = tuple(str(path) for path in paths)
+        self.dead_letters = dead_letters
         self.format = file_format
+        if dead_letters is not None:
+            self.format = copy.copy(file_format)
+            self.format.sets_aside = True
         self.produced_type = file_format.produced_type
         self.monitor_seconds = monitor_seconds
         self.bounded = monitor_seconds is None
@@ -108,9 +118,8 @@ def _path_of(split_id: str) -> str:
 
 def unreadable(path: str, error: Exception, where: str = "") -> BadRecordError:
     """What to raise for a file that is not of its format."""
-    why = error.message if isinstance(error, HeadraceError) else f"{type(error).__name__}: {error}"
     return BadRecordError(
-        f"The file {path!r} cannot be read{where}: {why}",
+        f"The file {path!r} cannot be read{where}: {reason_of(error)}",
         seen=error.seen if isinstance(error, HeadraceError) else None,
         expected=error.expected if isinstance(error, HeadraceError) else None,
         remedy=error.remedy if isinstance(error, HeadraceError) else None,

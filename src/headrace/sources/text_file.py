@@ -14,7 +14,8 @@ import codecs
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from headrace.common.errors import InvalidProgramError
+from headrace.common.bad_record import BadRecord
+from headrace.common.errors import InvalidProgramError, reason_of
 from headrace.common.storage import file_size, is_compressed, open_decompressed, skip
 from headrace.common.typeinfo import TypeInformation, Types
 from headrace.sources.base import Batch, SplitReader
@@ -45,6 +46,7 @@ class TextLines(FileFormat):
         except LookupError:
             raise InvalidProgramError("The charset of a file source is unknown", seen=charset) from None
         self.parse = parse
+        self.can_set_aside = parse is not None
         self.produced_type = Types.STRING() if parse is None else produced_type
 
     def cuts(self, path: str, parts: int) -> list[int]:
@@ -56,7 +58,7 @@ class TextLines(FileFormat):
 
     def open(self, part: FileRange, position: Any) -> SplitReader:
         reader = _LineReader(part, self.charset, position)
-        return reader if self.parse is None else _RecordReader(part.path, reader, self.parse)
+        return reader if self.parse is None else _RecordReader(part.path, reader, self.parse, self.sets_aside)
 
 
 class TextFiles(Files):
@@ -161,30 +163,51 @@ class _LineReader(SplitReader):
 class _RecordReader(SplitReader):
     """Makes records of lines."""
 
-    def __init__(self, path: str, lines: _LineReader, parse: Callable[[str], Any]) -> None:
-        self._path, self._lines, self._parse = path, lines, parse
+    def __init__(self, path: str, lines: _LineReader, parse: Callable[[str], Any], sets_aside: bool) -> None:
+        self._path, self._lines, self._parse, self._sets_aside = path, lines, parse, sets_aside
+        self._counted = (0, 0)
+        """An offset, and the number of lines before it."""
         self.finished = lines.finished
 
     def read(self, limit: int, now: int) -> Batch:
         before = self._lines.position()
         lines = self._lines.read(limit, now).values
         parse = self._parse
+        bad: list[BadRecord] = []
         try:
             values = [parse(line) for line in lines]
         except Exception:
-            self._explain(before, lines)
-            raise
+            values, bad = self._one_by_one(before, lines)
         self.finished = self._lines.finished
         kept = [value for value in values if value is not None]
-        return Batch(kept, more=not kept and not self.finished)
+        return Batch(kept, more=not kept and not self.finished, dead_letters=bad)
 
-    def _explain(self, before: tuple[int, int], lines: list[str]) -> None:
-        for index, line in enumerate(lines):
+    def _one_by_one(self, before: tuple[int, int], lines: list[str]) -> tuple[list[Any], list[BadRecord]]:
+        """Sets aside what cannot be read, or raises and says where it stands."""
+        values, bad = [], []
+        first = self._lines_before(before[0]) + before[1] + 1
+        for number, line in enumerate(lines, first):
             try:
-                self._parse(line)
+                values.append(self._parse(line))
             except Exception as error:
-                where = f", {before[1] + index + 1} lines after byte {before[0]}"
-                raise unreadable(self._path, error, where) from error
+                if not self._sets_aside:
+                    raise unreadable(self._path, error, f", line {number}") from error
+                bad.append(BadRecord({"file": self._path, "line": number}, line, reason_of(error)))
+        return values, bad
+
+    def _lines_before(self, offset: int) -> int:
+        """Counts the lines up to a byte of the file; only files with bad lines are read for it."""
+        start, count = self._counted
+        if offset < start:
+            start, count = 0, 0
+        with open_decompressed(self._path) as file:
+            skip(file, start)
+            left = offset - start
+            while left > 0 and (block := file.read(min(left, 1 << 20))):
+                left -= len(block)
+                count += block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n")
+        self._counted = (offset, count)
+        return count
 
     def position(self) -> tuple[int, int]:
         return self._lines.position()

@@ -220,6 +220,22 @@ def test_a_split_that_appears_goes_to_the_subtask_with_the_fewest(env):
 # -- what the driver knows ----------------------------------------------------------------------------------------
 
 
+def test_splits_stay_with_the_subtask_that_had_them(env):
+    growing = Growing()
+    growing.found = [Split("s1"), Split("s2")]
+    source(env, growing, parallelism=2).map(str).print()
+    before = Book(env)
+    before.order()
+    (vertex,) = before.ledger.positions
+    held = before.ledger.positions[vertex]
+    assert {p.split.id: p.subtask for p in held} == {"s0": 0, "s1": 1, "s2": 0}
+    moved = [replace(p, subtask=1 - p.subtask) for p in held]
+    after = Book(env)
+    files = {(vertex, subtask): (StateFile(f"f{subtask}", 1, 0),) for subtask in range(2)}
+    after.ledger.start_from(files, {}, {vertex: moved})
+    assert {p.split.id: p.subtask for p in after.ledger.positions[vertex]} == {"s0": 1, "s1": 0, "s2": 1}
+
+
 def test_a_job_is_bounded_if_all_its_sources_are(env):
     source(env).print()
     assert Book(env).ledger.bounded

@@ -14,7 +14,9 @@ from headrace.datastream.connectors.file_system import (
     StreamingFileSink,
 )
 from headrace.datastream.connectors.jdbc import JdbcConnectionOptions, JdbcExecutionOptions, JdbcSink
+from headrace.datastream.connectors.kafka import KafkaRecordDeserializationSchema, KafkaSource
 from headrace.datastream.connectors.number_seq import NumberSequenceSource
+from headrace.datastream.connectors.rabbitmq import RMQConnectionConfig, RMQSink, RMQSource
 
 __all__ = [
     "BucketAssigner",
@@ -27,8 +29,13 @@ __all__ = [
     "JdbcConnectionOptions",
     "JdbcExecutionOptions",
     "JdbcSink",
+    "KafkaRecordDeserializationSchema",
+    "KafkaSource",
     "NumberSequenceSource",
     "OutputFileConfig",
+    "RMQConnectionConfig",
+    "RMQSink",
+    "RMQSource",
     "RollingPolicy",
     "Sink",
     "Source",

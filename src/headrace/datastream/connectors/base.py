@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.common.errors import TypeMismatchError
 from headrace.common.no_java import NoJava
+from headrace.common.output_tag import OutputTag
 from headrace.common.typeinfo import TypeInformation
 from headrace.graph.specs import StagedSink
 from headrace.sinks.base import Sink as SinkDefinition
@@ -105,6 +106,13 @@ class SupportsPreprocessing(ABC):
     @abstractmethod
     def get_transformer(self) -> StreamTransformer | None:
         """Give what changes the stream, None for nothing."""
+
+
+def dead_letter_tag(output_tag: object) -> str:
+    """Give the id of the tag that a program names for records that cannot be read."""
+    if not isinstance(output_tag, OutputTag):
+        raise TypeMismatchError("set_dead_letter_output takes an OutputTag", seen=output_tag)
+    return output_tag.tag_id
 
 
 def prepared_for(sink: object, stream: DataStream) -> tuple[DataStream, StagedSink]:

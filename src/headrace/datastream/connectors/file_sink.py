@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Any
 
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.serialization import BulkWriterFactory, Encoder
-from headrace.common.storage import is_local, local_path
+from headrace.common.storage import file_system, is_local, local_path
 from headrace.common.typeinfo import TypeInformation
 from headrace.datastream.connectors.base import Sink
+from headrace.datastream.connectors.file_compaction import FileCompactor, FileCompactStrategy
 from headrace.sinks.files.buckets import Buckets, OneBucket, OwnBuckets, TimeBuckets
+from headrace.sinks.files.compaction import Compaction
 from headrace.sinks.files.rolling import Rolling
 from headrace.sinks.files.sink import FileParts
 
@@ -160,48 +162,6 @@ class BucketAssigner:
         return OneBucket() if self.format_str is None else TimeBuckets(self.format_str, self.timezone_id)
 
 
-class FileCompactStrategy:
-    """When small part files are put together: not available in this version.
-
-    >>> FileCompactStrategy.builder()
-    Traceback (most recent call last):
-    ...
-    headrace.common.errors.InvalidProgramError: ...
-    """
-
-    @staticmethod
-    def builder() -> NoReturn:
-        """Refuse: files are not put together in this version."""
-        _no_compaction()
-
-
-class FileCompactor:
-    """How small part files are put together: not available in this version.
-
-    >>> FileCompactor.concat_file_compactor()
-    Traceback (most recent call last):
-    ...
-    headrace.common.errors.InvalidProgramError: ...
-    """
-
-    @staticmethod
-    def concat_file_compactor(file_delimiter: bytes | None = None) -> NoReturn:
-        """Refuse: files are not put together in this version."""
-        _no_compaction()
-
-    @staticmethod
-    def identical_file_compactor() -> NoReturn:
-        """Refuse: files are not put together in this version."""
-        _no_compaction()
-
-
-def _no_compaction() -> NoReturn:
-    raise InvalidProgramError(
-        "Compaction of part files is not available in this version of headrace",
-        remedy="choose a rolling policy with larger parts, or a longer checkpoint interval",
-    )
-
-
 class FileSink(Sink):
     """Writes part files below a path: hidden while they are in progress, whole and visible after a checkpoint.
 
@@ -258,13 +218,18 @@ class FileSink(Sink):
             """Set when a file ends."""
             return self._with(rolling=_rolling(rolling_policy))
 
-        def enable_compact(self, strategy: Any, compactor: Any) -> NoReturn:
-            """Refuse: files are not put together in this version."""
-            _no_compaction()
+        def enable_compact(self, strategy: FileCompactStrategy, compactor: FileCompactor) -> Any:
+            """Put small files together before they become visible."""
+            if not isinstance(strategy, FileCompactStrategy) or not isinstance(compactor, FileCompactor):
+                raise TypeMismatchError(
+                    "enable_compact takes a FileCompactStrategy and a FileCompactor", seen=(strategy, compactor)
+                )
+            rules = Compaction(strategy.size_threshold, strategy.num_checkpoints, compactor.delimiter, compactor.single)
+            return self._with(compaction=rules)
 
         def disable_compact(self) -> Any:
-            """Put no files together: so it is."""
-            return self
+            """Put no files together: this is the default."""
+            return self._with(compaction=None)
 
         def build(self) -> FileSink:
             """Make the sink."""
@@ -279,6 +244,13 @@ class FileSink(Sink):
 
     class BulkFormatBuilder(BaseBuilder):
         """Collects the parts of a sink of blocks."""
+
+        def enable_compact(self, strategy: FileCompactStrategy, compactor: FileCompactor) -> Any:
+            """Refuse: files with blocks and a foot cannot be written one after the other."""
+            raise InvalidProgramError(
+                "Files of a bulk format cannot be put together",
+                remedy="choose a longer checkpoint interval: files end with checkpoints",
+            )
 
         def with_rolling_policy(self, rolling_policy: RollingPolicy) -> Any:
             """Accept the policy that ends files with checkpoints: blocks cannot be continued."""
@@ -300,7 +272,6 @@ class StreamingFileSink(FileSink):
 
 def _parts(base_path: str, writes: Encoder | BulkWriterFactory, rolling: Rolling) -> FileParts:
     if not is_local(base_path):
-        raise InvalidProgramError(
-            "A FileSink writes to the local file system, or one that is mounted on all machines", seen=base_path
-        )
+        file_system(base_path)  # says at once if the extra is missing
+        return FileParts(base_path.rstrip("/"), writes, rolling, TimeBuckets())
     return FileParts(local_path(base_path), writes, rolling, TimeBuckets())

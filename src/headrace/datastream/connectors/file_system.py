@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headrace.common.errors import TypeMismatchError
+from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.common.output_tag import OutputTag
 from headrace.common.time import Duration, millis_of
-from headrace.datastream.connectors.base import Source
+from headrace.datastream.connectors.base import Source, dead_letter_tag
 from headrace.datastream.connectors.file_formats import BulkFormat, StreamFormat
 from headrace.datastream.connectors.file_sink import (
     BucketAssigner,
@@ -127,6 +128,7 @@ class FileSourceBuilder:
         self._cut = True
         self._paths = paths
         self._monitor_seconds: float | None = None
+        self._dead_letters: str | None = None
 
     def monitor_continuously(self, discovery_interval: Duration) -> FileSourceBuilder:
         """Look for new files for ever, with this interval: the source is unbounded."""
@@ -152,6 +154,17 @@ class FileSourceBuilder:
         warn_without_effect("set_split_assigner")
         return self
 
+    def set_dead_letter_output(self, output_tag: OutputTag) -> FileSourceBuilder:
+        """Let lines that cannot be read go to a side output of the source, as `BadRecord`s; else they fail the job."""
+        if not self._format.can_set_aside:
+            raise InvalidProgramError(
+                "A file of this format is readable or not as a whole: there are no single records to set aside",
+                seen=type(self._format).__name__,
+                expected="lines of JSON or CSV",
+            )
+        self._dead_letters = dead_letter_tag(output_tag)
+        return self
+
     def build(self) -> FileSource:
         """Make the source."""
-        return FileSource(Files(self._paths, self._format, self._monitor_seconds, self._cut))
+        return FileSource(Files(self._paths, self._format, self._monitor_seconds, self._cut, self._dead_letters))

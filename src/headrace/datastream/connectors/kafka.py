@@ -7,6 +7,7 @@ from headrace.datastream.connectors.kafka_offsets import (
     KafkaTopicPartition,
 )
 from headrace.datastream.connectors.kafka_sink import (
+    KafkaPartitioner,
     KafkaRecordSerializationSchema,
     KafkaRecordSerializationSchemaBuilder,
     KafkaSink,
@@ -24,6 +25,7 @@ __all__ = [
     "FlinkKafkaProducer",
     "KafkaOffsetResetStrategy",
     "KafkaOffsetsInitializer",
+    "KafkaPartitioner",
     "KafkaRecordDeserializationSchema",
     "KafkaRecordSerializationSchema",
     "KafkaRecordSerializationSchemaBuilder",

@@ -14,6 +14,7 @@ from headrace.sinks.kafka.messages import Serializer
 from headrace.sinks.kafka.sink import KafkaTopics
 
 __all__ = [
+    "KafkaPartitioner",
     "KafkaRecordSerializationSchema",
     "KafkaRecordSerializationSchemaBuilder",
     "KafkaSink",
@@ -37,6 +38,21 @@ class KafkaTopicSelector(ABC):
         """Give the topic of a record."""
 
 
+class KafkaPartitioner(ABC):
+    """Chooses the partition of each record.
+
+    >>> class ByCustomer(KafkaPartitioner):
+    ...     def partition(self, record, key, value, target_topic, partitions):
+    ...         return partitions[record["customer"] % len(partitions)]
+    >>> ByCustomer().partition({"customer": 7}, None, b"", "orders", [0, 1, 2])
+    1
+    """
+
+    @abstractmethod
+    def partition(self, record: Any, key: Any, value: Any, target_topic: str, partitions: list[int]) -> int:
+        """Give one of ``partitions``, those of the topic; ``key`` and ``value`` are the message's bytes."""
+
+
 class KafkaRecordSerializationSchema(SerializationSchema):
     """Turns records into messages: topic, value, and perhaps a key. The record's timestamp is the message's.
 
@@ -48,7 +64,7 @@ class KafkaRecordSerializationSchema(SerializationSchema):
     ...     .build()
     ... )
     >>> schema.serializer.messages(["a"], None)
-    Messages(topics=['orders'], values=[b'a'], keys=None, timestamps=None)
+    Messages(topics=['orders'], values=[b'a'], keys=None, timestamps=None, partitions=None)
     """
 
     def __init__(self, serializer: Serializer) -> None:
@@ -77,6 +93,7 @@ class KafkaRecordSerializationSchemaBuilder:
         self._selector: Callable[[Any], str] | None = None
         self._key: SerializationSchema | None = None
         self._value: SerializationSchema | None = None
+        self._partitioner: Callable[..., int] | None = None
 
     def set_topic(self, topic: str) -> KafkaRecordSerializationSchemaBuilder:
         """Set the topic of all records."""
@@ -94,6 +111,15 @@ class KafkaRecordSerializationSchemaBuilder:
             raise TypeMismatchError("A topic selector is a KafkaTopicSelector or a function", seen=topic_selector)
         self._check_no_topic()
         self._selector = topic_selector.apply if isinstance(topic_selector, KafkaTopicSelector) else topic_selector
+        return self
+
+    def set_partitioner(
+        self, partitioner: Callable[[Any, Any, Any, str, list[int]], int] | KafkaPartitioner
+    ) -> KafkaRecordSerializationSchemaBuilder:
+        """Set what chooses the partition of each record; without it, Java's producer's rule for keys does."""
+        if not isinstance(partitioner, KafkaPartitioner) and not callable(partitioner):
+            raise TypeMismatchError("A partitioner is a KafkaPartitioner or a function", seen=partitioner)
+        self._partitioner = partitioner.partition if isinstance(partitioner, KafkaPartitioner) else partitioner
         return self
 
     def set_key_serialization_schema(
@@ -117,7 +143,9 @@ class KafkaRecordSerializationSchemaBuilder:
         if self._value is None:
             raise InvalidProgramError("Messages need a value", remedy="call set_value_serialization_schema()")
         key = None if self._key is None else self._key.serialize
-        return KafkaRecordSerializationSchema(Serializer(self._value.serialize, self._topic, self._selector, key))
+        return KafkaRecordSerializationSchema(
+            Serializer(self._value.serialize, self._topic, self._selector, key, partition=self._partitioner)
+        )
 
     def _check_no_topic(self) -> None:
         if self._topic is not None or self._selector is not None:

@@ -7,9 +7,10 @@ from typing import Any
 
 from headrace.common.errors import ConfigurationError, InvalidProgramError, TypeMismatchError
 from headrace.common.kafka_client import translated
+from headrace.common.output_tag import OutputTag
 from headrace.common.serialization import DeserializationSchema
 from headrace.common.typeinfo import TypeInformation, Types
-from headrace.datastream.connectors.base import Source
+from headrace.datastream.connectors.base import Source, dead_letter_tag
 from headrace.datastream.connectors.kafka_offsets import KafkaOffsetsInitializer, KafkaTopicPartition
 from headrace.sources.kafka.offsets import Start
 from headrace.sources.kafka.source import KafkaPartitions
@@ -19,6 +20,7 @@ __all__ = ["KafkaRecordDeserializationSchema", "KafkaSource", "KafkaSourceBuilde
 
 _DISCOVERY = "partition.discovery.interval.ms"
 _COMMIT = "commit.offsets.on.checkpoint"
+_MAX_BYTES = "max.record.bytes"
 _DISCOVERY_MILLIS = 300_000
 
 
@@ -82,6 +84,7 @@ class KafkaSourceBuilder:
         self._starting = KafkaOffsetsInitializer.earliest()
         self._stopping: KafkaOffsetsInitializer | None = None
         self._bounded = False
+        self._dead_letters: str | None = None
         self._schema: DeserializationSchema | KafkaRecordDeserializationSchema | None = None
 
     def set_bootstrap_servers(self, bootstrap_servers: str) -> KafkaSourceBuilder:
@@ -143,13 +146,18 @@ class KafkaSourceBuilder:
         self._schema = record_deserializer
         return self
 
+    def set_dead_letter_output(self, output_tag: OutputTag) -> KafkaSourceBuilder:
+        """Let messages that cannot be read go to a side output of the source, as `BadRecord`s; else they fail the job."""
+        self._dead_letters = dead_letter_tag(output_tag)
+        return self
+
     def set_client_id_prefix(self, prefix: str) -> KafkaSourceBuilder:
         """Set what the client ids begin with; the number of the subtask follows."""
         return self.set_property("client.id.prefix", prefix)
 
     def set_property(self, key: str, value: Any) -> KafkaSourceBuilder:
         """Set a property of the client, or of the source: ``partition.discovery.interval.ms`` (5 minutes, -1 for
-        never) and ``commit.offsets.on.checkpoint``.
+        never), ``commit.offsets.on.checkpoint`` and ``max.record.bytes`` (larger messages count as unreadable).
         """
         if not isinstance(key, str) or not isinstance(value, (str, int, float)):
             raise TypeMismatchError("A property of Kafka has a name and a text", seen={key: value})
@@ -179,6 +187,7 @@ class KafkaSourceBuilder:
         properties = dict(self._properties)
         discovery = _number(properties, _DISCOVERY, _DISCOVERY_MILLIS)
         prefix = properties.pop("client.id.prefix", None)
+        most = _number(properties, _MAX_BYTES, -1, "bytes")
         grouped = "group.id" in properties
         asked_to_commit = _boolean(properties, _COMMIT)
         if not grouped and (asked_to_commit or properties.get("enable.auto.commit") == "true"):
@@ -200,6 +209,8 @@ class KafkaSourceBuilder:
                 grouped and asked_to_commit is not False,
                 prefix,
                 produced,
+                self._dead_letters,
+                most if most >= 0 else None,
             )
         )
 
@@ -222,12 +233,12 @@ def _initializer(given: object, method: str) -> KafkaOffsetsInitializer:
     return given
 
 
-def _number(properties: dict[str, str], key: str, default: int) -> int:
+def _number(properties: dict[str, str], key: str, default: int, unit: str = "milliseconds") -> int:
     text = properties.pop(key, str(default))
     try:
         return int(text)
     except ValueError:
-        raise ConfigurationError(f"The property {key!r} is a number of milliseconds", seen=text) from None
+        raise ConfigurationError(f"The property {key!r} is a number of {unit}", seen=text) from None
 
 
 def _boolean(properties: dict[str, str], key: str) -> bool | None:

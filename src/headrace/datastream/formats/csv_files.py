@@ -8,7 +8,9 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from headrace.common.bad_record import BadRecord
 from headrace.common.data_types import stream_type
+from headrace.common.errors import reason_of
 from headrace.common.storage import open_decompressed
 from headrace.common.types import named_rows
 from headrace.datastream.formats.csv_schema import CsvSchema
@@ -28,17 +30,19 @@ def field_readers(schema: CsvSchema) -> list[Callable[[str], Any]]:
 class CsvFiles(FileFormat):
     """Rows of CSV files."""
 
+    can_set_aside = True
+
     def __init__(self, schema: CsvSchema) -> None:
         self.schema = schema
         self.produced_type = stream_type(schema.row_type)
 
     def open(self, part: FileRange, position: Any) -> SplitReader:
-        return _CsvReader(part.path, self.schema, position or 0)
+        return _CsvReader(part.path, self.schema, position or 0, self.sets_aside)
 
 
 class _CsvReader(SplitReader):
-    def __init__(self, path: str, schema: CsvSchema, position: int) -> None:
-        self._path = path
+    def __init__(self, path: str, schema: CsvSchema, position: int, sets_aside: bool) -> None:
+        self._path, self._sets_aside = path, sets_aside
         self._names = schema.row_type.field_names()
         self._readers = field_readers(schema)
         self._text = io.TextIOWrapper(open_decompressed(path), "utf-8", "replace", newline="")
@@ -68,16 +72,18 @@ class _CsvReader(SplitReader):
             rows += itertools.islice(self._rows, limit - len(rows))
         except csv.Error as error:
             raise unreadable(self._path, error, f", line {self._lines.line_num}") from error
-        values = []
+        values, bad = [], []
         for index, texts in enumerate(rows):
             try:
                 values.append(self._values(texts))
             except ValueError as error:
-                where = f", row {self._next + index + 1} ({texts})"
-                raise unreadable(self._path, error, where) from error
+                row = self._next + index + 1
+                if not self._sets_aside:
+                    raise unreadable(self._path, error, f", row {row} ({texts})") from error
+                bad.append(BadRecord({"file": self._path, "row": row}, texts, reason_of(error)))
         self._next += len(rows)
         self._look_ahead()
-        return Batch(named_rows(self._names, values))
+        return Batch(named_rows(self._names, values), more=not values and not self.finished, dead_letters=bad)
 
     def _values(self, texts: list[str]) -> list[Any]:
         texts = texts or [""]

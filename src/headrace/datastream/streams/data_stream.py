@@ -6,6 +6,8 @@ no job could run. Never runs anything: `StreamExecutionEnvironment.execute` does
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
@@ -40,9 +42,11 @@ from headrace.graph.specs import (
     Map,
     PrintSink,
     Process,
+    SourceSpec,
     StagedSink,
 )
 from headrace.graph.transformations import TransformationKind
+from headrace.sources.rate_limit import RateLimited
 
 if TYPE_CHECKING:
     from headrace.datastream.streams.cached_data_stream import CachedDataStream
@@ -167,6 +171,27 @@ class DataStream(PartitionedStream):
                 )
         projected = TupleTypeInfo([fields[index] for index in field_indexes])
         return self._add(Map(FieldProjection(field_indexes)), "Projection", projected)
+
+    def limit_rate(self, rate: Any) -> DataStream:
+        """Let the source of this stream read no faster: so many records a second, or a `RateLimiterStrategy`.
+
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.from_sequence(1, 1000).limit_rate(100).get_name()
+        'Sequence Source'
+        """
+        from headrace.datastream.connectors.rate_limiter import RateLimiterStrategy
+
+        strategy = rate if isinstance(rate, RateLimiterStrategy) else RateLimiterStrategy.per_second(rate)
+        t = self.transformation
+        if not isinstance(t.spec, SourceSpec):
+            raise InvalidProgramError(
+                "Only a source has a rate", operator_name=t.name, uid=t.uid, remedy="call limit_rate() on its stream"
+            )
+        if strategy.rate is not None:
+            spec = replace(t.spec, source=RateLimited(t.spec.source, strategy.rate))
+            self._env.registry.update(t.id, spec=spec)
+        return self
 
     def assign_timestamps_and_watermarks(self, watermark_strategy: WatermarkStrategy) -> DataStream:
         """Give the elements event times and the stream watermarks.
@@ -347,6 +372,35 @@ class DataStream(PartitionedStream):
 
         stream, spec = prepared_for(sink, self)
         return DataStream._sink(stream, spec, "Writer")
+
+    def sink_to_spark(
+        self,
+        format: str,
+        options: Mapping[str, Any] | None = None,
+        *,
+        schema: Any,
+        mode: str = "append",
+        partition_by: Sequence[str] = (),
+    ) -> DataStreamSink:
+        """Give the elements to any batch writer of Spark: one write for each checkpoint, by the driver.
+
+        ``schema`` is a StructType or its text; elements are rows, tuples, dicts, or single values for one column. In
+        the values of ``options`` ``{epoch}`` is the number of the checkpoint and ``{job}`` the id of the job: a repeated
+        write has the same, so that a writer can tell it. Without that a write may be repeated after a failure.
+        """
+        from headrace.datastream.streams.data_frames import spark_sink
+
+        sink = spark_sink(self, format, options or {}, schema, mode, partition_by)
+        return self._sink(StagedSink(sink, self.transformation.output_type), f"Spark {format}")
+
+    def to_dataframe(self, schema: Any, job_execution_name: str | None = None) -> Any:
+        """Run the program to its end and give the elements of this stream as a DataFrame of PySpark.
+
+        For bounded streams. The rows are in files of this process, which are removed when it ends.
+        """
+        from headrace.datastream.streams.data_frames import as_data_frame
+
+        return as_data_frame(self, schema, job_execution_name)
 
     def execute_and_collect(self, job_execution_name: str | None = None, limit: int | None = None) -> Any:
         """Run the program and give the elements of this stream: all as an iterator, or a list of at most ``limit``.

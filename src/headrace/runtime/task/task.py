@@ -88,7 +88,13 @@ class Task:
         sampler = self._sampler(order.sampled) if order.sampled else None
         task_order, checkpoint = order.tasks[self.task_id], order.checkpoint
         name = epoch_name(order, attempt)
-        info = EpochInfo(f"e{checkpoint.number:010d}-{name}", checkpoint.number, checkpoint.generation, checkpoint.now)
+        info = EpochInfo(
+            f"e{checkpoint.number:010d}-{name}",
+            checkpoint.number,
+            checkpoint.generation,
+            checkpoint.now,
+            checkpoint.durable,
+        )
         for context in self._contexts.values():
             context.epoch = info
         for vertex in self.vertices:

@@ -24,10 +24,11 @@ _RUN = 1024
 
 @dataclass
 class PartName:
-    """Where a part is while it is written, and where it shall be."""
+    """Where a part is while it is written, and where it shall be: in the same folder, or in `target`."""
 
     folder: str
     name: str
+    target: str | None = None
 
     def in_progress(self) -> str:
         """A new hidden name."""
@@ -36,7 +37,7 @@ class PartName:
     @property
     def final(self) -> str:
         """The name of the finished file."""
-        return os.path.join(self.folder, self.name)
+        return os.path.join(self.folder if self.target is None else self.target, self.name)
 
 
 class Part(ABC):
@@ -63,8 +64,8 @@ class Part(ABC):
     def state(self, handle: str) -> dict[str, Any]:
         """Make everything so far durable, and say how a successor goes on."""
 
-    def finish(self) -> dict[str, str]:
-        """Close the file: gives the payload of its commit.
+    def finish(self) -> dict[str, Any]:
+        """Close the file: gives the payload of its commit. `of` are files that nobody needs after it.
 
         A file that a state counts on stays as it is, and the commit has another name for it: a handle that is aborted must
         not take away what the job goes back to.
@@ -79,7 +80,7 @@ class Part(ABC):
             os.link(self.path, pending)
         except OSError:  # a file system without links
             shutil.copyfile(self.path, pending)
-        return {"from": pending, "to": self.name.final, "of": self.path}
+        return {"from": pending, "to": self.name.final, "of": [self.path]}
 
     def abandon(self) -> None:
         """Close without an end."""
@@ -162,6 +163,6 @@ class BulkPart(Part):
             self._fresh = []
         return {"segments": list(self._segments)}
 
-    def finish(self) -> dict[str, str]:
+    def finish(self) -> dict[str, Any]:
         self._writer.finish()
         return super().finish()

@@ -1,7 +1,8 @@
 """The file sink's definition, its writer and its committer.
 
 1. An element goes to the part in progress of its bucket; a rolling policy closes parts.
-2. End of an epoch: parts that were closed are *pending* (their payloads), the others are state.
+2. End of an epoch: parts that were closed are *pending* (their payloads), the others are state. With compaction they are
+   held and put together first; for another file system they are uploaded.
 3. End of input: all parts are closed.
 4. Commit: the pending file gets its final name, at once and whole; a second commit finds it there.
 """
@@ -17,8 +18,11 @@ from typing import Any
 
 from headrace.common.errors import JobExecutionError
 from headrace.common.serialization import BulkWriterFactory, Encoder
+from headrace.common.storage import is_local
 from headrace.sinks.base import EpochEnd, Handle, Sink, SinkCommitter, SinkWriter, WriterContext
+from headrace.sinks.files import remote
 from headrace.sinks.files.buckets import Buckets
+from headrace.sinks.files.compaction import Compaction, Held
 from headrace.sinks.files.parts import BulkPart, Part, PartName, RowPart
 from headrace.sinks.files.rolling import Rolling
 
@@ -34,12 +38,18 @@ class FileParts(Sink):
     prefix: str = "part"
     suffix: str = ""
     check_interval: int = 60_000
+    compaction: Compaction | None = None
+
+    @property
+    def remote(self) -> bool:
+        """Whether the base is an address of another file system."""
+        return not is_local(self.base)
 
     def open_writer(self, context: WriterContext, states: list[Any]) -> SinkWriter:
         return _FileWriter(self, context, states)
 
     def open_committer(self, job_id: str, sink_id: str) -> SinkCommitter:
-        return _FileCommitter()
+        return _FileCommitter(self.remote)
 
 
 class _FileWriter(SinkWriter):
@@ -49,14 +59,18 @@ class _FileWriter(SinkWriter):
         self._clock = context.current_processing_time
         self._unique, self._count = uuid.uuid4(), 0
         self._parts: dict[str, Part] = {}
-        self._pending: list[dict[str, str]] = []
+        self._pending: list[dict[str, Any]] = []
+        self._held = None if sink.compaction is None else Held(sink.compaction)
         self._state: list[dict[str, Any]] = []
         self._checked = self._clock()
         for state in (part for one in states for part in one):
+            if "held" in state:
+                self._take(state["bucket"], state["held"])
+                continue
             part = self._open(state["bucket"], state["created"], state)
             part.written = state["written"]
             if state["bucket"] in self._parts:
-                self._pending.append(part.finish())  # after a change of parallelism two parts may meet
+                self._take(state["bucket"], part.finish())  # after a change of parallelism two parts may meet
             else:
                 self._parts[state["bucket"]] = part
 
@@ -83,14 +97,29 @@ class _FileWriter(SinkWriter):
 
     def _open(self, bucket: str, created: int, before: dict[str, Any] | None = None) -> Part:
         sink = self._sink
-        name = PartName(os.path.join(sink.base, bucket), f"{sink.prefix}-{self._unique}-{self._count}{sink.suffix}")
+        file = f"{sink.prefix}-{self._unique}-{self._count}{sink.suffix}"
+        place = os.path.join(sink.base, bucket)
+        name = PartName(self._log, file, place) if sink.remote else PartName(place, file)
         self._count += 1
         if isinstance(sink.format, Encoder):
             return RowPart(name, created, sink.format, before)
         return BulkPart(name, created, sink.format, self._log, before)
 
     def _close(self, bucket: str) -> None:
-        self._pending.append(self._parts.pop(bucket).finish())
+        self._take(bucket, self._parts.pop(bucket).finish())
+
+    def _take(self, bucket: str, payload: dict[str, Any]) -> None:
+        """A part is complete: it is held, or pending."""
+        if self._held is not None:
+            self._held.add(bucket, payload)
+        else:
+            self._pending.append(self._uploaded(payload))
+
+    def _uploaded(self, payload: dict[str, Any]) -> dict[str, Any]:
+        if not self._sink.remote:
+            return payload
+        local = payload["from"]
+        return {**payload, "from": remote.upload(local, payload["to"]), "of": [local, *payload.get("of", ())]}
 
     def end_epoch(self, end: EpochEnd) -> list[Any]:
         rolling = self._sink.rolling
@@ -104,10 +133,15 @@ class _FileWriter(SinkWriter):
                 or (check and rolling.by_time(part.created, part.written, end.now))
             ):
                 self._close(bucket)
+        if self._held is not None:
+            for bucket in self._held.due(end.checkpointing, end.last):
+                self._pending.append(self._uploaded(self._held.put_together(bucket)))
         self._state = [
             {"bucket": bucket, "created": part.created, "written": part.written, **part.state(end.handle)}
             for bucket, part in self._parts.items()
         ]
+        if self._held is not None:
+            self._state += self._held.state()
         pending, self._pending = self._pending, []
         return list(pending)
 
@@ -120,27 +154,39 @@ class _FileWriter(SinkWriter):
 
 
 class _FileCommitter(SinkCommitter):
+    def __init__(self, elsewhere: bool) -> None:
+        self._elsewhere = elsewhere
+
     def commit(self, handle: Handle) -> None:
         pending, final = handle.payload["from"], handle.payload["to"]
-        try:
-            os.rename(pending, final)
-        except FileNotFoundError:
-            if not os.path.exists(final):
+        if not (remote.rename(pending, final) if self._elsewhere else _rename(pending, final)):
+            if not (remote.exists(final) if self._elsewhere else os.path.exists(final)):
                 raise JobExecutionError(
                     f"The pending file of checkpoint {handle.checkpoint} is gone",
                     seen=pending,
                     expected=f"that file, or {final}",
-                ) from None
-            return
-        _sync_directory(os.path.dirname(final))
-        if "of" in handle.payload:  # older states are not needed any more
+                )
+        for path in handle.payload.get("of", ()):  # older states are not needed any more
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(handle.payload["of"])
+                os.unlink(path)
 
     def abort(self, handle: Handle) -> bool:
+        pending, final = handle.payload["from"], handle.payload["to"]
+        if self._elsewhere:
+            remote.remove(pending)
+            return not remote.exists(final)
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(handle.payload["from"])
-        return not os.path.exists(handle.payload["to"])
+            os.unlink(pending)
+        return not os.path.exists(final)
+
+
+def _rename(pending: str, final: str) -> bool:
+    try:
+        os.rename(pending, final)
+    except FileNotFoundError:
+        return False
+    _sync_directory(os.path.dirname(final))
+    return True
 
 
 def _sync_directory(path: str) -> None:

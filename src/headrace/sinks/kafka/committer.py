@@ -19,14 +19,14 @@ from typing import Any
 
 from headrace.common.errors import JobExecutionError
 from headrace.common.kafka_client import admin_client, confluent, consumer
-from headrace.sinks.base import Handle, SinkCommitter
+from headrace.sinks.base import Handle, SinkCommitter, StagedOutputLostError
 from headrace.sinks.kafka.messages import Messages
 from headrace.sinks.kafka.sending import Sender
 
 _LOG = logging.getLogger("headrace.kafka")
 _SECONDS = 10.0
 _COMMIT_SECONDS = 60.0
-_ACCESS = ("bootstrap.servers", "sasl.", "ssl.", "security.")
+ACCESS = ("bootstrap.servers", "sasl.", "ssl.", "security.")
 
 
 class _Channel:
@@ -35,7 +35,7 @@ class _Channel:
     def __init__(self, settings: dict[str, Any], name: str) -> None:
         self.sender = Sender({**settings, "transactional.id": name})
         self.sender.producer.init_transactions(_COMMIT_SECONDS)
-        access = {k: v for k, v in settings.items() if k.startswith(_ACCESS)}
+        access = {k: v for k, v in settings.items() if k.startswith(ACCESS)}
         self._group = consumer({**access, "group.id": name})
         self.sent = _last_number(access, name)
 
@@ -76,14 +76,13 @@ class KafkaCommitter(SinkCommitter):
         path, number = handle.payload["path"], handle.payload["number"]
         marker = (handle.payload["topic"], 0)
         try:
-            channel = self._channels.get(handle.subtask)
-            if channel is not None and channel.sender.lost_connection():
-                self._channels.pop(handle.subtask).close()
-                channel = None
-            if channel is None:
-                channel = _Channel(self._settings, f"{self._name}-{handle.subtask}")
-                self._channels[handle.subtask] = channel
+            channel = self._channel(handle.subtask)
             if number > channel.sent:
+                if not os.path.exists(path):
+                    raise StagedOutputLostError(
+                        "Messages for Kafka are neither sent nor staged: they were aborted, or their file is gone",
+                        seen=path,
+                    )
                 channel.send(path, number, marker)
         except (confluent().KafkaException, JobExecutionError, OSError) as error:
             _LOG.warning("Kafka: a commit of checkpoint %s is tried again: %s", handle.checkpoint, error)
@@ -99,10 +98,25 @@ class KafkaCommitter(SinkCommitter):
             os.unlink(path)
 
     def abort(self, handle: Handle) -> bool:
-        """Only handles that no manifest lists are aborted, and only listed ones are ever sent."""
+        """What this driver staged and no manifest lists, nobody has sent; of another driver's, Kafka knows."""
+        number = handle.payload["number"]
+        known = self._channels.get(handle.subtask)
+        if handle.recovered:
+            known = self._channel(handle.subtask)  # from here on its driver cannot send it any more
+        if known is not None and number <= known.sent:
+            return False
         with contextlib.suppress(FileNotFoundError):
             os.unlink(handle.payload["path"])
         return True
+
+    def _channel(self, subtask: int) -> _Channel:
+        channel = self._channels.get(subtask)
+        if channel is not None and channel.sender.lost_connection():
+            self._channels.pop(subtask).close()
+            channel = None
+        if channel is None:
+            channel = self._channels[subtask] = _Channel(self._settings, f"{self._name}-{subtask}")
+        return channel
 
     def staged(self) -> Sequence[Handle]:
         return ()

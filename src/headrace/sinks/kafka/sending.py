@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.common.errors import JobExecutionError
-from headrace.common.kafka_client import log_error, producer
+from headrace.common.kafka_client import confluent, log_error, producer
 from headrace.sinks.kafka.messages import Messages
 
 _FULL_WAIT_SECONDS = 0.05
@@ -42,17 +42,20 @@ class Sender:
     def send(self, messages: Messages) -> None:
         """Hand messages over; waits while the producer's queue is full: that is the back pressure."""
         produce, poll = self.producer.produce, self.producer.poll
-        keys, timestamps = messages.keys, messages.timestamps
+        keys, timestamps, partitions = messages.keys, messages.timestamps, messages.partitions
         for index, (topic, value) in enumerate(zip(messages.topics, messages.values)):
             key = None if keys is None else keys[index]
+            where = -1 if partitions is None else partitions[index]
             time = 0 if timestamps is None else timestamps[index] or 0
             while True:
                 try:
-                    produce(topic, value, key, timestamp=time)
+                    produce(topic, value, key, where, timestamp=time)
                     break
                 except BufferError:
                     poll(_FULL_WAIT_SECONDS)
                     self.check()
+                except confluent().KafkaException as error:
+                    raise _refused(error.args[0], topic, len(value or b"")) from None
         poll(0)
         self.check()
 
@@ -67,11 +70,15 @@ class Sender:
         if self._failure is not None:
             error, topic, size = self._failure
             self._failure = None
-            raise JobExecutionError(
-                f"A message of {size} bytes could not be written to topic {topic!r}: {error.str()}",
-                remedy="see that the brokers are reachable, the topic exists and takes messages of that size",
-            )
+            raise _refused(error, topic, size)
 
     def _delivered(self, error: Any, message: Any) -> None:
         if error is not None and self._failure is None:
             self._failure = error, message.topic(), len(message.value() or b"")
+
+
+def _refused(error: Any, topic: str, size: int) -> JobExecutionError:
+    return JobExecutionError(
+        f"A message of {size} bytes could not be written to topic {topic!r}: {error.str()}",
+        remedy="see that the brokers are reachable, the topic exists and takes messages of that size",
+    )

@@ -7,15 +7,19 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import Any
 
-from headrace.common.errors import InvalidProgramError
+from headrace.common.errors import InvalidProgramError, JobExecutionError
+from headrace.common.kafka_client import admin_client
 from headrace.sinks.base import EpochEnd, Sink, SinkCommitter, SinkWriter, WriterContext
-from headrace.sinks.kafka.committer import KafkaCommitter
+from headrace.sinks.kafka.committer import ACCESS, KafkaCommitter
 from headrace.sinks.kafka.messages import Serializer
 from headrace.sinks.kafka.sending import Sender
 
 _HANDLES_OF_A_CHECKPOINT = 1 << 32
+_PARTITIONS_SECONDS = 300.0
+_METADATA_SECONDS = 30.0
 
 
 class KafkaTopics(Sink):
@@ -36,19 +40,42 @@ class KafkaTopics(Sink):
             return _SendingWriter(self)
         if not context.directory:
             raise InvalidProgramError("An exactly-once Kafka sink needs a directory to stage messages in")
-        return _StagingWriter(self.serializer, context, states)
+        return _StagingWriter(self, context, states)
 
     def open_committer(self, job_id: str, sink_id: str) -> SinkCommitter | None:
         return None if self.staging is None else KafkaCommitter(self.settings, self.staging, job_id, sink_id)
+
+
+class _Partitions:
+    """The partitions of topics, asked for again every few minutes."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self._settings = settings
+        self._client: Any = None
+        self._known: dict[str, tuple[float, list[int]]] = {}
+
+    def of(self, topic: str) -> list[int]:
+        asked_at, partitions = self._known.get(topic, (float("-inf"), []))
+        if time.monotonic() - asked_at < _PARTITIONS_SECONDS:
+            return partitions
+        if self._client is None:
+            self._client = admin_client({k: v for k, v in self._settings.items() if k.startswith(ACCESS)})
+        found = self._client.list_topics(topic, timeout=_METADATA_SECONDS).topics[topic]
+        if found.error is not None:
+            raise JobExecutionError(f"The partitions of topic {topic!r} cannot be found: {found.error.str()}")
+        partitions = sorted(found.partitions)
+        self._known[topic] = (time.monotonic(), partitions)
+        return partitions
 
 
 class _SendingWriter(SinkWriter):
     def __init__(self, sink: KafkaTopics) -> None:
         self._serializer, self._wait = sink.serializer, sink.wait_for_delivery
         self._sender = Sender(sink.settings)
+        self._partitions = _Partitions(sink.settings)
 
     def write(self, values: list[Any], timestamps: list[int | None] | None) -> None:
-        self._sender.send(self._serializer.messages(values, timestamps))
+        self._sender.send(self._serializer.messages(values, timestamps, self._partitions.of))
 
     def end_epoch(self, end: EpochEnd) -> list[Any]:
         if self._wait or end.last:
@@ -62,15 +89,15 @@ class _SendingWriter(SinkWriter):
 class _StagingWriter(SinkWriter):
     """A file for each epoch that has messages. Its number rises from epoch to epoch and from checkpoint to checkpoint."""
 
-    def __init__(self, serializer: Serializer, context: WriterContext, states: list[Any]) -> None:
-        self._serializer = serializer
+    def __init__(self, sink: KafkaTopics, context: WriterContext, states: list[Any]) -> None:
+        self._serializer, self._partitions = sink.serializer, _Partitions(sink.settings)
         self._folder = context.directory
         self._blocks: list[Any] = []
         last: tuple[int, int] = max(states, default=(0, 0))
         self._checkpoint, self._count = last
 
     def write(self, values: list[Any], timestamps: list[int | None] | None) -> None:
-        self._blocks.append(self._serializer.messages(values, timestamps))
+        self._blocks.append(self._serializer.messages(values, timestamps, self._partitions.of))
 
     def end_epoch(self, end: EpochEnd) -> list[Any]:
         if not self._blocks:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from headrace.common.errors import BadRecordError, HeadraceError, JobExecutionError, shortened
+from headrace.common.bad_record import BadRecord
+from headrace.common.errors import BadRecordError, HeadraceError, JobExecutionError, reason_of, shortened
 from headrace.common.kafka_client import confluent, consumer, log_error
 from headrace.sources.base import EMPTY, Batch, SplitReader
 from headrace.sources.kafka.offsets import Partition
@@ -29,10 +30,13 @@ class PartitionReader(SplitReader):
         settings: dict[str, Any],
         deserialize: Callable[[Any], Any],
         takes_message: bool,
+        sets_aside: bool = False,
+        max_bytes: int | None = None,
     ) -> None:
         self._topic, self._partition = partition
         self._next, self._stop = start, stop
         self._deserialize, self._takes_message = deserialize, takes_message
+        self._sets_aside, self._max_bytes = sets_aside, max_bytes
         self._errors = confluent().KafkaError
         self._here = confluent().TopicPartition(*partition, start)
         self.finished = stop is not None and start >= stop
@@ -65,39 +69,60 @@ class PartitionReader(SplitReader):
 
     def _batch(self, messages: list[Any]) -> Batch:
         deserialize = self._deserialize
+        after = messages[-1].offset() + 1
+        bad: list[BadRecord] = []
         try:
+            if self._max_bytes is not None:
+                self._check_sizes(messages)
             if self._takes_message:
                 values = [deserialize(m) for m in messages]
             else:
                 values = [deserialize(m.value()) for m in messages]
         except Exception:
-            self._explain(messages)
-            raise
+            messages, values, bad = self._one_by_one(messages)
         timestamps: list[int | None] = [m.timestamp()[1] for m in messages]
         kept = [v for v in values if v is not None]
         if len(kept) < len(values):
             timestamps = [t for t, v in zip(timestamps, values) if v is not None]
         if -1 in timestamps:
             timestamps = [None if t == -1 else t for t in timestamps]
-        self._next = messages[-1].offset() + 1
-        return Batch(kept, timestamps, more=not kept)
+        self._next = after
+        return Batch(kept, timestamps, more=not kept, dead_letters=bad)
 
-    def _explain(self, messages: list[Any]) -> None:
-        """Finds the message that cannot be deserialised and says where it stands."""
+    def _check_sizes(self, messages: list[Any]) -> None:
+        most = self._max_bytes
         for message in messages:
-            self._next = message.offset()
+            size = len(message.value() or b"") + len(message.key() or b"")
+            if most is not None and size > most:
+                raise BadRecordError(f"it has {size} bytes", expected=f"at most {most} (max.record.bytes)")
+
+    def _one_by_one(self, messages: list[Any]) -> tuple[list[Any], list[Any], list[BadRecord]]:
+        """Sets aside what cannot be read, or raises and says where it stands; gives the others and their values."""
+        good, values, bad = [], [], []
+        for message in messages:
             try:
-                self._deserialize(message if self._takes_message else message.value())
+                self._check_sizes([message])
+                values.append(self._deserialize(message if self._takes_message else message.value()))
+                good.append(message)
             except Exception as error:
-                value = message.value()
-                why = error.message if isinstance(error, HeadraceError) else f"{type(error).__name__}: {error}"
-                raise BadRecordError(
-                    f"The message at offset {message.offset()} of partition {self._partition} of topic {self._topic!r} "
-                    f"cannot be read: {why}",
-                    seen="no value" if value is None else shortened(value),
-                    expected=error.expected if isinstance(error, HeadraceError) else None,
-                    remedy="let the deserialisation schema give None for messages to leave out",
-                ) from error
+                if not self._sets_aside:
+                    self._next = message.offset()
+                    raise self._bad(message, error) from error
+                place = {"topic": self._topic, "partition": self._partition, "offset": message.offset()}
+                headers = message.headers() or []
+                bad.append(BadRecord(place, message.value(), reason_of(error), message.key(), headers))
+        return good, values, bad
+
+    def _bad(self, message: Any, error: Exception) -> BadRecordError:
+        value = message.value()
+        return BadRecordError(
+            f"The message at offset {message.offset()} of partition {self._partition} of topic {self._topic!r} "
+            f"cannot be read: {reason_of(error)}",
+            seen="no value" if value is None else shortened(value),
+            expected=error.expected if isinstance(error, HeadraceError) else None,
+            remedy="let the deserialisation schema give None for messages to leave out, "
+            "or set a dead-letter output: set_dead_letter_output()",
+        )
 
     def _behind(self) -> bool:
         """Whether there are messages that the client has not fetched yet, or may be."""

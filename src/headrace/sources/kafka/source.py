@@ -77,6 +77,8 @@ class KafkaPartitions(Source):
         commit_offsets: bool = False,
         client_id_prefix: str | None = None,
         produced_type: TypeInformation | None = None,
+        dead_letters: str | None = None,
+        max_bytes: int | None = None,
     ) -> None:
         """Takes the client's settings and the rules for partitions and offsets."""
         self.settings = {**_DEFAULTS, "group.id": _NO_GROUP, **settings}
@@ -89,6 +91,7 @@ class KafkaPartitions(Source):
         self.commit_offsets = commit_offsets
         self.client_id_prefix = client_id_prefix
         self.produced_type = produced_type
+        self.dead_letters, self.max_bytes = dead_letters, max_bytes
         self._client: Any = None
         self._looked_at = float("-inf")
 
@@ -125,7 +128,14 @@ class KafkaPartitions(Source):
             settings["client.id"] = f"{self.client_id_prefix}-{context.subtask}"
         start = part.start if position is None else position
         return PartitionReader(
-            (part.topic, part.partition), start, part.stop, settings, self.deserialize, self.takes_message
+            (part.topic, part.partition),
+            start,
+            part.stop,
+            settings,
+            self.deserialize,
+            self.takes_message,
+            self.dead_letters is not None,
+            self.max_bytes,
         )
 
     def publish_positions(self, positions: dict[str, Any]) -> None:

@@ -1,0 +1,178 @@
+"""Streams to DataFrames: what `DataStream.sink_to_spark` and `DataStream.to_dataframe` write with.
+
+1. Task: the rows of an epoch become one Parquet file in the job's state directory: staged.
+2. Driver: the files of all subtasks and epochs of a checkpoint are one handle, so that one write of Spark commits them.
+3. Driver: the rows are written by Spark's writer, with the number of the checkpoint where the options ask for it; or the
+   files are put aside for a DataFrame.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from headrace.common.data_types import RowType
+from headrace.common.errors import TypeMismatchError
+from headrace.common.types import Row
+from headrace.datastream.formats.arrow_rows import columns_writer, pyarrow
+from headrace.sinks.base import (
+    EpochEnd,
+    Handle,
+    RecordError,
+    Sink,
+    SinkCommitter,
+    SinkWriter,
+    StagedOutputLostError,
+    WriterContext,
+)
+
+__all__ = ["FrameFiles", "FrameSink", "SparkWriter"]
+
+
+@dataclass(frozen=True)
+class SparkWriter:
+    """Commits rows with a writer of Spark; `{epoch}` and `{job}` in its options are filled in."""
+
+    schema: str
+    """As JSON: tasks need no PySpark to read it."""
+    format: str
+    options: tuple[tuple[str, str], ...]
+    mode: str
+    partition_by: tuple[str, ...]
+    session: Any = None
+    """The driver's, which does not travel."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "session": None}
+
+    def commit(self, paths: Sequence[str], job_id: str, epoch: int) -> None:
+        """Write the rows of all files at once."""
+        from headrace.runtime.spark import frames
+
+        filled = {k: v.replace("{epoch}", str(epoch)).replace("{job}", job_id) for k, v in self.options}
+        rows = frames.read_files(self.session, paths, frames.schema_from_json(self.schema))
+        frames.write_with(rows, self.format, filled, self.mode, self.partition_by)
+
+
+@dataclass(frozen=True)
+class FrameFiles:
+    """Commits rows by putting their files aside."""
+
+    folder: str
+
+    def commit(self, paths: Sequence[str], job_id: str, epoch: int) -> None:
+        """Copy the files; one that is there already is replaced by the same."""
+        for path in paths:
+            shutil.copyfile(path, os.path.join(self.folder, os.path.basename(path)))
+
+
+@dataclass(frozen=True)
+class FrameSink(Sink):
+    """Stages rows as files; `target` makes them visible."""
+
+    rows: RowType
+    target: SparkWriter | FrameFiles
+
+    def open_writer(self, context: WriterContext, states: list[Any]) -> SinkWriter:
+        return _Writer(self.rows, context.directory)
+
+    def open_committer(self, job_id: str, sink_id: str) -> SinkCommitter:
+        return _Committer(self.target, job_id)
+
+
+class _Writer(SinkWriter):
+    def __init__(self, rows: RowType, folder: str) -> None:
+        self._names = rows.field_names()
+        self._folder = folder
+        self._columns = columns_writer(rows)
+        self._batches: list[Any] = []
+
+    def write(self, values: list[Any], timestamps: list[int | None] | None) -> None:
+        rows = [self._row(value) for value in values]
+        try:
+            self._batches.append(self._columns(rows))
+        except TypeMismatchError as error:
+            self._explain(rows, values)
+            raise error
+
+    def _row(self, value: Any) -> Any:
+        names = self._names
+        if isinstance(value, dict):
+            if set(value) - set(names):
+                raise RecordError(value) from self._wrong(value, f"fields that are no columns of {names}")
+            return [value.get(name) for name in names]
+        if not isinstance(value, (Row, tuple, list)):
+            value = (value,)
+        if len(value) != len(names):
+            raise RecordError(value) from self._wrong(value, f"{len(value)} fields")
+        return value
+
+    def _wrong(self, value: Any, what: str) -> TypeMismatchError:
+        return TypeMismatchError(
+            f"A record does not fit the schema: it has {what}", seen=value, expected=f"the columns {self._names}"
+        )
+
+    def _explain(self, rows: list[Any], values: list[Any]) -> None:
+        """Finds the record whose values do not have the types of their columns."""
+        for row, value in zip(rows, values):
+            try:
+                self._columns([row])
+            except TypeMismatchError as error:
+                raise RecordError(value) from TypeMismatchError(error.message, seen=value, expected=error.expected)
+
+    def end_epoch(self, end: EpochEnd) -> list[Any]:
+        if not self._batches:
+            return []
+        path = os.path.join(self._folder, f"{end.handle}.parquet")
+        with open(path, "xb") as file:
+            with pyarrow("pyarrow.parquet").ParquetWriter(file, self._batches[0].schema) as writer:
+                for batch in self._batches:
+                    writer.write_batch(batch)
+            file.flush()
+            os.fsync(file.fileno())
+        self._batches = []
+        return [{"paths": [path]}]
+
+
+class _Committer(SinkCommitter):
+    def __init__(self, target: SparkWriter | FrameFiles, job_id: str) -> None:
+        self._target, self._job_id = target, job_id
+        self._marks: list[str] = []
+
+    def combined(self, handles: list[Handle]) -> list[Handle]:
+        """One write for all that a checkpoint commits."""
+        paths = [path for handle in handles for path in handle.payload["paths"]]
+        return [replace(handles[0], payload={"paths": paths})] if handles else []
+
+    def commit(self, handle: Handle) -> None:
+        """Commits once as far as this side can know: a mark beside the files says that their rows are visible."""
+        paths = handle.payload["paths"]
+        mark = f"{paths[0]}.committed"
+        if not os.path.exists(mark):
+            missing = [path for path in paths if not os.path.exists(path)]
+            if missing:
+                raise StagedOutputLostError("Rows for Spark are neither written nor staged", seen=missing[0])
+            self._target.commit(paths, self._job_id, handle.checkpoint)
+            with open(mark, "xb") as file:
+                os.fsync(file.fileno())
+        _remove([*paths, *(former for former in self._marks if former != mark)])
+        self._marks = [mark]  # the next commit comes when this one is noted in the checkpoint
+
+    def close(self) -> None:
+        _remove(self._marks)
+
+    def abort(self, handle: Handle) -> bool:
+        if os.path.exists(f"{handle.payload['paths'][0]}.committed"):
+            return False
+        _remove(handle.payload["paths"])
+        return True
+
+
+def _remove(paths: Sequence[str]) -> None:
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)

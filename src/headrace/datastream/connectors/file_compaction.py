@@ -1,0 +1,87 @@
+"""FileCompactStrategy and FileCompactor: how programs ask a FileSink to put small files together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headrace.common.errors import InvalidProgramError
+
+__all__ = ["FileCompactStrategy", "FileCompactor"]
+
+
+@dataclass(frozen=True)
+class FileCompactStrategy:
+    """When small part files of a bucket are put together, before they become visible.
+
+    >>> FileCompactStrategy.builder().set_size_threshold(1 << 20).enable_compaction_on_checkpoint(5).build()
+    FileCompactStrategy(size_threshold=1048576, num_checkpoints=5)
+    """
+
+    size_threshold: int
+    num_checkpoints: int
+
+    @staticmethod
+    def builder() -> FileCompactStrategy.Builder:
+        """Start a strategy."""
+        return FileCompactStrategy.Builder()
+
+    class Builder:
+        """Collects the conditions; one of them is enough to put files together."""
+
+        def __init__(self) -> None:
+            """Programs call `FileCompactStrategy.builder`."""
+            self._size, self._checkpoints = -1, -1
+
+        def set_size_threshold(self, size_threshold: int) -> FileCompactStrategy.Builder:
+            """Put files together when a subtask has so many bytes for a bucket; -1 for never."""
+            self._size = size_threshold
+            return self
+
+        def enable_compaction_on_checkpoint(
+            self, num_checkpoints_before_compaction: int
+        ) -> FileCompactStrategy.Builder:
+            """Put files together after so many checkpoints; -1 for never."""
+            self._checkpoints = num_checkpoints_before_compaction
+            return self
+
+        def set_num_compact_threads(self, num_compact_threads: int) -> FileCompactStrategy.Builder:
+            """Accept 1: the subtasks of the sink put files together."""
+            if num_compact_threads != 1:
+                raise InvalidProgramError(
+                    "The subtasks of the sink put files together, each its own",
+                    seen=num_compact_threads,
+                    expected="1",
+                    remedy="raise the parallelism of the sink",
+                )
+            return self
+
+        def build(self) -> FileCompactStrategy:
+            """Make the strategy."""
+            if self._size < 0 and self._checkpoints < 1:
+                raise InvalidProgramError(
+                    "At least one condition to put files together is needed",
+                    remedy="call set_size_threshold() or enable_compaction_on_checkpoint()",
+                )
+            return FileCompactStrategy(self._size, self._checkpoints)
+
+
+@dataclass(frozen=True)
+class FileCompactor:
+    r"""How small part files are put together.
+
+    >>> FileCompactor.concat_file_compactor(b"\n")
+    FileCompactor(delimiter=b'\n', single=False)
+    """
+
+    delimiter: bytes = b""
+    single: bool = False
+
+    @staticmethod
+    def concat_file_compactor(file_delimiter: bytes | None = None) -> FileCompactor:
+        """Give the compactor that writes files one after the other, with the delimiter between them."""
+        return FileCompactor(file_delimiter or b"")
+
+    @staticmethod
+    def identical_file_compactor() -> FileCompactor:
+        """Give the compactor that takes one file as it is; several are an error."""
+        return FileCompactor(single=True)

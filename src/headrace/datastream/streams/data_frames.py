@@ -1,0 +1,74 @@
+"""Streams as DataFrames of Spark: `DataStream.sink_to_spark` and `DataStream.to_dataframe`. Decides what is refused."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.datastream.connectors.data_frame_sink import FrameFiles, FrameSink, SparkWriter
+from headrace.graph.specs import SourceSpec, StagedSink
+
+if TYPE_CHECKING:
+    from headrace.datastream.streams.data_stream import DataStream
+
+STATE_DIRECTORY = "headrace.state.directory"
+_MODES = ("append", "overwrite", "ignore", "error", "errorifexists")
+
+
+def spark_sink(
+    stream: DataStream, format: str, options: Mapping[str, Any], schema: Any, mode: str, partition_by: Sequence[str]
+) -> FrameSink:
+    """The sink that commits with a writer of Spark."""
+    from headrace.runtime.spark import frames
+
+    if not isinstance(format, str) or not format:
+        raise TypeMismatchError("sink_to_spark takes the name of a format of Spark", seen=format)
+    if mode not in _MODES:
+        raise InvalidProgramError("There is no such save mode", seen=mode, expected=" or ".join(_MODES))
+    wanted = _schema(stream, schema)
+    texts = tuple((str(k), str(v).lower() if isinstance(v, bool) else str(v)) for k, v in options.items())
+    session = stream.get_execution_environment().spark_session()
+    target = SparkWriter(wanted.json(), format, texts, mode, tuple(partition_by), session)
+    return FrameSink(frames.row_type_of(wanted), target)
+
+
+def as_data_frame(stream: DataStream, schema: Any, job_name: str | None) -> Any:
+    """Runs the program and gives the stream's rows."""
+    from headrace.runtime.spark import frames
+
+    env = stream.get_execution_environment()
+    endless = [
+        t
+        for t in env.registry.program()
+        if isinstance(t.spec, SourceSpec) and not (t.spec.source.bounded or t.spec.source.may_finish)
+    ]
+    if endless:
+        raise InvalidProgramError(
+            "A DataFrame is made of bounded streams",
+            operator_name=endless[0].name,
+            uid=endless[0].uid,
+            remedy="bound the source, or write with sink_to_spark()",
+        )
+    wanted = _schema(stream, schema)
+    parent = env.get_configuration().to_dict().get(STATE_DIRECTORY)
+    if parent is not None:
+        os.makedirs(parent, exist_ok=True)
+    folder = tempfile.mkdtemp(prefix="headrace-frame-", dir=parent)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    sink = FrameSink(frames.row_type_of(wanted), FrameFiles(folder))
+    stream._sink(StagedSink(sink, stream.transformation.output_type), "DataFrame")  # noqa: SLF001 - a part of the stream
+    env.execute(job_name)
+    paths = sorted(os.path.join(folder, name) for name in os.listdir(folder))
+    return frames.read_files(env.spark_session(), paths, wanted)
+
+
+def _schema(stream: DataStream, given: Any) -> Any:
+    from headrace.runtime.spark import frames
+
+    stream.get_execution_environment().spark_session()  # Spark itself reads the text of a schema
+    return frames.schema_of(given)

@@ -1,0 +1,77 @@
+"""Small part files put together before they become visible.
+
+1. A part that was closed is *held*: a hidden file, named in the writer's state, until its bucket is due.
+2. Due: enough bytes are held in the bucket, enough checkpoints have passed, or the input has ended.
+3. The held files of a bucket become one file, `compacted-NAME`; that one is pending, and committed like any part. The
+   held ones are removed with the commit: a handle that is aborted leaves them to the state that counts on them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from typing import Any
+
+from headrace.common.errors import JobExecutionError
+from headrace.sinks.files.parts import PartName
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """When files are put together, and what stands between two of them; `single`: there must be only one."""
+
+    size_threshold: int = -1
+    checkpoints: int = -1
+    delimiter: bytes = b""
+    single: bool = False
+
+
+class Held:
+    """The held files of one writer: payloads of parts, by bucket."""
+
+    def __init__(self, rules: Compaction) -> None:
+        self._rules = rules
+        self._files: dict[str, list[dict[str, Any]]] = {}
+        self._checkpoints = 0
+
+    def add(self, bucket: str, payload: dict[str, Any]) -> None:
+        self._files.setdefault(bucket, []).append(payload)
+
+    def state(self) -> list[dict[str, Any]]:
+        """What a successor goes on with."""
+        return [{"bucket": bucket, "held": file} for bucket, files in self._files.items() for file in files]
+
+    def due(self, checkpointing: bool, last: bool) -> list[str]:
+        """The buckets whose files are to be put together now."""
+        rules = self._rules
+        self._checkpoints += checkpointing
+        if last or (0 < rules.checkpoints <= self._checkpoints):
+            self._checkpoints = 0
+            return list(self._files)
+        if rules.size_threshold < 0:
+            return []
+        sizes = {bucket: sum(os.path.getsize(f["from"]) for f in files) for bucket, files in self._files.items()}
+        return [bucket for bucket, size in sizes.items() if size >= rules.size_threshold]
+
+    def put_together(self, bucket: str) -> dict[str, Any]:
+        """The payload of the one file that all files of a bucket become."""
+        files = self._files.pop(bucket)
+        if self._rules.single and len(files) > 1:
+            raise JobExecutionError(
+                "identical_file_compactor() takes one file at a time",
+                seen=f"{len(files)} files in bucket {bucket!r}",
+                remedy="use concat_file_compactor()",
+            )
+        folder, name = os.path.split(files[0]["to"])
+        target = PartName(os.path.dirname(files[0]["from"]), f"compacted-{name}", folder)
+        path = target.in_progress()
+        with open(path, "xb") as output:
+            for index, file in enumerate(files):
+                if index:
+                    output.write(self._rules.delimiter)
+                with open(file["from"], "rb") as source:
+                    shutil.copyfileobj(source, output, 1 << 20)
+            output.flush()
+            os.fsync(output.fileno())
+        return {"from": path, "to": target.final, "of": [gone for f in files for gone in (f["from"], *f.get("of", ()))]}
