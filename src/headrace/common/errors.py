@@ -23,6 +23,7 @@ __all__ = [
     "MissingExtraError",
     "NoJvmError",
     "StateError",
+    "TaskTimeoutError",
     "TypeMismatchError",
     "UserCodeError",
     "reason_of",
@@ -312,3 +313,38 @@ class UserCodeError(HeadraceError):
         """Give the user's traceback, then where it happened."""
         where = super().__str__()
         return f"{self.user_traceback}\n\n{where}" if self.user_traceback else where
+
+
+class TaskTimeoutError(UserCodeError):
+    """A task has worked for longer than ``headrace.task.timeout``; the text starts with where it was then.
+
+    >>> print(TaskTimeoutError.after(5.0, stack='File "job.py", line 3, in map', operator_name="Map", subtask=0))
+    File "job.py", line 3, in map
+    <BLANKLINE>
+    A task took longer than headrace.task.timeout, 5 s [TASK_TIMEOUT]
+      operator: Map
+      subtask:  0
+      remedy:   give what the function waits for a timeout of its own; if it is only slow, raise headrace.task.timeout
+    """
+
+    code = "TASK_TIMEOUT"
+
+    @classmethod
+    def after(
+        cls,
+        seconds: float,
+        *,
+        stack: str,
+        operator_name: str | None = None,
+        uid: str | None = None,
+        subtask: int | None = None,
+    ) -> TaskTimeoutError:
+        """Make the error of a task that was at ``stack`` when its time was over."""
+        return cls(
+            f"A task took longer than headrace.task.timeout, {seconds:g} s",
+            user_traceback=stack,
+            operator_name=operator_name,
+            uid=uid,
+            subtask=subtask,
+            remedy="give what the function waits for a timeout of its own; if it is only slow, raise headrace.task.timeout",
+        )

@@ -29,6 +29,8 @@ class RuntimeOptions:
     first_records: int = 5_000
     max_records: int = 1_000_000
     idle_poll: float = 0.05
+    task_timeout: float | None = None
+    """Seconds that a task may work in one epoch; None: for ever."""
     watermark_records: int = 1000
     state_directory: str | None = None
     progress: str = "auto"
@@ -59,6 +61,7 @@ def read_options(configuration: Configuration) -> RuntimeOptions:
         first_records=int(_positive(configuration, keys.FIRST_EPOCH_RECORDS)),
         max_records=int(_positive(configuration, keys.MAX_EPOCH_RECORDS)),
         idle_poll=_positive(configuration, keys.IDLE_POLL) / 1000,
+        task_timeout=_task_timeout(configuration),
         watermark_records=int(_positive(configuration, keys.WATERMARK_RECORDS)),
         state_directory=configuration.get(keys.STATE_DIRECTORY),
         progress=configuration.get(keys.PROGRESS) or "auto",
@@ -90,6 +93,17 @@ def read_latency_settings(configuration: Configuration) -> LatencySettings:
             "metrics.latency.granularity is unknown", seen=granularity, expected=", ".join(_GRANULARITIES)
         )
     return LatencySettings(0 if interval is None else max(0, interval.to_millis()), granularity)
+
+
+def _task_timeout(configuration: Configuration) -> float | None:
+    timeout = configuration.get(keys.TASK_TIMEOUT)
+    if timeout is None:
+        return None
+    if timeout.to_millis() <= 0:
+        raise ConfigurationError(
+            f"{keys.TASK_TIMEOUT.key} must be longer than 0", seen=timeout, remedy="leave it out for no limit"
+        )
+    return timeout.to_millis() / 1000
 
 
 def _positive(configuration: Configuration, option: ConfigOption[float]) -> float:

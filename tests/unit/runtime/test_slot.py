@@ -37,10 +37,11 @@ from headrace.runtime.task.slot_folder import (
     sweep_dead_jobs,
 )
 from headrace.runtime.task.slot_process import end_slots, start_slot
-from headrace.runtime.task.slot_protocol import HAS_SPEC, Request
+from headrace.runtime.task.slot_protocol import HAS_SPEC, Request, TaskName
 from headrace.runtime.task.state_folder import StateFolder, remove_if_abandoned, sweep_abandoned
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
+NAMES = (TaskName("Map", 0, 2), TaskName("Map", 1, 2))
 
 
 class Job:
@@ -74,7 +75,9 @@ class Job:
             self._epoch, self._attempt = self._epoch + 1, self._attempt + 1
             order = self.ledger.order(self._epoch, records, None)
             tasks = frozenset(partition for _, partition in order.tasks)
-            level = LevelRun(self.id, 0, cloudpickle.dumps(order), tasks, None, 1, self._ship, folder=str(self.folder))
+            level = LevelRun(
+                self.id, 0, cloudpickle.dumps(order), tasks, None, 1, self._ship, NAMES, folder=str(self.folder)
+            )
             return level, self._attempt
 
     def _ship(self) -> bytes:
@@ -145,7 +148,7 @@ class Dying(MapFunction):
 def test_a_slot_that_dies_in_an_epoch_fails_the_courier_and_the_retry_is_exact(make_job, tmp_path):
     job = make_job(Dying(str(tmp_path / "mark")))
     assert job.lines(job.run()) == ["1", "2", "3"]
-    with pytest.raises(SlotLostError, match="has died"):
+    with pytest.raises(SlotLostError, match="slot process of 'Map' .subtask 0 of 2. has died"):
         job.run()
     assert job.lines(job.run()) == ["4", "5", "6"]
 

@@ -31,9 +31,16 @@ _REGISTRATION_SECONDS = 30.0
 class SparkExecutor:
     """Runs the epochs of one job on a SparkContext."""
 
-    def __init__(self, configuration: dict[str, str], given: Any, python: str | None = None) -> None:
+    def __init__(
+        self,
+        configuration: dict[str, str],
+        given: Any,
+        python: str | None = None,
+        task_timeout: float | None = None,
+    ) -> None:
         """`python` is the interpreter that functions run in, if the program asks for one of its own."""
         self._python = python
+        self._task_timeout = task_timeout
         self._context = spark_context(given, configuration)
         self._local = is_local(str(self._context.master))
         self._line: StageLine | None = None
@@ -46,6 +53,7 @@ class SparkExecutor:
         A job that was rescaled is started again: its stages have other partitions then, and its slots are new ones.
         """
         self._spec = spec
+        self._names = [tuple(spec.task_name(v.index, p) for p in range(v.partitions)) for v in spec.plan.levels]
         self._line = None
         self._used = set()
         self._group = f"headrace-{spec.job_id}"
@@ -90,9 +98,11 @@ class SparkExecutor:
                 next_partitions=following,
                 slots=self._slots,
                 spec=spec,
+                names=self._names[level.index],
                 folder=str(self._folder) if self._local else None,
                 python=self._python,
                 python_in_archive=self._spec.files.has_in_archive(self._python),
+                timeout=self._task_timeout,
             )
             functions.append((RunLevel(run), following))
         return functions

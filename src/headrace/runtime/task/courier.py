@@ -7,9 +7,11 @@ new slot starts from the task's state files. Imports next to nothing: every Pyth
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import pickle
+import signal
 import socket
 import sys
 import time
@@ -24,10 +26,11 @@ from headrace.runtime.task.slot_folder import (
     job_folder,
     living_slot,
     socket_path,
+    stack_path,
     start_lock,
 )
 from headrace.runtime.task.slot_process import START_SECONDS, start_slot
-from headrace.runtime.task.slot_protocol import NEEDS_SPEC, Request
+from headrace.runtime.task.slot_protocol import NEEDS_SPEC, TIMEOUT_GRACE, Request, TaskName
 from headrace.runtime.task.wire import END_OF_FRAMES, Wire
 
 _CONNECT_ATTEMPTS = 3
@@ -51,12 +54,16 @@ class LevelRun(NamedTuple):
     slots: int
     spec: Callable[[], bytes]
     """Gives the pickled JobSpec; called only for a new slot."""
+    names: tuple[TaskName, ...]
+    """Of the tasks of the level, by partition."""
     folder: str | None = None
     """The folder of the job's slots, where the driver knows it (it runs on the same machine)."""
     python: str | None = None
     """The interpreter of the slots that the program asked for; None is the one that the courier runs in."""
     python_in_archive: bool = False
     """Whether it is inside of an archive of the job."""
+    timeout: float | None = None
+    """Seconds that a task of the level may take; None: for ever."""
 
     def run(self, partition: int, attempt: int, incoming: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
         """Runs the task of a partition: gives (partition of the next level, frame)."""
@@ -87,10 +94,11 @@ class LevelRun(NamedTuple):
             yield partition % n, frame
 
     def _through_slot(self, partition: int, attempt: int, frames: list[bytes]) -> Iterator[bytes]:
-        task_id = (self.level, partition)
+        request = Request(self.order, (self.level, partition), attempt, self.timeout)
         folder = job_folder(self.run_id) if self.folder is None else Path(self.folder)
+        slot = partition % self.slots
         try:
-            with self._accepted(folder, partition % self.slots, Request(self.order, task_id, attempt)) as wire:
+            with self._accepted(folder, slot, request) as wire:
                 for frame in frames:
                     wire.send(frame)
                 wire.send(END_OF_FRAMES)
@@ -98,10 +106,26 @@ class LevelRun(NamedTuple):
                 frames.clear()
                 while frame := wire.receive():
                     yield frame
+                return
+        except TimeoutError:
+            kill_slot(folder, slot)
+            text = f"the slot process of {self.names[partition]} did not answer and was killed"
         except (EOFError, ConnectionError):
-            text = f"the slot process of task {task_id} of run {self.run_id} has died"
-            sys.stderr.write(f"headrace: {text} (was it killed, for its memory?); the task is run again\n")
-            raise SlotLostError(text) from None
+            text = f"the slot process of {self.names[partition]} has died"
+        if self.timeout is not None and (stack := _last_words(folder, slot)):
+            yield self._timed_out(request, self.names[partition], stack)
+            return
+        sys.stderr.write(f"headrace: {text} (was it killed, for its memory?); the task is run again\n")
+        raise SlotLostError(text)
+
+    def _timed_out(self, request: Request, name: TaskName, stack: str) -> bytes:
+        """The failure of a task whose slot could not send it."""
+        from headrace.common.errors import TaskTimeoutError
+        from headrace.runtime.task.host import failure_frame
+
+        assert self.timeout is not None, "only then a slot leaves its stack"
+        error = TaskTimeoutError.after(self.timeout, stack=stack, operator_name=name.operators, subtask=name.subtask)
+        return failure_frame(request.task_id, request.attempt, error)
 
     def _python_in(self, folder: Path) -> str | None:
         """The interpreter for a new slot of the executor with this folder; unpacks it if nobody has yet."""
@@ -118,9 +142,15 @@ class LevelRun(NamedTuple):
         for attempts_left in reversed(range(_CONNECT_ATTEMPTS)):
             wire = connect(folder, index, self._python_in)
             try:
+                if self.timeout is not None:  # its other tasks of the level may come first
+                    before = -(-len(self.tasks) // self.slots)
+                    wire.wait_at_most(before * self.timeout + 2 * TIMEOUT_GRACE)
                 wire.send(pickle.dumps(request))
                 wire.flush()
-                if wire.receive() == NEEDS_SPEC:
+                answer = wire.receive()
+                if self.timeout is not None:
+                    wire.wait_at_most(self.timeout + 2 * TIMEOUT_GRACE)
+                if answer == NEEDS_SPEC:
                     wire.send(self.spec())
                 return wire
             except (EOFError, ConnectionError):
@@ -160,6 +190,25 @@ def connect(job: Path, index: int, python: Callable[[Path], str | None] = _same_
             else:  # started by a courier that died over it
                 time.sleep(0.01)
     return wire
+
+
+def kill_slot(job: Path, index: int) -> None:
+    """Kills slot `index` of this executor with all that it has started."""
+    pid = living_slot(executor_folder(job, _daemon()), index)
+    if pid:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)  # a slot leads a group of its own
+
+
+def _last_words(job: Path, index: int) -> str:
+    """The stack of a slot that was ended because its time was over; none if it died for another reason."""
+    path = stack_path(executor_folder(job, _daemon()), index)
+    try:
+        stack = path.read_text()
+        path.unlink()
+    except OSError:
+        return ""
+    return stack.strip()
 
 
 def _daemon() -> int:

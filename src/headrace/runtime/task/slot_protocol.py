@@ -9,11 +9,29 @@ from __future__ import annotations
 from typing import NamedTuple
 
 NEEDS_SPEC, HAS_SPEC = b"needs spec", b"has spec"
+TIMEOUT_GRACE = 1.0
+"""Seconds after a task's time is over: the slot should have ended itself by then; after as many more its courier ends it."""
+
+
+class TaskName(NamedTuple):
+    """Who a task is, for users: the operators of its vertices, and which of how many subtasks.
+
+    >>> str(TaskName("Map -> Filter", 0, 2))
+    "'Map -> Filter' (subtask 0 of 2)"
+    """
+
+    operators: str
+    subtask: int
+    parallelism: int
+
+    def __str__(self) -> str:
+        return f"{self.operators!r} (subtask {self.subtask} of {self.parallelism})"
 
 
 class Request(NamedTuple):
-    """An epoch of a task. `order` is a pickled EpochOrder."""
+    """An epoch of a task. `order` is a pickled EpochOrder; `timeout` are the seconds in which it must be done."""
 
     order: bytes
     task_id: tuple[int, int]
     attempt: int
+    timeout: float | None = None
