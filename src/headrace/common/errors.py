@@ -316,9 +316,10 @@ class UserCodeError(HeadraceError):
 
 
 class TaskTimeoutError(UserCodeError):
-    """A task has worked for longer than ``headrace.task.timeout``; the text starts with where it was then.
+    """A task has worked for longer than an option allows; the text starts with where it was then.
 
-    >>> print(TaskTimeoutError.after(5.0, stack='File "job.py", line 3, in map', operator_name="Map", subtask=0))
+    >>> where = 'File "job.py", line 3, in map'
+    >>> print(TaskTimeoutError.after(5.0, "headrace.task.timeout", stack=where, operator_name="Map", subtask=0))
     File "job.py", line 3, in map
     <BLANKLINE>
     A task took longer than headrace.task.timeout, 5 s [TASK_TIMEOUT]
@@ -333,6 +334,7 @@ class TaskTimeoutError(UserCodeError):
     def after(
         cls,
         seconds: float,
+        option: str,
         *,
         stack: str,
         operator_name: str | None = None,
@@ -341,10 +343,10 @@ class TaskTimeoutError(UserCodeError):
     ) -> TaskTimeoutError:
         """Make the error of a task that was at ``stack`` when its time was over."""
         return cls(
-            f"A task took longer than headrace.task.timeout, {seconds:g} s",
+            f"A task took longer than {option}, {seconds:g} s",
             user_traceback=stack,
             operator_name=operator_name,
             uid=uid,
             subtask=subtask,
-            remedy="give what the function waits for a timeout of its own; if it is only slow, raise headrace.task.timeout",
+            remedy=f"give what the function waits for a timeout of its own; if it is only slow, raise {option}",
         )

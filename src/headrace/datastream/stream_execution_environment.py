@@ -322,7 +322,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         plan_reached(graph)
         from headrace.runtime.submission import submit
 
-        warn_of_options(self._configuration.key_set())
+        warn_of_options(self._configuration.to_dict())
         self.registry.start_new_program()
         configuration = self.get_configuration()
         backend = self.get_state_backend()

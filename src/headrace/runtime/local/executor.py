@@ -17,17 +17,18 @@ from headrace.runtime.task.frames import DATA, header_of
 from headrace.runtime.task.host import TaskHost, failure_frame
 from headrace.runtime.task.job_spec import JobSpec
 from headrace.runtime.task.messages import EpochOrder, TaskId
+from headrace.runtime.task.slot_protocol import TimeLimit
 
 
 class LocalExecutor:
     """The executor for fast tests: no JVM, no other process.
 
-    With a limit on the time of tasks they run in a thread of their own, which is left to itself when the time is over:
+    If the program limits the time of tasks they run in a thread of their own, which is left to itself when the time is over:
     its functions are closed when it comes back.
     """
 
-    def __init__(self, task_timeout: float | None = None) -> None:
-        self._timeout = task_timeout
+    def __init__(self, in_thread: bool = False) -> None:
+        self._in_thread = in_thread
         self._thread: TaskThread | None = None
         self._attempts = itertools.count(1)
         self._files = FilesInProcess()
@@ -58,18 +59,19 @@ class LocalExecutor:
                 frames = inbox.pop(task_id, [])
                 run = partial(self._host.run, order, task_id, next(self._attempts), frames, send)
                 try:
-                    done = run() if self._timeout is None else self._run_in_time(run, self._timeout)
+                    limit = order.time_limit if self._in_thread else None
+                    done = run() if limit is None else self._run_in_time(run, limit)
                 except TaskTimeoutError as error:
                     return [*control, failure_frame(task_id, next(self._attempts), error)]
                 if not done:
                     return control
         return control
 
-    def _run_in_time(self, run: Callable[[], bool], seconds: float) -> bool:
+    def _run_in_time(self, run: Callable[[], bool], limit: TimeLimit) -> bool:
         if self._thread is None:
             self._thread = TaskThread()
         try:
-            return self._thread.run(run, seconds, left_alone=self._host.close)
+            return self._thread.run(run, limit, left_alone=self._host.close)
         except TaskTimeoutError:
             self._thread, self._host = None, self._new_host()
             raise

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from headrace.runtime.task.slot_protocol import TimeLimit
 from headrace.runtime.task.task_deadline import timeout_error
 
 __all__ = ["TaskThread"]
@@ -27,7 +28,7 @@ class TaskThread:
     """Runs one call at a time.
 
     >>> thread = TaskThread()
-    >>> thread.run(lambda: 3, 10.0, left_alone=print)
+    >>> thread.run(lambda: 3, TimeLimit(10.0, "headrace.task.timeout"), left_alone=print)
     3
     >>> thread.end(lambda: "closed")
     'closed'
@@ -40,15 +41,15 @@ class TaskThread:
         self._thread = threading.Thread(target=self._work, name="headrace-tasks", daemon=True)
         self._thread.start()
 
-    def run(self, call: Callable[[], T], seconds: float, left_alone: Callable[[], Any]) -> T:
-        """What the call gives; after so many seconds a TaskTimeoutError, and `left_alone` is called when it comes back."""
+    def run(self, call: Callable[[], T], limit: TimeLimit, left_alone: Callable[[], Any]) -> T:
+        """What the call gives; if it is not done in time a TaskTimeoutError, and `left_alone` is called when it comes back."""
         self._calls.put(call)
         try:
-            return self._answer(seconds)
+            return self._answer(limit.seconds)
         except queue.Empty:
             ident = self._thread.ident
             assert ident is not None, "it was started"
-            error = timeout_error(ident, seconds)
+            error = timeout_error(ident, limit)
             self._left = left_alone
             self._calls.put(None)
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(LeftAlone))

@@ -31,16 +31,9 @@ _REGISTRATION_SECONDS = 30.0
 class SparkExecutor:
     """Runs the epochs of one job on a SparkContext."""
 
-    def __init__(
-        self,
-        configuration: dict[str, str],
-        given: Any,
-        python: str | None = None,
-        task_timeout: float | None = None,
-    ) -> None:
+    def __init__(self, configuration: dict[str, str], given: Any, python: str | None = None) -> None:
         """`python` is the interpreter that functions run in, if the program asks for one of its own."""
         self._python = python
-        self._task_timeout = task_timeout
         self._context = spark_context(given, configuration)
         self._local = is_local(str(self._context.master))
         self._line: StageLine | None = None
@@ -102,7 +95,7 @@ class SparkExecutor:
                 folder=str(self._folder) if self._local else None,
                 python=self._python,
                 python_in_archive=self._spec.files.has_in_archive(self._python),
-                timeout=self._task_timeout,
+                limit=order.time_limit,
             )
             functions.append((RunLevel(run), following))
         return functions

@@ -30,7 +30,7 @@ from headrace.runtime.task.slot_folder import (
     start_lock,
 )
 from headrace.runtime.task.slot_process import START_SECONDS, start_slot
-from headrace.runtime.task.slot_protocol import NEEDS_SPEC, TIMEOUT_GRACE, Request, TaskName
+from headrace.runtime.task.slot_protocol import NEEDS_SPEC, TIMEOUT_GRACE, Request, TaskName, TimeLimit
 from headrace.runtime.task.wire import END_OF_FRAMES, Wire
 
 _CONNECT_ATTEMPTS = 3
@@ -62,8 +62,8 @@ class LevelRun(NamedTuple):
     """The interpreter of the slots that the program asked for; None is the one that the courier runs in."""
     python_in_archive: bool = False
     """Whether it is inside of an archive of the job."""
-    timeout: float | None = None
-    """Seconds that a task of the level may take; None: for ever."""
+    limit: TimeLimit | None = None
+    """How long a task of the level may take; None: for ever."""
 
     def run(self, partition: int, attempt: int, incoming: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
         """Runs the task of a partition: gives (partition of the next level, frame)."""
@@ -94,7 +94,7 @@ class LevelRun(NamedTuple):
             yield partition % n, frame
 
     def _through_slot(self, partition: int, attempt: int, frames: list[bytes]) -> Iterator[bytes]:
-        request = Request(self.order, (self.level, partition), attempt, self.timeout)
+        request = Request(self.order, (self.level, partition), attempt, self.limit)
         folder = job_folder(self.run_id) if self.folder is None else Path(self.folder)
         slot = partition % self.slots
         try:
@@ -112,7 +112,7 @@ class LevelRun(NamedTuple):
             text = f"the slot process of {self.names[partition]} did not answer and was killed"
         except (EOFError, ConnectionError):
             text = f"the slot process of {self.names[partition]} has died"
-        if self.timeout is not None and (stack := _last_words(folder, slot)):
+        if self.limit is not None and (stack := _last_words(folder, slot)):
             yield self._timed_out(request, self.names[partition], stack)
             return
         sys.stderr.write(f"headrace: {text} (was it killed, for its memory?); the task is run again\n")
@@ -123,8 +123,8 @@ class LevelRun(NamedTuple):
         from headrace.common.errors import TaskTimeoutError
         from headrace.runtime.task.host import failure_frame
 
-        assert self.timeout is not None, "only then a slot leaves its stack"
-        error = TaskTimeoutError.after(self.timeout, stack=stack, operator_name=name.operators, subtask=name.subtask)
+        assert self.limit is not None, "only then a slot leaves its stack"
+        error = TaskTimeoutError.after(*self.limit, stack=stack, operator_name=name.operators, subtask=name.subtask)
         return failure_frame(request.task_id, request.attempt, error)
 
     def _python_in(self, folder: Path) -> str | None:
@@ -142,14 +142,14 @@ class LevelRun(NamedTuple):
         for attempts_left in reversed(range(_CONNECT_ATTEMPTS)):
             wire = connect(folder, index, self._python_in)
             try:
-                if self.timeout is not None:  # its other tasks of the level may come first
+                if self.limit is not None:  # its other tasks of the level may come first
                     before = -(-len(self.tasks) // self.slots)
-                    wire.wait_at_most(before * self.timeout + 2 * TIMEOUT_GRACE)
+                    wire.wait_at_most(before * self.limit.seconds + 2 * TIMEOUT_GRACE)
                 wire.send(pickle.dumps(request))
                 wire.flush()
                 answer = wire.receive()
-                if self.timeout is not None:
-                    wire.wait_at_most(self.timeout + 2 * TIMEOUT_GRACE)
+                if self.limit is not None:
+                    wire.wait_at_most(self.limit.seconds + 2 * TIMEOUT_GRACE)
                 if answer == NEEDS_SPEC:
                     wire.send(self.spec())
                 return wire

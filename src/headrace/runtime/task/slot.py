@@ -37,7 +37,7 @@ from headrace.runtime.task.slot_folder import (
     stack_path,
 )
 from headrace.runtime.task.slot_process import CLOSE_SECONDS, READY
-from headrace.runtime.task.slot_protocol import HAS_SPEC, NEEDS_SPEC, Request
+from headrace.runtime.task.slot_protocol import HAS_SPEC, NEEDS_SPEC, Request, TimeLimit
 from headrace.runtime.task.state_folder import remove_if_abandoned
 from headrace.runtime.task.wire import END_OF_FRAMES, Wire
 
@@ -78,11 +78,11 @@ class Slot:
         wire.flush()
         shipped = wire.receive() if self._host is None else b""
         frames = wire.receive_all()
-        if request.timeout is None:
+        if request.limit is None:
             self._run(request, shipped, frames, wire.send)
             _end(wire)
         else:
-            self._run_in_time(request, request.timeout, shipped, frames, wire)
+            self._run_in_time(request, request.limit, shipped, frames, wire)
 
     def _run(self, request: Request, shipped: bytes, frames: list[bytes], send: Callable[[bytes], None]) -> None:
         try:
@@ -94,7 +94,7 @@ class Slot:
             self.state_directory = order.state_directory
             host.run(order, request.task_id, request.attempt, frames, lambda level, partition, frame: send(frame))
 
-    def _run_in_time(self, request: Request, seconds: float, shipped: bytes, frames: list[bytes], wire: Wire) -> None:
+    def _run_in_time(self, request: Request, limit: TimeLimit, shipped: bytes, frames: list[bytes], wire: Wire) -> None:
         """The same, but the process ends with the task's failure when the time is over."""
         from headrace.runtime.task.task_deadline import TaskDeadline
 
@@ -108,7 +108,7 @@ class Slot:
             wire.send(_failure(request, error))
             _end(wire)
 
-        deadline.start(seconds, fail)
+        deadline.start(limit, fail)
         try:
             self._run(request, shipped, frames, send)
         finally:

@@ -13,6 +13,13 @@ TIMEOUT_GRACE = 1.0
 """Seconds after a task's time is over: the slot should have ended itself by then; after as many more its courier ends it."""
 
 
+class TimeLimit(NamedTuple):
+    """How many seconds a task may take in an epoch, and the option that says so."""
+
+    seconds: float
+    option: str
+
+
 class TaskName(NamedTuple):
     """Who a task is, for users: the operators of its vertices, and which of how many subtasks.
 
@@ -29,9 +36,9 @@ class TaskName(NamedTuple):
 
 
 class Request(NamedTuple):
-    """An epoch of a task. `order` is a pickled EpochOrder; `timeout` are the seconds in which it must be done."""
+    """An epoch of a task. `order` is a pickled EpochOrder."""
 
     order: bytes
     task_id: tuple[int, int]
     attempt: int
-    timeout: float | None = None
+    limit: TimeLimit | None = None

@@ -1,4 +1,4 @@
-"""Ends the process of a slot whose task takes longer than `headrace.task.timeout`, and tells where it was.
+"""Ends the process of a slot whose task takes longer than it may, and tells where it was.
 
 1. When the time is over, a thread of the slot finds the operator and the user code that the task is in, reports that as the
 task's failure, and kills the process with all that it has started. 2. Code that does not let go of the interpreter (a regular
@@ -22,22 +22,22 @@ from typing import IO
 
 from headrace.common.errors import HeadraceError, TaskTimeoutError
 from headrace.operators.base import Operator
-from headrace.runtime.task.slot_protocol import TIMEOUT_GRACE
+from headrace.runtime.task.slot_protocol import TIMEOUT_GRACE, TimeLimit
 
 __all__ = ["TaskDeadline", "timeout_error"]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
-def timeout_error(thread_id: int, seconds: float) -> TaskTimeoutError:
-    """What to say of a task that runs in this thread and is not done after so many seconds."""
+def timeout_error(thread_id: int, limit: TimeLimit) -> TaskTimeoutError:
+    """What to say of a task that runs in this thread and is not done in time."""
     innermost = sys._current_frames().get(thread_id)  # noqa: SLF001 - there is no public way
     operator, stack = _place(innermost)
     if operator is None:
-        return TaskTimeoutError.after(seconds, stack=stack)
+        return TaskTimeoutError.after(*limit, stack=stack)
     context = operator.context
     return TaskTimeoutError.after(
-        seconds, stack=stack, operator_name=context.name, uid=context.uid, subtask=context.task.subtask
+        *limit, stack=stack, operator_name=context.name, uid=context.uid, subtask=context.task.subtask
     )
 
 
@@ -72,13 +72,13 @@ class TaskDeadline:
         """Held by whoever sends: a failure goes out between two whole frames."""
         self._over = threading.Event()
 
-    def start(self, seconds: float, fail: Callable[[HeadraceError], None]) -> None:
-        """The thread that calls has so many seconds; then `fail` is called with the lock held, and the process ends."""
+    def start(self, limit: TimeLimit, fail: Callable[[HeadraceError], None]) -> None:
+        """The thread that calls has so much time; then `fail` is called with the lock held, and the process ends."""
         if self._stacks is None:
             self._stacks = open(self._path, "w")
-        faulthandler.dump_traceback_later(seconds + TIMEOUT_GRACE, exit=True, file=self._stacks)
+        faulthandler.dump_traceback_later(limit.seconds + TIMEOUT_GRACE, exit=True, file=self._stacks)
         over = self._over = threading.Event()
-        arguments = (threading.get_ident(), seconds, over, fail)
+        arguments = (threading.get_ident(), limit, over, fail)
         threading.Thread(target=self._watch, args=arguments, name="headrace-deadline", daemon=True).start()
 
     def stop(self) -> None:
@@ -88,11 +88,11 @@ class TaskDeadline:
             faulthandler.cancel_dump_traceback_later()
 
     def _watch(
-        self, thread_id: int, seconds: float, over: threading.Event, fail: Callable[[HeadraceError], None]
+        self, thread_id: int, limit: TimeLimit, over: threading.Event, fail: Callable[[HeadraceError], None]
     ) -> None:
-        if over.wait(seconds):
+        if over.wait(limit.seconds):
             return
-        error = timeout_error(thread_id, seconds)
+        error = timeout_error(thread_id, limit)
         with self.lock:
             if over.is_set():
                 return
