@@ -138,6 +138,11 @@ class JobMaster:
         self._ask_to_end(_CANCEL_GRACE_SECONDS)
         self._finished.wait()
 
+    def interrupt(self) -> None:
+        """Ends the job like `cancel`, but because its program is interrupted: a job with a name keeps its checkpoints."""
+        self._left_alone = True
+        self.cancel()
+
     def wait(self, timeout: float | None = None) -> JobExecutionResult:
         """The job's result when it has ended; raises what made it fail."""
         deadline = None if timeout is None else time.monotonic() + timeout

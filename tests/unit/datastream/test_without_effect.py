@@ -51,8 +51,8 @@ CALLS = {
         FileSplitAssignerProvider.locality_aware_split_assigner()
     ),
     "max_state_size": lambda env: JobManagerCheckpointStorage(max_state_size=1000),
-    "file_state_size_threshold": lambda env: FileSystemCheckpointStorage("/tmp", file_state_size_threshold=1000),
-    "write_buffer_size": lambda env: FileSystemCheckpointStorage("/tmp", write_buffer_size=1000),
+    "file_state_size_threshold": lambda env: FileSystemCheckpointStorage("file:///tmp", file_state_size_threshold=1000),
+    "write_buffer_size": lambda env: FileSystemCheckpointStorage("file:///tmp", write_buffer_size=1000),
 }
 
 
