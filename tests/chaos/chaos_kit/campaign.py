@@ -23,7 +23,7 @@ from chaos_kit.cluster import cluster
 from chaos_kit.damage import DamageTrial, draw_damage
 from chaos_kit.lives import Nursery
 from chaos_kit.plans import KINDS, draw
-from chaos_kit.spark_trials import SPARK_KINDS, SparkTrial, draw_spark
+from chaos_kit.spark_trials import ONLY_BY_NAME, SPARK_KINDS, SparkTrial, draw_spark
 from chaos_kit.trials import Trial
 from headrace.common.faultpoints import POINTS
 
@@ -158,13 +158,13 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--kills", type=int, default=0, help="until there were so many")
     parser.add_argument("--first", type=int, default=0, help="number of the first trial, to run one again")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kind", choices=(*KINDS, *SPARK_KINDS), help="only this kind of fault")
+    parser.add_argument("--kind", choices=(*KINDS, *ONLY_BY_NAME), help="only this kind of fault")
     parser.add_argument("--jobs", type=int, default=1, help="trials at a time")
     parser.add_argument("--folder", type=Path, help="where trials live; the folders of bad ones stay")
     parser.add_argument("--results", type=Path, help="a file for the results, a line of JSON for each trial")
     arguments = parser.parse_args(argv)
-    if arguments.kind is not None and arguments.kind.startswith("spark-") is (arguments.level == "L1"):
-        parser.error("the kinds that begin with spark- are those of L2 and L3")
+    if arguments.kind is not None and (arguments.kind in ONLY_BY_NAME) is (arguments.level == "L1"):
+        parser.error(f"{', '.join(ONLY_BY_NAME)} are kinds of L2 and L3, all others of L1")
     if arguments.trials > MOST and not arguments.kills:
         parser.error("give --trials or --kills")
     folder = arguments.folder or Path(tempfile.mkdtemp(prefix="headrace-chaos-"))

@@ -32,6 +32,8 @@ SPARK_KINDS = {
     "spark-slot-zombie": "F7 slot put to sleep in the midst of its output, replaced, woken up",
     "spark-stop": "F10 stopped with a savepoint at a named point, and started again",
 }
+ONLY_BY_NAME = ("spark-slot-zombie", "spark-stop")
+"""Kinds that are run when they are asked for."""
 LOCAL = {"spark.master": "local[2,4]", "spark.driver.memory": "512m"}
 _LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _PAUSE_S = 0.9
