@@ -37,7 +37,7 @@ from headrace.runtime.task.slot_folder import (
     sweep_dead_jobs,
 )
 from headrace.runtime.task.slot_process import end_slots, start_slot
-from headrace.runtime.task.slot_protocol import HAS_SPEC, Request, TaskName
+from headrace.runtime.task.slot_protocol import HAS_SPEC, Request, TaskName, TimeLimit
 from headrace.runtime.task.state_folder import StateFolder, remove_if_abandoned, sweep_abandoned
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -58,6 +58,7 @@ class Job:
         self.state = StateFolder(str(folder), self.id)
         self.spec = make_job_spec(self.id, graph, plan, watermark_records=1000, job_parameters={})
         self.ledger = Ledger(self.id, graph, plan, self.state.path)
+        self.limit: TimeLimit | None = None
         self.shipped = 0
         self._epoch = 0
         self._attempt = 0
@@ -75,10 +76,8 @@ class Job:
             self._epoch, self._attempt = self._epoch + 1, self._attempt + 1
             order = self.ledger.order(self._epoch, records, None)
             tasks = frozenset(partition for _, partition in order.tasks)
-            level = LevelRun(
-                self.id, 0, cloudpickle.dumps(order), tasks, None, 1, self._ship, NAMES, folder=str(self.folder)
-            )
-            return level, self._attempt
+            level = LevelRun(self.id, 0, cloudpickle.dumps(order), tasks, None, 1, self._ship, NAMES)
+            return level._replace(folder=str(self.folder), limit=self.limit), self._attempt
 
     def _ship(self) -> bytes:
         self.shipped += 1
@@ -151,6 +150,30 @@ def test_a_slot_that_dies_in_an_epoch_fails_the_courier_and_the_retry_is_exact(m
     with pytest.raises(SlotLostError, match="slot process of 'Map' .subtask 0 of 2. has died"):
         job.run()
     assert job.lines(job.run()) == ["4", "5", "6"]
+
+
+class Sleeping(MapFunction):
+    """Stops its own process, once."""
+
+    def __init__(self, mark: str) -> None:
+        self.mark = mark
+
+    def map(self, value: int) -> int:
+        if value == 5 and not os.path.exists(self.mark):
+            Path(self.mark).touch()
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return value
+
+
+def test_a_slot_that_was_stopped_is_killed_by_its_courier(make_job, tmp_path):
+    job = make_job(Sleeping(str(tmp_path / "mark")))
+    job.limit = TimeLimit(2.0, "headrace.task.timeout")
+    assert job.lines(job.run()) == ["1", "2", "3"]
+    (pid,) = job.pids()
+    with pytest.raises(SlotLostError, match="'Map' .subtask 0 of 2. did not answer and was killed"):
+        job.run()
+    assert job.lines(job.run()) == ["4", "5", "6"]
+    assert job.pids() != [pid]
 
 
 def test_what_is_done_for_a_dead_courier_counts_for_nobody(make_job):
