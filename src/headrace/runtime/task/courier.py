@@ -30,10 +30,12 @@ from headrace.runtime.task.slot_folder import (
     start_lock,
 )
 from headrace.runtime.task.slot_process import START_SECONDS, start_slot
-from headrace.runtime.task.slot_protocol import NEEDS_SPEC, TIMEOUT_GRACE, Request, TaskName, TimeLimit
+from headrace.runtime.task.slot_protocol import NEEDS_SPEC, STACK_SIGNAL, TIMEOUT_GRACE, Request, TaskName, TimeLimit
 from headrace.runtime.task.wire import END_OF_FRAMES, Wire
 
 _CONNECT_ATTEMPTS = 3
+_OPERATORS = os.path.join("headrace", "operators", "")
+"""In the path of what calls user code."""
 
 
 class SlotLostError(Exception):
@@ -96,9 +98,11 @@ class LevelRun(NamedTuple):
     def _through_slot(self, partition: int, attempt: int, frames: list[bytes]) -> Iterator[bytes]:
         request = Request(self.order, (self.level, partition), attempt, self.limit)
         folder = job_folder(self.run_id) if self.folder is None else Path(self.folder)
-        slot = partition % self.slots
+        slot, name = partition % self.slots, self.names[partition]
+        accepted = False
         try:
             with self._accepted(folder, slot, request) as wire:
+                accepted = True
                 for frame in frames:
                     wire.send(frame)
                 wire.send(END_OF_FRAMES)
@@ -106,24 +110,20 @@ class LevelRun(NamedTuple):
                 frames.clear()
                 while frame := wire.receive():
                     yield frame
-                return
         except TimeoutError:
-            kill_slot(folder, slot)
-            text = f"the slot process of {self.names[partition]} did not answer and was killed"
+            stack = kill_slot(folder, slot)
+            if not stack or not accepted:
+                raise _lost(f"the slot process of {name} did not answer and was killed") from None
+            yield self._timed_out(request, name, stack)
         except (EOFError, ConnectionError):
-            text = f"the slot process of {self.names[partition]} has died"
-        if self.limit is not None and (stack := _last_words(folder, slot)):
-            yield self._timed_out(request, self.names[partition], stack)
-            return
-        sys.stderr.write(f"headrace: {text} (was it killed, for its memory?); the task is run again\n")
-        raise SlotLostError(text)
+            raise _lost(f"the slot process of {name} has died") from None
 
     def _timed_out(self, request: Request, name: TaskName, stack: str) -> bytes:
         """The failure of a task whose slot could not send it."""
         from headrace.common.errors import TaskTimeoutError
         from headrace.runtime.task.host import failure_frame
 
-        assert self.limit is not None, "only then a slot leaves its stack"
+        assert self.limit is not None, "only then a courier does not wait for ever"
         error = TaskTimeoutError.after(*self.limit, stack=stack, operator_name=name.operators, subtask=name.subtask)
         return failure_frame(request.task_id, request.attempt, error)
 
@@ -144,12 +144,12 @@ class LevelRun(NamedTuple):
             try:
                 if self.limit is not None:  # its other tasks of the level may come first
                     before = -(-len(self.tasks) // self.slots)
-                    wire.wait_at_most(before * self.limit.seconds + 2 * TIMEOUT_GRACE)
+                    wire.wait_at_most(before * self.limit.seconds + TIMEOUT_GRACE)
                 wire.send(pickle.dumps(request))
                 wire.flush()
                 answer = wire.receive()
                 if self.limit is not None:
-                    wire.wait_at_most(self.limit.seconds + 2 * TIMEOUT_GRACE)
+                    wire.wait_at_most(self.limit.seconds + TIMEOUT_GRACE)
                 if answer == NEEDS_SPEC:
                     wire.send(self.spec())
                 return wire
@@ -192,23 +192,29 @@ def connect(job: Path, index: int, python: Callable[[Path], str | None] = _same_
     return wire
 
 
-def kill_slot(job: Path, index: int) -> None:
-    """Kills slot `index` of this executor with all that it has started."""
-    pid = living_slot(executor_folder(job, _daemon()), index)
-    if pid:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(pid, signal.SIGKILL)  # a slot leads a group of its own
-
-
-def _last_words(job: Path, index: int) -> str:
-    """The stack of a slot that was ended because its time was over; none if it died for another reason."""
-    path = stack_path(executor_folder(job, _daemon()), index)
-    try:
-        stack = path.read_text()
-        path.unlink()
-    except OSError:
+def kill_slot(job: Path, index: int) -> str:
+    """Kills slot `index` of this executor with all that it has started; gives where it was, if it could say that."""
+    folder = executor_folder(job, _daemon())
+    pid = living_slot(folder, index)
+    if not pid:
         return ""
-    return stack.strip()
+    stack = ""
+    with contextlib.suppress(OSError):
+        path = stack_path(folder, index)
+        os.kill(pid, STACK_SIGNAL)
+        deadline = time.monotonic() + TIMEOUT_GRACE
+        while not stack and time.monotonic() < deadline:
+            time.sleep(0.05)
+            stack = path.read_text()
+        path.unlink()  # the next one has a file of its own
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)  # a slot leads a group of its own
+    return stack.partition(_OPERATORS)[0].rpartition("\n")[0] or stack
+
+
+def _lost(text: str) -> SlotLostError:
+    sys.stderr.write(f"headrace: {text} (was it killed, for its memory?); the task is run again\n")
+    return SlotLostError(text)
 
 
 def _daemon() -> int:

@@ -6,11 +6,14 @@ the task's frames up to an empty one; 4. the slot sends the task's frames up to 
 
 from __future__ import annotations
 
+import signal
 from typing import NamedTuple
 
 NEEDS_SPEC, HAS_SPEC = b"needs spec", b"has spec"
-TIMEOUT_GRACE = 1.0
-"""Seconds after a task's time is over: the slot should have ended itself by then; after as many more its courier ends it."""
+TIMEOUT_GRACE = 2.0
+"""Seconds after a task's time is over: if its slot has not ended itself by then, its courier does."""
+STACK_SIGNAL = signal.SIGUSR2
+"""Lets a slot that can do nothing else write down where it is."""
 
 
 class TimeLimit(NamedTuple):

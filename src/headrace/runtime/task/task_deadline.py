@@ -2,27 +2,29 @@
 
 1. When the time is over, a thread of the slot finds the operator and the user code that the task is in, reports that as the
 task's failure, and kills the process with all that it has started. 2. Code that does not let go of the interpreter (a regular
-expression that never comes to an end) keeps that thread from running: a little later Python's fault handler, which needs no
-interpreter, writes the stack into a file and ends the process; the courier reads it. 3. A process that is stopped does neither:
-the courier kills it.
+expression that never comes to an end) keeps that thread from running: a little later the courier kills the process. Before
+that it sends a signal at which Python's fault handler, which needs no interpreter, writes the stack into a file. 3. A process
+that is stopped does not even that: it is killed, and the task is run again.
 """
 
 from __future__ import annotations
 
 import faulthandler
+import math
 import os
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import IO
+from typing import NamedTuple
 
 from headrace.common.errors import HeadraceError, TaskTimeoutError
 from headrace.operators.base import Operator
-from headrace.runtime.task.slot_protocol import TIMEOUT_GRACE, TimeLimit
+from headrace.runtime.task.slot_protocol import STACK_SIGNAL, TimeLimit
 
 __all__ = ["TaskDeadline", "timeout_error"]
 
@@ -61,43 +63,62 @@ def _text(innermost: FrameType | None, depth: int) -> str:
     return "".join(["Where the task was (most recent call last):\n", *lines]).rstrip("\n")
 
 
+class _Watched(NamedTuple):
+    """A task that is running: until when it may, in which thread, and what to call if it is not done then."""
+
+    until: float
+    limit: TimeLimit
+    thread_id: int
+    fail: Callable[[HeadraceError], None]
+
+
 class TaskDeadline:
-    """Watches over the tasks of one slot process, one at a time."""
+    """Watches over the tasks of one slot process, one at a time.
+
+    The thread that watches is woken only if it would sleep for too long: most tasks begin and end without it.
+    """
 
     def __init__(self, stacks: Path) -> None:
-        """`stacks` is the file for the fault handler's last words."""
-        self._path = stacks
-        self._stacks: IO[str] | None = None
+        """`stacks` is the file for what the fault handler writes."""
         self.lock = threading.Lock()
         """Held by whoever sends: a failure goes out between two whole frames."""
-        self._over = threading.Event()
+        self._task: _Watched | None = None
+        self._wakes = threading.Condition()
+        self._wakes_at = math.inf
+        faulthandler.register(STACK_SIGNAL, file=open(stacks, "w"), all_threads=False)
+        threading.Thread(target=self._watch, name="headrace-deadline", daemon=True).start()
 
     def start(self, limit: TimeLimit, fail: Callable[[HeadraceError], None]) -> None:
         """The thread that calls has so much time; then `fail` is called with the lock held, and the process ends."""
-        if self._stacks is None:
-            self._stacks = open(self._path, "w")
-        faulthandler.dump_traceback_later(limit.seconds + TIMEOUT_GRACE, exit=True, file=self._stacks)
-        over = self._over = threading.Event()
-        arguments = (threading.get_ident(), limit, over, fail)
-        threading.Thread(target=self._watch, args=arguments, name="headrace-deadline", daemon=True).start()
+        until = time.monotonic() + limit.seconds
+        self._task = _Watched(until, limit, threading.get_ident(), fail)
+        with self._wakes:
+            if until < self._wakes_at:
+                self._wakes.notify()
 
     def stop(self) -> None:
         """The task is done; called with the lock held."""
-        self._over.set()
-        if self._stacks is not None:
-            faulthandler.cancel_dump_traceback_later()
+        self._task = None
 
-    def _watch(
-        self, thread_id: int, limit: TimeLimit, over: threading.Event, fail: Callable[[HeadraceError], None]
-    ) -> None:
-        if over.wait(limit.seconds):
-            return
-        error = timeout_error(thread_id, limit)
-        with self.lock:
-            if over.is_set():
-                return
-            try:
-                fail(error)
-            finally:
-                # The whole group: the function may wait for a program that it has started.
-                os.killpg(os.getpgrp(), signal.SIGKILL)
+    def _watch(self) -> None:
+        while True:
+            task = self._overdue()
+            error = timeout_error(task.thread_id, task.limit)
+            with self.lock:
+                if self._task is not task:
+                    continue  # it was done at the last moment
+                try:
+                    task.fail(error)
+                finally:
+                    # The whole group: the function may wait for a program that it has started.
+                    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+    def _overdue(self) -> _Watched:
+        """Waits for a task that is not done in time."""
+        with self._wakes:
+            while True:
+                task, now = self._task, time.monotonic()
+                if task is not None and task.until <= now:
+                    return task
+                self._wakes_at = math.inf if task is None else task.until
+                self._wakes.wait(None if task is None else task.until - now)
