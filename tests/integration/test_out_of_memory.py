@@ -65,13 +65,12 @@ def test_a_memory_error_is_a_failure_of_its_operator(make_env):
     assert "self.hoard.append" in failure.value.user_traceback
 
 
-@pytest.mark.parametrize("way", ["limit", "kernel"])
-def test_a_job_that_ran_out_of_memory_starts_again_as_it_is_told(make_env, way):
+def test_a_job_whose_process_is_killed_for_its_memory_starts_again_as_it_is_told(make_env):
     env = make_env()
     env.set_restart_strategy(RestartStrategies.fixed_delay_restart(1, 10))
-    build(env, way, lives=1).print()
+    build(env, "kernel", lives=1).print()
     job = env.execute_async("hungry")
     job.get_job_execution_result().result()
     (exception,) = job._handle.view().exceptions
-    assert exception.name == {"limit": UserCodeError, "kernel": EpochLostError}[way].__name__
+    assert exception.name == EpochLostError.__name__
     assert "operator: hungry" in exception.text

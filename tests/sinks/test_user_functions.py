@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sink_kit import FailsOnce, environment, numbers
 
+from headrace.checkpoint.errors import CommitRefusedError
 from headrace.common import WatermarkStrategy
 from headrace.common.errors import InvalidProgramError, TypeMismatchError, UserCodeError
 from headrace.common.faultpoints import arm, disarm
@@ -336,7 +337,7 @@ def test_what_is_given_up_does_not_stop_the_job(tmp_path, caplog):
 
 class Refusing(Told):
     def commit(self, transaction):
-        raise ConnectionError("the outer system is away")
+        raise CommitRefusedError("the outer system has forgotten it")
 
     recover_and_commit = commit
 
@@ -346,7 +347,7 @@ def test_output_of_a_sink_that_is_gone_ends_the_job_at_once(tmp_path):
     named = {"headrace.job.id": "changed", "restart-strategy.type": "none"}
     env = environment(tmp_path, 1, **named)
     numbers(env, 500).add_sink(Refusing(tmp_path)).uid("sink")
-    with pytest.raises(UserCodeError, match="the outer system is away"):
+    with pytest.raises(CommitRefusedError, match="the outer system has forgotten it"):
         env.execute()
     env = environment(tmp_path, 1, **{**named, "restart-strategy.type": None})
     numbers(env, 500).print()

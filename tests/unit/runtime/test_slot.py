@@ -167,11 +167,12 @@ class Sleeping(MapFunction):
 
 def test_a_slot_that_was_stopped_is_killed_by_its_courier(make_job, tmp_path):
     job = make_job(Sleeping(str(tmp_path / "mark")))
-    job.limit = TimeLimit(2.0, "headrace.task.timeout")
     assert job.lines(job.run()) == ["1", "2", "3"]
     (pid,) = job.pids()
+    job.limit = TimeLimit(0.5, "headrace.task.timeout")
     with pytest.raises(SlotLostError, match="'Map' .subtask 0 of 2. did not answer and was killed"):
         job.run()
+    job.limit = None
     assert job.lines(job.run()) == ["4", "5", "6"]
     assert job.pids() != [pid]
 
