@@ -455,7 +455,7 @@ class JobMaster:
             made = self._ledger.order(
                 self._epochs, limit, seconds, self._options.testing_clock, checkpoint, drain=drain
             )
-            in_time = self._options.time_limit(with_checkpoint=checkpoint.now)
+            in_time = self._options.time_limit(with_checkpoint=checkpoint.now and not whole)
             return replace(made, sampled=self._flames.wanted(), time_limit=in_time)
 
         return self._runner.run(self._ledger, order, self._program.graph.name)
