@@ -10,7 +10,7 @@ import ctypes
 import queue
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from headrace.runtime.task.slot_protocol import TimeLimit
 from headrace.runtime.task.task_deadline import timeout_error
@@ -43,9 +43,8 @@ class TaskThread:
 
     def run(self, call: Callable[[], T], limit: TimeLimit, left_alone: Callable[[], Any]) -> T:
         """What the call gives; if it is not done in time a TaskTimeoutError, and `left_alone` is called when it comes back."""
-        self._calls.put(call)
         try:
-            return self._answer(limit.seconds)
+            return self._answer(call, limit.seconds)
         except queue.Empty:
             ident = self._thread.ident
             assert ident is not None, "it was started"
@@ -57,15 +56,17 @@ class TaskThread:
 
     def end(self, call: Callable[[], T]) -> T:
         """What a last call gives, however long it takes; the thread then ends."""
-        self._calls.put(call)
-        self._calls.put(None)
-        return self._answer(None)
+        try:
+            return self._answer(call, None)
+        finally:
+            self._calls.put(None)
 
-    def _answer(self, seconds: float | None) -> Any:
+    def _answer(self, call: Callable[[], T], seconds: float | None) -> T:
+        self._calls.put(call)
         result, error = self._results.get(timeout=seconds)
         if error is not None:
             raise error
-        return result
+        return cast("T", result)
 
     def _work(self) -> None:
         while (call := self._calls.get()) is not None:
