@@ -56,6 +56,13 @@ def test_files_that_rot_are_noticed(memory_path):
     assert outcomes.count("refused") >= 10
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "what"), [("stop", "savepoints"), ("term", "kills")])
+def test_jobs_that_are_asked_to_end_at_a_named_point_go_on(memory_path, kind, what):
+    results = chaos(memory_path, "--kind", kind, "--trials", "6", "--first", "8", "--jobs", "2", timeout_s=250)
+    assert sum(r[what] for r in results) >= 3
+
+
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.timeout(900)

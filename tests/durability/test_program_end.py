@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 PROGRAM = """
-    import os, sys, time
+    import os, pathlib, signal, sys, threading, time
     from headrace.common import Configuration, WatermarkStrategy
     from headrace.datastream import StreamExecutionEnvironment
     from headrace.sources.datagen import DataGenerator
@@ -21,10 +21,17 @@ PROGRAM = """
     env = StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(1)
     source = DataGenerator(lambda index: index, records_per_second=100)
     env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers").filter(lambda n: False).print()
+    if os.environ.get("END") == "interrupt":
+        def press():
+            while not list(pathlib.Path(os.environ["CHECKPOINTS"]).glob("*/markers/*")):
+                time.sleep(0.05)
+            os.kill(os.getpid(), signal.SIGINT)
+        threading.Thread(target=press).start()
+        env.execute("interrupted")
     client = env.execute_async("left alone")
     while not client.get_checkpoint_statistics()["counts"]["completed"]:
         time.sleep(0.05)
-    if os.environ.get("CANCEL"):
+    if os.environ.get("END") == "cancel":
         client.cancel().result()
     else:
         raise SystemExit("something else went wrong in the program")
@@ -41,6 +48,14 @@ def test_checkpoints_stay_when_the_program_ends_and_go_when_the_job_is_cancelled
     ended = run_script(script, tmp_path, 60, CHECKPOINTS=str(folder))
     assert ended.returncode == 1, ended.report()
     assert slots(folder)
-    cancelled = run_script(script, tmp_path, 60, CHECKPOINTS=str(folder), CANCEL="yes")
+    cancelled = run_script(script, tmp_path, 60, CHECKPOINTS=str(folder), END="cancel")
     assert cancelled.returncode == 0, cancelled.report()
     assert not slots(folder)
+
+
+def test_checkpoints_stay_when_the_program_is_interrupted(run_script, tmp_path):
+    script, folder = tmp_path / "program.py", tmp_path / "checkpoints"
+    script.write_text(textwrap.dedent(PROGRAM))
+    ended = run_script(script, tmp_path, 60, CHECKPOINTS=str(folder), END="interrupt")
+    assert "KeyboardInterrupt" in ended.stderr, ended.report()
+    assert slots(folder)

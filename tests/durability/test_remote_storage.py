@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
+import tracemalloc
 import uuid
 
 import pytest
@@ -10,6 +12,7 @@ from durability_kit import FailsOnce, expected_counts, expected_remembered, numb
 
 from headrace.common import Types
 from headrace.common.errors import HeadraceError
+from headrace.state import storage
 
 fsspec = pytest.importorskip("fsspec")
 
@@ -67,6 +70,29 @@ def test_a_changed_remote_file_is_noticed(make_env, url):
     system.pipe_file(victim, data[:100] + bytes([data[100] ^ 1]) + data[101:])
     with pytest.raises(HeadraceError, match="not trusted|cannot be used"):
         remembered(make_env(2, execution__state_recovery__path=path), 600).execute_and_collect()
+
+
+def test_large_files_are_copied_part_by_part(tmp_path):
+    """Any number of them may be under way in a machine; `local:` is a file system of fsspec like any other."""
+    here, there, back = (tmp_path / name for name in ("here", "there", "back"))
+    for folder in (here, there, back):
+        folder.mkdir()
+    content = bytes(range(256)) * (1 << 16)
+    (here / "f").write_bytes(content)
+    tracemalloc.start()
+    try:
+        storage.upload(str(here), "f", f"local://{there}")
+        storage.copy(f"local://{there}", "f", f"local://{back}")
+        digest = hashlib.sha256()
+        for block in storage.blocks(f"local://{back}", "f"):
+            digest.update(block)
+        storage.fetch(f"local://{back}", "f", str(tmp_path))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert digest.digest() == hashlib.sha256(content).digest()
+    assert (tmp_path / "f").read_bytes() == content
+    assert peak < len(content) / 2
 
 
 def test_storage_that_is_not_known_is_refused(make_env):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sink_kit import FailsOnce, environment, numbers
 
+from headrace.checkpoint.errors import CommitRefusedError
 from headrace.common import WatermarkStrategy
 from headrace.common.errors import InvalidProgramError, TypeMismatchError, UserCodeError
 from headrace.common.faultpoints import arm, disarm
@@ -22,6 +23,7 @@ from headrace.datastream.functions import (
     TwoPhaseCommitSinkFunction,
 )
 from headrace.datastream.state import ListStateDescriptor
+from headrace.runtime.manifests import IncompatibleStateError
 
 
 class Told(TwoPhaseCommitSinkFunction):
@@ -331,3 +333,23 @@ def test_what_is_given_up_does_not_stop_the_job(tmp_path, caplog):
     with caplog.at_level(logging.ERROR, "headrace"):
         env.execute()
     assert "'something' is given up" in caplog.text
+
+
+class Refusing(Told):
+    def commit(self, transaction):
+        raise CommitRefusedError("the outer system has forgotten it")
+
+    recover_and_commit = commit
+
+
+def test_output_of_a_sink_that_is_gone_ends_the_job_at_once(tmp_path):
+    """Starting the same program again and again, as the strategy would, cannot bring the sink back."""
+    named = {"headrace.job.id": "changed", "restart-strategy.type": "none"}
+    env = environment(tmp_path, 1, **named)
+    numbers(env, 500).add_sink(Refusing(tmp_path)).uid("sink")
+    with pytest.raises(CommitRefusedError, match="the outer system has forgotten it"):
+        env.execute()
+    env = environment(tmp_path, 1, **{**named, "restart-strategy.type": None})
+    numbers(env, 500).print()
+    with pytest.raises(IncompatibleStateError, match="a sink that the program does not have"):
+        env.execute()

@@ -43,7 +43,7 @@ def _wait(child: subprocess.Popen[bytes]) -> int:
         try:
             return child.wait()
         except KeyboardInterrupt:
-            continue  # the terminal has told the program, too: it cancels its job and ends
+            continue  # the terminal has told the program, too: it ends its job and itself
 
 
 @contextmanager

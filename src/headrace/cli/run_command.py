@@ -44,7 +44,7 @@ def run(
 ) -> None:
     """Run a program.
 
-    Attached (the default), the program is a child of this command: Ctrl-C cancels its job, its exit code is the
+    Attached (the default), the program is a child of this command: Ctrl-C ends its job, its exit code is the
     command's. Where its job runs says spark.master. With -d or -m the program goes to the job service, which runs it in
     a process of its own, watches it, and starts it again from its last checkpoint if that process dies. With -m and
     without -d the command waits for the job's end.

@@ -51,7 +51,16 @@ CHECKPOINT_STORAGE = (
     _key(_CHECKPOINTING + "storage").string_type().no_default_value().with_fallback_keys("state.checkpoint-storage")
 )
 CHECKPOINT_DIRECTORY = (
-    _key(_CHECKPOINTING + "dir").string_type().no_default_value().with_fallback_keys("state.checkpoints.dir")
+    _key(_CHECKPOINTING + "dir")
+    .string_type()
+    .no_default_value()
+    .with_fallback_keys("state.checkpoints.dir", "state.backend.fs.checkpointdir")
+)
+CHECKPOINT_SUBFOLDER = (
+    _key(_CHECKPOINTING + "create-subdir")
+    .boolean_type()
+    .default_value(True)
+    .with_fallback_keys("state.checkpoints.create-subdir")
 )
 SAVEPOINT_DIRECTORY = (
     _key(_CHECKPOINTING + "savepoint-dir").string_type().no_default_value().with_fallback_keys("state.savepoints.dir")

@@ -23,6 +23,7 @@ __all__ = [
     "MissingExtraError",
     "NoJvmError",
     "StateError",
+    "TaskTimeoutError",
     "TypeMismatchError",
     "UserCodeError",
     "reason_of",
@@ -312,3 +313,40 @@ class UserCodeError(HeadraceError):
         """Give the user's traceback, then where it happened."""
         where = super().__str__()
         return f"{self.user_traceback}\n\n{where}" if self.user_traceback else where
+
+
+class TaskTimeoutError(UserCodeError):
+    """A task has worked for longer than an option allows; the text starts with where it was then.
+
+    >>> where = 'File "job.py", line 3, in map'
+    >>> print(TaskTimeoutError.after(5.0, "headrace.task.timeout", stack=where, operator_name="Map", subtask=0))
+    File "job.py", line 3, in map
+    <BLANKLINE>
+    A task took longer than headrace.task.timeout, 5 s [TASK_TIMEOUT]
+      operator: Map
+      subtask:  0
+      remedy:   give what the function waits for a timeout of its own; if it is only slow, raise headrace.task.timeout
+    """
+
+    code = "TASK_TIMEOUT"
+
+    @classmethod
+    def after(
+        cls,
+        seconds: float,
+        option: str,
+        *,
+        stack: str,
+        operator_name: str | None = None,
+        uid: str | None = None,
+        subtask: int | None = None,
+    ) -> TaskTimeoutError:
+        """Make the error of a task that was at ``stack`` when its time was over."""
+        return cls(
+            f"A task took longer than {option}, {seconds:g} s",
+            user_traceback=stack,
+            operator_name=operator_name,
+            uid=uid,
+            subtask=subtask,
+            remedy=f"give what the function waits for a timeout of its own; if it is only slow, raise {option}",
+        )

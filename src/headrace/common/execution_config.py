@@ -223,11 +223,11 @@ class ExecutionConfig(NoJava):
         return not self._get(_GENERIC_TYPES)
 
     def is_use_snapshot_compression(self) -> bool:
-        """Say whether state files are compressed."""
+        """Give what was set."""
         return self._get(_COMPRESSION)
 
     def set_use_snapshot_compression(self, use_snapshot_compression: bool) -> ExecutionConfig:
-        """Set whether state files are compressed."""
+        """Set whether state files are compressed: they are not, and the job warns of it."""
         return self._set(_COMPRESSION, bool(use_snapshot_compression))
 
     # ---- kept without effect

@@ -20,6 +20,8 @@ BOUNDED_EPOCH_TARGET = _key("headrace.epoch.bounded-target-ms").double_type().de
 FIRST_EPOCH_RECORDS = _key("headrace.epoch.first-records").double_type().default_value(5_000.0)
 MAX_EPOCH_RECORDS = _key("headrace.epoch.max-records").double_type().default_value(1_000_000.0)
 IDLE_POLL = _key("headrace.epoch.idle-poll-ms").double_type().default_value(50.0)
+TASK_TIMEOUT = _key("headrace.task.timeout").duration_type().no_default_value()
+"""How long a task may work in one epoch before its process is ended and the job has failed; without it, for ever."""
 WATERMARK_RECORDS = _key("headrace.watermark.interval-records").double_type().default_value(1000.0)
 PRE_AGGREGATE = _key("headrace.windows.pre-aggregate").boolean_type().default_value(True)
 STATE_DIRECTORY = _key("headrace.state.directory").string_type().no_default_value()

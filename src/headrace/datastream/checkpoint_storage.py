@@ -7,6 +7,7 @@ from typing import Any
 from headrace.common.errors import InvalidProgramError, NoJvmError
 from headrace.common.no_java import NoJava
 from headrace.datastream.storage_paths import normalized_path
+from headrace.datastream.without_effect import warn_without_effect
 
 __all__ = [
     "CheckpointStorage",
@@ -53,6 +54,8 @@ class JobManagerCheckpointStorage(CheckpointStorage):
             raise InvalidProgramError("maxStateSize must be > 0", seen=max_state_size)
         self._path = None if checkpoint_path is None else normalized_path(checkpoint_path, "a checkpoint path")
         self._max_state_size = self.DEFAULT_MAX_STATE_SIZE if max_state_size is None else max_state_size
+        if self._max_state_size != self.DEFAULT_MAX_STATE_SIZE:
+            warn_without_effect("max_state_size")
 
     def get_checkpoint_path(self) -> str | None:
         """Give the directory of the checkpoints' metadata, None if there is none."""
@@ -100,6 +103,10 @@ class FileSystemCheckpointStorage(CheckpointStorage):
                 seen=threshold,
             )
         self._path = normalized_path(checkpoint_path, "a checkpoint path")
+        if threshold >= 0:
+            warn_without_effect("file_state_size_threshold")
+        if write_buffer_size >= 0:
+            warn_without_effect("write_buffer_size")
         self._threshold = threshold
         self._write_buffer_size = write_buffer_size
 

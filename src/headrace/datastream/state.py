@@ -23,6 +23,12 @@ from headrace.state.interfaces import (
     State,
     ValueState,
 )
+from headrace.state.raw_state import (
+    KeyedStateCheckpointOutputStream,
+    KeyGroupStatePartitionStreamProvider,
+    OperatorStateCheckpointOutputStream,
+    StatePartitionStreamProvider,
+)
 from headrace.state.ttl import StateTtlConfig
 
 __all__ = [
@@ -32,18 +38,22 @@ __all__ = [
     "BroadcastState",
     "FunctionInitializationContext",
     "FunctionSnapshotContext",
+    "KeyGroupStatePartitionStreamProvider",
+    "KeyedStateCheckpointOutputStream",
     "KeyedStateStore",
     "ListState",
     "ListStateDescriptor",
     "MapState",
     "MapStateDescriptor",
     "MergingState",
+    "OperatorStateCheckpointOutputStream",
     "OperatorStateStore",
     "ReadOnlyBroadcastState",
     "ReducingState",
     "ReducingStateDescriptor",
     "State",
     "StateDescriptor",
+    "StatePartitionStreamProvider",
     "StateTtlConfig",
     "ValueState",
     "ValueStateDescriptor",

@@ -293,12 +293,15 @@ class StreamExecutionEnvironment(CheckpointingOptions):
     # ------------------------------------------------------------------ running
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:
-        """Run the program and wait for its end; an error of the job is raised here, Ctrl-C cancels the job."""
+        """Run the program and wait for its end; an error of the job is raised here, Ctrl-C ends the job.
+
+        A job with a name (``headrace.job.id``) goes on from its last checkpoint when it is started again after Ctrl-C.
+        """
         job = self.submit(job_name)
         try:
             result = job.wait()
         except KeyboardInterrupt:
-            job.cancel()
+            job.interrupt()
             try:
                 job.wait()
             except JobExecutionError:
@@ -322,7 +325,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         plan_reached(graph)
         from headrace.runtime.submission import submit
 
-        warn_of_options(self._configuration.key_set())
+        warn_of_options(self._configuration.to_dict())
         self.registry.start_new_program()
         configuration = self.get_configuration()
         backend = self.get_state_backend()

@@ -15,15 +15,22 @@ from headrace.operators.runtime_context import TaskRuntimeContext
 from headrace.state.descriptors import ListStateDescriptor
 from headrace.state.function_contexts import FunctionInitializationContext, FunctionSnapshotContext
 from headrace.state.operator_state import HeapOperatorListState, OperatorStateBackend
+from headrace.state.raw_state import (
+    KeyedStateCheckpointOutputStream,
+    KeyGroupStatePartitionStreamProvider,
+    OperatorStateCheckpointOutputStream,
+    StatePartitionStreamProvider,
+)
 
 LIST_STATE = "_list_checkpointed"
+RAW_STATE = "_raw_operator_state"
 
 
 class InitializationContext(FunctionInitializationContext):
     """What `initialize_state` is given."""
 
-    def __init__(self, context: OperatorContext) -> None:
-        self._context = context
+    def __init__(self, context: OperatorContext, number: int) -> None:
+        self._context, self._number = context, number
 
     def is_restored(self) -> bool:
         """Whether the task was built from state files."""
@@ -41,12 +48,27 @@ class InitializationContext(FunctionInitializationContext):
         """The runtime context gives keyed state too."""
         return TaskRuntimeContext(self._context) if self._context.keyed else None
 
+    def get_raw_operator_state_inputs(self) -> list[StatePartitionStreamProvider]:
+        """Each partition as it was written."""
+        store, name = self._context.operator_state, _numbered(RAW_STATE, self._number)
+        found = store.get_list_state(ListStateDescriptor(name, None)).get() if store.has_list_state(name) else []
+        return [StatePartitionStreamProvider(data) for data in found]
+
+    def get_raw_keyed_state_inputs(self) -> list[KeyGroupStatePartitionStreamProvider]:
+        """One stream for each key group that something was written for."""
+        _require_keyed(self._context)
+        found = self._context.keyed_state.raw.get(str(self._number))
+        return [KeyGroupStatePartitionStreamProvider(data, group) for group, data in found.items()]
+
 
 class SnapshotContext(FunctionSnapshotContext):
     """What `snapshot_state` is given."""
 
-    def __init__(self, checkpoint_id: int, timestamp: int) -> None:
+    def __init__(self, context: OperatorContext, number: int, checkpoint_id: int, timestamp: int) -> None:
+        self._context, self._number = context, number
         self._checkpoint_id, self._timestamp = checkpoint_id, timestamp
+        self._of_subtask: OperatorStateCheckpointOutputStream | None = None
+        self._of_keys: KeyedStateCheckpointOutputStream | None = None
 
     def get_checkpoint_id(self) -> int:
         """The id."""
@@ -55,6 +77,37 @@ class SnapshotContext(FunctionSnapshotContext):
     def get_checkpoint_timestamp(self) -> int:
         """When it was triggered."""
         return self._timestamp
+
+    def get_raw_operator_state_output(self) -> OperatorStateCheckpointOutputStream:
+        """The same stream each time."""
+        self._of_subtask = self._of_subtask or OperatorStateCheckpointOutputStream()
+        return self._of_subtask
+
+    def get_raw_keyed_operator_state_output(self) -> KeyedStateCheckpointOutputStream:
+        """The same stream each time."""
+        _require_keyed(self._context)
+        self._of_keys = self._of_keys or KeyedStateCheckpointOutputStream(self._context.keyed_state.key_groups)
+        return self._of_keys
+
+    def keep_raw_state(self) -> None:
+        """The function has written all: what it wrote before is of no use any more."""
+        partitions = [] if self._of_subtask is None else self._of_subtask.partitions()
+        store, name = self._context.operator_state, _numbered(RAW_STATE, self._number)
+        if partitions or store.has_list_state(name):
+            state = store.get_list_state(ListStateDescriptor(name, None))
+            if partitions != state.get():
+                state.update(partitions)
+        if self._context.keyed:
+            by_group = {} if self._of_keys is None else self._of_keys.by_group()
+            self._context.keyed_state.raw.replace(str(self._number), by_group)
+
+
+def _require_keyed(context: OperatorContext) -> None:
+    if not context.keyed:
+        raise InvalidProgramError(
+            "Raw keyed state needs a keyed stream",
+            remedy="put key_by(...) before the operator, or use raw operator state",
+        )
 
 
 def _has(function: Any, *methods: str) -> bool:
@@ -84,7 +137,7 @@ def initialize(functions: Iterable[Any], context: OperatorContext) -> Iterator[t
                 remedy="keep the list in an operator list state that initialize_state gets",
             )
         if _has(function, "initialize_state"):
-            yield function.initialize_state, InitializationContext(context)
+            yield function.initialize_state, InitializationContext(context, number)
         elif context.restored_checkpoint is not None:
             yield function.restore_state, _list_state(context, number).get()
 
@@ -95,12 +148,18 @@ def snapshot(functions: Iterable[Any], context: OperatorContext, checkpoint_id: 
         if not is_checkpointed(function):
             continue
         if _has(function, "initialize_state"):
-            function.snapshot_state(SnapshotContext(checkpoint_id, timestamp))
+            surroundings = SnapshotContext(context, number, checkpoint_id, timestamp)
+            function.snapshot_state(surroundings)
+            surroundings.keep_raw_state()
         else:
             elements = function.snapshot_state(checkpoint_id, timestamp)
             _list_state(context, number).update(elements or ())
 
 
 def _list_state(context: OperatorContext, number: int) -> HeapOperatorListState:
-    name = LIST_STATE if number == 0 else f"{LIST_STATE}_{number}"
-    return context.operator_state.get_list_state(ListStateDescriptor(name, None))
+    return context.operator_state.get_list_state(ListStateDescriptor(_numbered(LIST_STATE, number), None))
+
+
+def _numbered(name: str, number: int) -> str:
+    """The name of a state of the operator's function with this number."""
+    return name if number == 0 else f"{name}_{number}"

@@ -15,6 +15,9 @@ from headrace.common.time import Duration
 
 T = TypeVar("T")
 
+_MODES = ("EXACTLY_ONCE", "AT_LEAST_ONCE")
+_RETENTIONS = ("NO_EXTERNALIZED_CHECKPOINTS", "DELETE_ON_CANCELLATION", "RETAIN_ON_CANCELLATION")
+_STORAGES = ("filesystem", "jobmanager")
 _CLAIM_MODES = ("NO_CLAIM", "CLAIM", "LEGACY")
 
 
@@ -46,14 +49,12 @@ def read_durability(configuration: Configuration) -> DurabilityOptions:
     False
     """
     interval = configuration.get(keys.CHECKPOINT_INTERVAL)
-    retention = (_value(configuration, keys.CHECKPOINT_RETENTION)).upper()
-    claim_mode = _value(configuration, keys.RESTORE_CLAIM_MODE).upper()
-    if claim_mode not in _CLAIM_MODES:
-        raise ConfigurationError(
-            f"{keys.RESTORE_CLAIM_MODE.key} is not known", seen=claim_mode, expected=" or ".join(_CLAIM_MODES)
-        )
+    retention = _one_of(configuration, keys.CHECKPOINT_RETENTION, _RETENTIONS)
+    claim_mode = _one_of(configuration, keys.RESTORE_CLAIM_MODE, _CLAIM_MODES)
+    _one_of(configuration, keys.CHECKPOINT_MODE, _MODES)
     job_id = configuration.get(JOB_ID)
     directory = configuration.get(keys.CHECKPOINT_DIRECTORY)
+    _check_storage(configuration, directory)
     if job_id is not None and directory is None:
         raise ConfigurationError(
             f"{JOB_ID.key} needs a checkpoint directory: the job is found again there",
@@ -64,7 +65,7 @@ def read_durability(configuration: Configuration) -> DurabilityOptions:
         raise ConfigurationError(f"{JOB_ID.key} names a folder", seen=job_id, expected="letters, digits, - and _")
     return DurabilityOptions(
         settings=CheckpointSettings(
-            interval=None if interval is None else interval.to_millis(),
+            interval=interval.to_millis() if interval is not None and interval.to_millis() > 0 else None,
             min_pause=_millis(configuration, keys.CHECKPOINT_MIN_PAUSE),
             max_concurrent=_value(configuration, keys.CHECKPOINT_MAX_CONCURRENT),
             timeout=_millis(configuration, keys.CHECKPOINT_TIMEOUT),
@@ -87,6 +88,34 @@ def _value(configuration: Configuration, option: ConfigOption[T]) -> T:
     value = configuration.get(option)
     assert value is not None  # the option has a default
     return value
+
+
+def _one_of(configuration: Configuration, option: ConfigOption[str], known: tuple[str, ...]) -> str:
+    """The value in capitals."""
+    value = _value(configuration, option)
+    if value.upper() not in known:
+        raise ConfigurationError(f"{option.key} is not known", seen=value, expected=" or ".join(known))
+    return value.upper()
+
+
+def _check_storage(configuration: Configuration, directory: str | None) -> None:
+    storage = configuration.get(keys.CHECKPOINT_STORAGE)
+    if storage is not None and storage.lower() not in _STORAGES:
+        raise ConfigurationError(
+            f"{keys.CHECKPOINT_STORAGE.key} names no storage that there is here",
+            seen=storage,
+            expected=" or ".join(_STORAGES),
+        )
+    if storage is not None and storage.lower() == "filesystem" and directory is None:
+        raise ConfigurationError(
+            "Checkpoints into a file system need a directory", remedy=f"set {keys.CHECKPOINT_DIRECTORY.key}"
+        )
+    if not _value(configuration, keys.CHECKPOINT_SUBFOLDER):
+        raise ConfigurationError(
+            f"{keys.CHECKPOINT_SUBFOLDER.key} cannot be false: the checkpoints of a job are in a folder of its own, by "
+            "which drivers of one job find each other",
+            remedy="leave it out",
+        )
 
 
 def _millis(configuration: Configuration, option: ConfigOption[Duration]) -> int:

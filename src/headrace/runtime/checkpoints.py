@@ -239,7 +239,7 @@ class Checkpoints:
             try:
                 self._run(self._workflow.finish())
                 return
-            except (CheckpointError, CommitRefusedError, CommitFailedError):
+            except (CheckpointError, CommitRefusedError, CommitFailedError, manifests.IncompatibleStateError):
                 raise
             except Exception:
                 if not left or self._workflow.unfinished is None:

@@ -54,7 +54,7 @@ class EpochRunner:
             self._checkpoints.abort(result.acks)
         raise JobExecutionError(
             f"Epoch {epoch} could not be completed in {_ATTEMPTS} attempts: {why}",
-            remedy="see Spark's log for lost executors; speculation should be off.",
+            remedy="see Spark's log for lost executors.",
         )
 
     def _attempt(self, order: EpochOrder) -> EpochResult | None:

@@ -10,7 +10,7 @@ from headrace.common.errors import HeadraceError, UserCodeError
 from headrace.graph.job_graph import JobGraph
 from headrace.graph.specs import SourceSpec, StagedSink
 from headrace.graph.stream_graph import StreamNode
-from headrace.runtime.manifests import as_committable, as_handle, unpacked_positions
+from headrace.runtime.manifests import IncompatibleStateError, as_committable, as_handle, unpacked_positions
 from headrace.sinks.base import Handle, SinkCommitter, StagedOutputLostError
 from headrace.sources.base import Source
 
@@ -51,7 +51,7 @@ class JobCommitter:
     def commit(self, committable: Committable) -> None:
         committer = self._committers.get(committable.sink)
         if committer is None:
-            raise CommitRefusedError(
+            raise IncompatibleStateError(
                 "The checkpoint holds output of a sink that the program does not have",
                 seen=f"{committable.id} of operator {committable.sink}",
                 remedy="run the program with that sink (same uid) once more, so that its output can be committed.",

@@ -138,6 +138,11 @@ class JobMaster:
         self._ask_to_end(_CANCEL_GRACE_SECONDS)
         self._finished.wait()
 
+    def interrupt(self) -> None:
+        """Ends the job like `cancel`, but because its program is interrupted: a job with a name keeps its checkpoints."""
+        self._left_alone = True
+        self.cancel()
+
     def wait(self, timeout: float | None = None) -> JobExecutionResult:
         """The job's result when it has ended; raises what made it fail."""
         deadline = None if timeout is None else time.monotonic() + timeout
@@ -450,7 +455,8 @@ class JobMaster:
             made = self._ledger.order(
                 self._epochs, limit, seconds, self._options.testing_clock, checkpoint, drain=drain
             )
-            return replace(made, sampled=self._flames.wanted())
+            in_time = self._options.time_limit(with_checkpoint=checkpoint.now and not whole)
+            return replace(made, sampled=self._flames.wanted(), time_limit=in_time)
 
         return self._runner.run(self._ledger, order, self._program.graph.name)
 

@@ -6,15 +6,18 @@ import os
 from dataclasses import dataclass, field
 
 from headrace.common import headrace_options as keys
+from headrace.common.checkpoint_options import CHECKPOINT_TIMEOUT
 from headrace.common.config_options import ConfigOption, ConfigOptions
 from headrace.common.configuration import Configuration
 from headrace.common.errors import ConfigurationError
 from headrace.common.known_options import check_options
 from headrace.runtime.checkpoint_options import DurabilityOptions, read_durability
 from headrace.runtime.task.job_spec import LatencySettings
+from headrace.runtime.task.slot_protocol import TimeLimit
 
 _JOB_PARAMETERS = ConfigOptions.key("pipeline.global-job-parameters").map_type().no_default_value()
 _LATENCY_INTERVAL = ConfigOptions.key("metrics.latency.interval").duration_type().no_default_value()
+_LONGEST_LIMIT = 7 * 24 * 3600.0
 _GRANULARITIES = ("single", "operator", "subtask")
 _PYTHON_EXECUTABLE = ConfigOptions.key("python.executable").string_type().no_default_value()
 
@@ -29,6 +32,8 @@ class RuntimeOptions:
     first_records: int = 5_000
     max_records: int = 1_000_000
     idle_poll: float = 0.05
+    task_timeout: float | None = None
+    """Seconds that a task may work in one epoch; None: for ever."""
     watermark_records: int = 1000
     state_directory: str | None = None
     progress: str = "auto"
@@ -43,6 +48,19 @@ class RuntimeOptions:
     job_parameters: dict[str, str] = field(default_factory=dict)
     configuration: dict[str, str] = field(default_factory=dict)
     """All keys that the program set."""
+
+    def time_limit(self, with_checkpoint: bool) -> TimeLimit | None:
+        """How long a task may take in an epoch, at whose end there may be a checkpoint.
+
+        Flink gives up a checkpoint that is not done in time, and the job when more were given up than are tolerated: so a
+        task that keeps one waiting for as long as that takes must not go on.
+        """
+        limits = [] if self.task_timeout is None else [TimeLimit(self.task_timeout, keys.TASK_TIMEOUT.key)]
+        settings = self.durability.settings
+        seconds = settings.timeout / 1000 * (settings.tolerable_failures + 1)
+        if with_checkpoint and self.durability.periodic and seconds < _LONGEST_LIMIT:
+            limits.append(TimeLimit(seconds, CHECKPOINT_TIMEOUT.key))
+        return min(limits, default=None)
 
 
 def read_options(configuration: Configuration) -> RuntimeOptions:
@@ -59,6 +77,7 @@ def read_options(configuration: Configuration) -> RuntimeOptions:
         first_records=int(_positive(configuration, keys.FIRST_EPOCH_RECORDS)),
         max_records=int(_positive(configuration, keys.MAX_EPOCH_RECORDS)),
         idle_poll=_positive(configuration, keys.IDLE_POLL) / 1000,
+        task_timeout=_task_timeout(configuration),
         watermark_records=int(_positive(configuration, keys.WATERMARK_RECORDS)),
         state_directory=configuration.get(keys.STATE_DIRECTORY),
         progress=configuration.get(keys.PROGRESS) or "auto",
@@ -90,6 +109,17 @@ def read_latency_settings(configuration: Configuration) -> LatencySettings:
             "metrics.latency.granularity is unknown", seen=granularity, expected=", ".join(_GRANULARITIES)
         )
     return LatencySettings(0 if interval is None else max(0, interval.to_millis()), granularity)
+
+
+def _task_timeout(configuration: Configuration) -> float | None:
+    timeout = configuration.get(keys.TASK_TIMEOUT)
+    if timeout is None:
+        return None
+    if timeout.to_millis() <= 0:
+        raise ConfigurationError(
+            f"{keys.TASK_TIMEOUT.key} must be longer than 0", seen=timeout, remedy="leave it out for no limit"
+        )
+    return timeout.to_millis() / 1000
 
 
 def _positive(configuration: Configuration, option: ConfigOption[float]) -> float:

@@ -27,7 +27,6 @@ from headrace.state.files import StateFile, make_durable, problem_of
 __all__ = ["METADATA", "check_files", "copy_files", "discard", "find_origin", "write_savepoint"]
 
 METADATA = "_metadata"
-_CHUNK = 1 << 20
 _CHECKPOINT = re.compile(r"chk-([0-9]+)")
 
 
@@ -52,7 +51,7 @@ def copy_files(manifest: Manifest, files: str, folder: str) -> str:
     system, place = storage.file_system(folder)
     system.makedirs(place, exist_ok=True)
     for name in copied:
-        system.pipe_file(f"{place}/{name}", _content(files, name))
+        storage.copy(files, name, folder)
     system.pipe_file(f"{place}/{SIGNATURE}", signature)
     system.pipe_file(f"{place}/{METADATA}", record)
     return folder
@@ -177,13 +176,9 @@ def _exists(root: str, name: str) -> bool:
 
 
 def _digest(root: str, name: str) -> str:
-    local = storage.local_path(root)
-    if local is None:
-        return hashlib.sha256(_content(root, name)).hexdigest()
     digest = hashlib.sha256()
-    with Path(local, name).open("rb") as stream:
-        while chunk := stream.read(_CHUNK):
-            digest.update(chunk)
+    for block in storage.blocks(root, name):
+        digest.update(block)
     return digest.hexdigest()
 
 

@@ -113,7 +113,7 @@ def _origin(durability: DurabilityOptions, job_id: str) -> Origin | None:
 
 def _executor(options: RuntimeOptions, spark: Any) -> Executor:
     if options.executor == "local":
-        return LocalExecutor()
+        return LocalExecutor(in_thread=options.task_timeout is not None)
     from headrace.runtime.spark.executor import SparkExecutor
 
     return SparkExecutor(options.spark, spark, options.python)

@@ -120,7 +120,7 @@ class DiskKeyedBackend(KeyedBackend):
         for name, number in self._files.items():
             if name not in snapshot:
                 snapshot[name] = DiskFile(self._store, number, _no_group).by_group(None)
-        return {name: by_group for name, by_group in snapshot.items() if len(by_group)}
+        return {name: by_group for name, by_group in snapshot.items() if len(by_group)} | self.raw.snapshot_full()
 
     def _apply(self, name: str, by_group: StateDelta) -> None:
         if name.startswith(TIMER_PREFIX):

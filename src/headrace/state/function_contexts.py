@@ -8,6 +8,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from headrace.state.interfaces import KeyedStateStore, OperatorStateStore
+from headrace.state.raw_state import (
+    KeyedStateCheckpointOutputStream,
+    KeyGroupStatePartitionStreamProvider,
+    OperatorStateCheckpointOutputStream,
+    StatePartitionStreamProvider,
+)
 
 __all__ = ["FunctionInitializationContext", "FunctionSnapshotContext", "ManagedInitializationContext"]
 
@@ -43,12 +49,20 @@ class FunctionInitializationContext(ManagedInitializationContext):
     True
     """
 
+    @abstractmethod
+    def get_raw_operator_state_inputs(self) -> list[StatePartitionStreamProvider]:
+        """Give the partitions of raw operator state that fell to this subtask; none at a first start."""
+
+    @abstractmethod
+    def get_raw_keyed_state_inputs(self) -> list[KeyGroupStatePartitionStreamProvider]:
+        """Give the raw state of this subtask's key groups, in their order; none at a first start."""
+
 
 class FunctionSnapshotContext(ABC):
     """The ``context`` of ``CheckpointedFunction.snapshot_state``.
 
     >>> sorted(FunctionSnapshotContext.__abstractmethods__)
-    ['get_checkpoint_id', 'get_checkpoint_timestamp']
+    ['get_checkpoint_id', 'get_checkpoint_timestamp', 'get_raw_keyed_operator_state_output', 'get_raw_operator_state_output']
     """
 
     @abstractmethod
@@ -58,3 +72,11 @@ class FunctionSnapshotContext(ABC):
     @abstractmethod
     def get_checkpoint_timestamp(self) -> int:
         """Give when the checkpoint was triggered, in milliseconds."""
+
+    @abstractmethod
+    def get_raw_operator_state_output(self) -> OperatorStateCheckpointOutputStream:
+        """Give the stream for raw state of the subtask; it takes the place of what the last checkpoint wrote."""
+
+    @abstractmethod
+    def get_raw_keyed_operator_state_output(self) -> KeyedStateCheckpointOutputStream:
+        """Give the stream for raw state by key group; it takes the place of what the last checkpoint wrote."""

@@ -55,7 +55,7 @@ class HeapKeyedBackend(KeyedBackend):
         }
         snapshot |= {name: table.snapshot_full(groups) for name, table in self._tables.items() if table.data}
         snapshot |= {TIMER_PREFIX + name: queue.snapshot_full() for name, queue in self._timers.items() if len(queue)}
-        return snapshot
+        return snapshot | self.raw.snapshot_full()
 
     def _make_table(self, name: str, kind: str, namespaced: bool) -> HeapTable:
         table = (HeapMapTable if self.is_map(kind) else HeapTable)(name, kind, namespaced)

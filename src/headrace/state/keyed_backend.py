@@ -32,6 +32,7 @@ from headrace.state.heap_table import HeapTable
 from headrace.state.interfaces import AggregatingState, ListState, MapState, ReducingState, ValueState
 from headrace.state.key_groups import GroupCache
 from headrace.state.opaque_key import unwrap_key
+from headrace.state.raw_state import RAW_PREFIX, RawKeyedState
 from headrace.state.timers import TimerQueue
 from headrace.state.tombstone import KeyedDelta
 from headrace.state.ttl_map_state import TTL_IMPLEMENTATIONS
@@ -81,7 +82,7 @@ NO_KEY = _NoKey()
 class KeyedBackend(KeyHolder):
     """Tables and timers of one operator's subtask."""
 
-    __slots__ = ("_groups", "_kinds", "_sweepers", "_tables", "_timers", "key_groups", "max_parallelism", "now")
+    __slots__ = ("_groups", "_kinds", "_sweepers", "_tables", "_timers", "key_groups", "max_parallelism", "now", "raw")
 
     map_state: type[Any]
     """The implementation of map states."""
@@ -100,6 +101,8 @@ class KeyedBackend(KeyHolder):
         self._timers: dict[str, TimerQueue] = {}
         self._kinds: dict[str, str] = {}
         self._sweepers: list[Callable[[], None]] = []
+        self.raw = RawKeyedState()
+        """Bytes by key group that functions manage themselves."""
 
     def current_key(self) -> Any:
         """Give the current key as the user's key selector returned it."""
@@ -121,8 +124,9 @@ class KeyedBackend(KeyHolder):
     def get_state(self, descriptor: AggregatingStateDescriptor) -> AggregatingState[Any, Any]: ...
     def get_state(self, descriptor: StateDescriptor) -> Any:
         """Give the state that the descriptor describes; the same name always means the same contents."""
-        if getattr(descriptor, "name", "").startswith(TIMER_PREFIX):
-            raise StateError(f"State names must not start with {TIMER_PREFIX!r}", seen=descriptor.name)
+        for prefix in (TIMER_PREFIX, RAW_PREFIX):
+            if getattr(descriptor, "name", "").startswith(prefix):
+                raise StateError(f"State names must not start with {prefix!r}", seen=descriptor.name)
         return self.state_at(self, descriptor)
 
     def state_at(
@@ -183,7 +187,7 @@ class KeyedBackend(KeyHolder):
 
     def state_kinds(self) -> dict[str, str]:
         """Give the kind of every state, to be filed beside the entries and handed to :meth:`apply` again."""
-        return self._kinds | {name: table.kind for name, table in self._tables.items()}
+        return self._kinds | {name: table.kind for name, table in self._tables.items()} | self.raw.kinds()
 
     def collect_delta(self) -> KeyedDelta:
         """Give what changed since the last call, by state and key group, and start anew.
@@ -197,7 +201,7 @@ class KeyedBackend(KeyHolder):
             changed = queue.collect_delta()
             if changed:
                 delta[TIMER_PREFIX + name] = changed
-        return delta
+        return delta | self.raw.collect_delta()
 
     @abstractmethod
     def snapshot_full(self) -> KeyedDelta:
@@ -219,7 +223,9 @@ class KeyedBackend(KeyHolder):
             self._kinds[name] = kind
         for name, by_group in delta.items():
             mine = {group: entries for group, entries in by_group.items() if group in self.key_groups}
-            if mine:
+            if mine and name.startswith(RAW_PREFIX):
+                self.raw.apply(name, mine)
+            elif mine:
                 self._apply(name, mine)
 
     def finish_restore(self) -> None:

@@ -209,6 +209,10 @@ class OperatorStateBackend(OperatorStateStore):
         self._check(state_descriptor, "union")
         return HeapOperatorListState(self._contents.union.setdefault(state_descriptor.name, []), self._changes)
 
+    def has_list_state(self, name: str) -> bool:
+        """Say whether there is a list state of that name, asked for or restored."""
+        return name in self._contents.split
+
     def state_kinds(self) -> dict[str, str]:
         """Give the kind of every state by name.
 

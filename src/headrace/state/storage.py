@@ -6,11 +6,14 @@ Decides which is which, and how files are copied between a local folder and such
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 from headrace.common.errors import ConfigurationError, StateError
 
-__all__ = ["fetch", "file_system", "join", "local_path", "upload"]
+__all__ = ["blocks", "copy", "fetch", "file_system", "join", "local_path", "upload"]
+
+_BLOCK = 1 << 20
 
 
 def local_path(url: str) -> str | None:
@@ -50,10 +53,34 @@ def file_system(url: str) -> tuple[Any, str]:
 
 
 def upload(directory: str, name: str, url: str) -> None:
-    """Copy a local file into a remote folder."""
+    """Copy a local file into a remote folder, part by part."""
     system, path = file_system(url)
-    with open(os.path.join(directory, name), "rb") as stream:
-        system.pipe_file(f"{path}/{name}", stream.read())
+    system.put_file(os.path.join(directory, name), f"{path}/{name}")
+
+
+def blocks(url: str, name: str) -> Iterator[bytes]:
+    """Give the contents of a file in a folder, part by part."""
+    local = local_path(url)
+    if local is not None:
+        opened = open(os.path.join(local, name), "rb")
+    else:
+        system, path = file_system(url)
+        opened = system.open(f"{path}/{name}", "rb")
+    with opened as stream:
+        while block := stream.read(_BLOCK):
+            yield block
+
+
+def copy(source: str, name: str, target: str) -> None:
+    """Copy a file of one folder into another one, part by part; only one of them may be local."""
+    local = local_path(source)
+    if local is not None:
+        upload(local, name, target)
+        return
+    system, path = file_system(target)
+    with system.open(f"{path}/{name}", "wb") as stream:
+        for block in blocks(source, name):
+            stream.write(block)
 
 
 def fetch(url: str, name: str, directory: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import json
 import os
@@ -22,7 +23,7 @@ from chaos_kit.cluster import cluster
 from chaos_kit.damage import DamageTrial, draw_damage
 from chaos_kit.lives import Nursery
 from chaos_kit.plans import KINDS, draw
-from chaos_kit.spark_trials import SPARK_KINDS, SparkTrial, draw_spark
+from chaos_kit.spark_trials import ONLY_BY_NAME, SPARK_KINDS, SparkTrial, draw_spark
 from chaos_kit.trials import Trial
 from headrace.common.faultpoints import POINTS
 
@@ -61,15 +62,14 @@ def local_trials(folder: Path, campaign: int, numbers: Iterable[int], kind: str 
         yield from ((n, Trial(draw(campaign, n, kind), folder / str(n))) for n in numbers)
 
 
-def spark_trials(folder: Path, campaign: int, numbers: Iterable[int], level: str) -> Iterator[tuple[int, Trial]]:
+def spark_trials(
+    folder: Path, campaign: int, numbers: Iterable[int], level: str, kind: str | None
+) -> Iterator[tuple[int, Trial]]:
     """Trials on Spark: in one process, or on a cluster that lives as long as the campaign."""
-    if level == "L2":
-        yield from ((n, SparkTrial(draw_spark(campaign, n, {}, executors=False), folder / str(n))) for n in numbers)
-        return
-    with cluster(folder / "cluster") as settings:
-        yield from (
-            (n, SparkTrial(draw_spark(campaign, n, settings, executors=True), folder / str(n))) for n in numbers
-        )
+    on_cluster = level == "L3"
+    with cluster(folder / "cluster") if on_cluster else contextlib.nullcontext({}) as settings:
+        for number in numbers:
+            yield number, SparkTrial(draw_spark(campaign, number, settings, on_cluster, kind), folder / str(number))
 
 
 def foreign_job(folder: Path) -> Path:
@@ -147,7 +147,7 @@ def run_level_1(arguments: argparse.Namespace, folder: Path, numbers: range) -> 
 def run_on_spark(arguments: argparse.Namespace, folder: Path, numbers: range) -> None:
     """One Spark at a time."""
     with open(folder / "results-0.jsonl", "w") as out:
-        trials = spark_trials(folder, arguments.seed, numbers, arguments.level)
+        trials = spark_trials(folder, arguments.seed, numbers, arguments.level, arguments.kind)
         run_trials(trials, arguments.seed, arguments.kills or sys.maxsize, out)
 
 
@@ -158,11 +158,13 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--kills", type=int, default=0, help="until there were so many")
     parser.add_argument("--first", type=int, default=0, help="number of the first trial, to run one again")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kind", choices=tuple(KINDS), help="only this kind of fault")
+    parser.add_argument("--kind", choices=(*KINDS, *ONLY_BY_NAME), help="only this kind of fault")
     parser.add_argument("--jobs", type=int, default=1, help="trials at a time")
     parser.add_argument("--folder", type=Path, help="where trials live; the folders of bad ones stay")
     parser.add_argument("--results", type=Path, help="a file for the results, a line of JSON for each trial")
     arguments = parser.parse_args(argv)
+    if arguments.kind is not None and (arguments.kind in ONLY_BY_NAME) is (arguments.level == "L1"):
+        parser.error(f"{', '.join(ONLY_BY_NAME)} are kinds of L2 and L3, all others of L1")
     if arguments.trials > MOST and not arguments.kills:
         parser.error("give --trials or --kills")
     folder = arguments.folder or Path(tempfile.mkdtemp(prefix="headrace-chaos-"))

@@ -32,6 +32,8 @@ KINDS = {
     "answer": "F21 the sink commits, its answer is lost",
     "disk": "F15/F16 the disk is full, or fails",
     "rescale": "F33 killed, and started with another parallelism and backend",
+    "stop": "F10 stopped with a savepoint at a named point, and started again",
+    "term": "F10 ended by SIGTERM at a named point",
     "damage": "F12-F14 a file is torn, changed, swapped, foreign or missing",
 }
 _MIX = (
@@ -59,7 +61,7 @@ class TrialPlan:
     params: dict[str, Any]
     strikes: tuple[Strike, ...]
     mode: str = ""
-    """Of zombies: what happens until the first one wakes up."""
+    """Of zombies: what happens until the first one wakes up. "killed": a job that is being stopped is killed over it."""
 
 
 def draw(campaign: int, number: int, kind: str | None = None, life_s: float = 0.35) -> TrialPlan:
@@ -105,6 +107,9 @@ def draw(campaign: int, number: int, kind: str | None = None, life_s: float = 0.
     elif kind == "zombie":
         mode = chance.choice(("after", "meanwhile", "race"))
         strikes = (at(chance, point, "stop"), at(chance, chance.choice(POINTS), chance.choice(("stop", "kill"))))
+    elif kind in ("stop", "term"):
+        mode = chance.choice(("", "", "killed")) if kind == "stop" else ""
+        strikes = (at(chance, point, "stop"), at(chance, chance.choice(POINTS), "stop"))
     elif kind == "raise":
         strikes = (at(chance, point, "raise"), *([_any(chance)] if chance.random() < 0.5 else []))
     else:

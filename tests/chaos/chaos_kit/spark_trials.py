@@ -18,7 +18,7 @@ import psutil
 
 from chaos_kit import workload
 from chaos_kit.lives import Life, Nursery
-from chaos_kit.plans import Strike, TrialPlan
+from chaos_kit.plans import DRIVER_POINTS, Strike, TrialPlan, at
 from chaos_kit.spark_lives import SparkNursery
 from chaos_kit.trials import Trial
 from headrace.common.faultpoints import POINTS
@@ -29,7 +29,11 @@ SPARK_KINDS = {
     "spark-task": "F2/F4 slots and Python workers killed",
     "spark-executor": "F3/F5 executors and Python daemons killed",
     "spark-zombie": "F6 driver put to sleep, replaced, woken up",
+    "spark-slot-zombie": "F7 slot put to sleep in the midst of its output, replaced, woken up",
+    "spark-stop": "F10 stopped with a savepoint at a named point, and started again",
 }
+ONLY_BY_NAME = ("spark-slot-zombie", "spark-stop")
+"""Kinds that are run when they are asked for."""
 LOCAL = {"spark.master": "local[2,4]", "spark.driver.memory": "512m"}
 _LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _PAUSE_S = 0.9
@@ -42,7 +46,9 @@ class SparkPlan(TrialPlan):
     harms: tuple[tuple[str, ...], ...] = ()
 
 
-def draw_spark(campaign: int, number: int, settings: dict[str, str], executors: bool) -> SparkPlan:
+def draw_spark(
+    campaign: int, number: int, settings: dict[str, str], executors: bool, kind: str | None = None
+) -> SparkPlan:
     """The plan of a trial: two lives that end badly, and one that comes to the end."""
     chance = random.Random(f"spark/{campaign}/{number}")
     params: dict[str, Any] = {
@@ -59,6 +65,12 @@ def draw_spark(campaign: int, number: int, settings: dict[str, str], executors: 
             **settings,
         },
     }
+    if kind == "spark-slot-zombie":
+        point = TASK_POINTS[number % len(TASK_POINTS)]
+        return SparkPlan(kind, params["seed"], params, (Strike(f"{point}:{1 + chance.randrange(20)}:stop"),))
+    if kind == "spark-stop":
+        point = DRIVER_POINTS[number % len(DRIVER_POINTS)]
+        return SparkPlan(kind, params["seed"], params, (at(chance, point, "stop"),))
     if number % 5 == 4 and not executors:
         point = chance.choice([p for p in POINTS if p not in TASK_POINTS and not p.startswith("gen")])
         strikes = (Strike(f"{point}:{1 + chance.randrange(3)}:stop"),)
@@ -174,7 +186,36 @@ class SparkTrial(Trial):
         self.victims.append((kind, when))
         self.kills.append(when)
 
+    def _slot_zombie(self) -> None:
+        """A slot sleeps, its courier and their daemon die; when others have taken its work over it wakes up."""
+        (sleep,) = self.plan.strikes
+        life = self._start(sleep)
+        zombie = self._stopped_slot(life)
+        if zombie is not None:
+            daemon = zombie.parent().parent()  # of the courier that has started it
+            for process in [daemon, *daemon.children()]:
+                process.kill()
+            self._count("daemon", time.time())
+            self._wait_for_progress(life)
+            zombie.resume()
+            self.points.append(str(sleep.fault).partition(":")[0])
+        life.wait(300)
+        self._note(life, None)
+
+    def _stopped_slot(self, life: Life) -> psutil.Process | None:
+        """The slot that sleeps at its point; None if none has come there before the job was done."""
+        while life.code is None:
+            life.sleep_or_end(0.05)
+            if life.fault_happened:
+                stopped = [p for p in self.spark.processes("slot") if p.status() == psutil.STATUS_STOPPED]
+                if stopped:
+                    return stopped[0]
+        return None
+
     def _zombie(self) -> None:
+        if self.plan.kind == "spark-slot-zombie":
+            self._slot_zombie()
+            return
         (sleep,) = self.plan.strikes
         first = self._start(sleep)
         if first.wait_until_stopped():

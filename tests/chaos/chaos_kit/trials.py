@@ -37,6 +37,7 @@ class Trial:
         self.points: list[str] = []
         self.problems: list[str] = []
         self.fenced = 0
+        self.savepoints = 0
         self._journal: dict[str, dict[str, Any]] = {}
 
     # -- lives ----------------------------------------------------------------------------------------------------
@@ -47,6 +48,12 @@ class Trial:
         try:
             if self.plan.kind.endswith("zombie"):
                 self._zombie()
+            elif self.plan.kind.endswith("stop"):
+                for strike in self.plan.strikes:
+                    self._stop_with_savepoint(strike)
+            elif self.plan.kind == "term":
+                for strike in self.plan.strikes:
+                    self._terminate(strike)
             else:
                 for strike in self.plan.strikes:
                     self._live_until(strike)
@@ -62,6 +69,7 @@ class Trial:
             "mode": self.plan.mode,
             "kills": len(self.kills),
             "fenced": self.fenced,
+            "savepoints": self.savepoints,
             "points": self.points,
             "lives": len(self.nursery.lives),
             "seconds": round(time.time() - began, 3),
@@ -99,7 +107,7 @@ class Trial:
         """Takes the end of a life in."""
         if life.fault_happened and strike is not None and strike.fault is not None:
             self.points.append(strike.fault.partition(":")[0])
-        if life.code == -signal.SIGKILL:
+        if life.code == -signal.SIGKILL or (life.code == -signal.SIGTERM and self.plan.kind == "term"):
             self.kills.append(life.ended or 0.0)
         elif life.code == workload.FENCED:
             self.fenced += 1
@@ -127,6 +135,40 @@ class Trial:
         if "backends" in self.params:  # only a job that keeps state on disk looks for what others left there
             self.params["backends"] = ["rocksdb"] * len(self.params["backends"])
         return self._start()
+
+    # -- ends that are asked for ----------------------------------------------------------------------------------
+
+    def _terminate(self, strike: Strike) -> None:
+        """SIGTERM reaches the driver at the point."""
+        life = self._start(strike)
+        if life.wait_until_stopped():
+            life.send(signal.SIGTERM)
+            life.send(signal.SIGCONT)
+            life.wait()
+            if life.code != -signal.SIGTERM:
+                self.problems.append(f"a driver that got SIGTERM ended with {life.code}: {self._tail(life)}")
+        self._note(life, strike)
+
+    def _stop_with_savepoint(self, strike: Strike) -> None:
+        """The request to stop with a savepoint reaches the driver at the point."""
+        request, answer = self.folder / workload.STOP, self.folder / workload.STOPPED
+        life = self._start(strike)
+        if life.wait_until_stopped():
+            request.touch()
+            life.send(signal.SIGCONT)
+            if self.plan.mode == "killed":
+                life.sleep_or_end(0.001 * (self.plan.seed % 100))
+                if life.code is None:
+                    life.kill()
+            life.wait()
+            request.unlink()
+            if life.code == workload.FINISHED and not answer.exists():
+                self.problems.append(f"a driver did not answer the request to stop: {self._tail(life)}")
+            elif answer.exists() and (path := answer.read_text()) and not (Path(path) / "_metadata").exists():
+                self.problems.append(f"there is no savepoint at {path}")
+            self.savepoints += answer.exists() and bool(answer.read_text())
+            answer.unlink(missing_ok=True)
+        self._note(life, strike)
 
     # -- zombies --------------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ import json
 import os
 import sqlite3
 import sys
+import threading
 from typing import Any
 
 from chaos_kit.file_sink import FolderSink
@@ -24,6 +25,7 @@ from chaos_kit.records import DISORDER, SPLITS, STEP, Record, split_records, wat
 from headrace.cep import CEP, Pattern
 from headrace.checkpoint.errors import FencedError, RestoreRefusedError
 from headrace.common import Configuration, Duration, Row, Time, Types, WatermarkStrategy
+from headrace.common.errors import JobExecutionError
 from headrace.common.serialization import Encoder
 from headrace.common.watermark_strategy import TimestampAssigner
 from headrace.datastream import (
@@ -43,6 +45,8 @@ from headrace.datastream.window import EventTimeSessionWindows, SlidingEventTime
 from headrace.sources.base import Batch, ReaderContext, Source, Split, SplitReader
 
 FINISHED, FENCED, REFUSED, FAILED = 0, 3, 4, 5
+STOP, STOPPED = "stop-request", "stop-answer"
+"""Files of the trial: the request to stop with a savepoint, and the path of the savepoint."""
 GAP, SIZE, SLIDE, NEAR, WITHIN, BEAT = 35, 200, 100, 50, 300, 500
 """Of sessions, sliding windows, the interval join, the pattern and the timers, in milliseconds."""
 SETTINGS = {
@@ -296,13 +300,32 @@ def configuration_of(p: dict[str, Any]) -> Configuration:
     return configuration
 
 
+def stop_when_asked(job: Any, root: str, over: threading.Event) -> None:
+    """Stops the job with a savepoint when there is the file that asks for it; files the answer, empty if it came too late."""
+    while not os.path.exists(os.path.join(root, STOP)):
+        if over.wait(0.005):
+            return
+    path = ""
+    with contextlib.suppress(JobExecutionError):
+        path = job.stop_with_savepoint(False, os.path.join(root, "savepoints"))
+    with open(os.path.join(root, STOPPED), "w") as answer:
+        answer.write(path)
+
+
 def run(p: dict[str, Any]) -> int:
     """One life of the driver."""
     env = StreamExecutionEnvironment.get_execution_environment(configuration_of(p))
     env.set_parallelism(p.get("parallelism", 2))
     build(env, p)
     try:
-        env.execute("chaos")
+        job, over = env.submit("chaos"), threading.Event()
+        watch = threading.Thread(target=stop_when_asked, args=(job, p["root"], over), daemon=True)
+        watch.start()
+        try:
+            job.wait()
+        finally:
+            over.set()
+            watch.join()
     except FencedError as error:
         print(f"fenced: {error}", file=sys.stderr)
         return FENCED

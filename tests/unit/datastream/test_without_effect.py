@@ -10,6 +10,8 @@ import pytest
 from headrace.common import Configuration, Duration
 from headrace.datastream import (
     EmbeddedRocksDBStateBackend,
+    FileSystemCheckpointStorage,
+    JobManagerCheckpointStorage,
     PredefinedOptions,
     SlotSharingGroup,
     StreamExecutionEnvironment,
@@ -48,6 +50,9 @@ CALLS = {
     "set_split_assigner": lambda env: files().set_split_assigner(
         FileSplitAssignerProvider.locality_aware_split_assigner()
     ),
+    "max_state_size": lambda env: JobManagerCheckpointStorage(max_state_size=1000),
+    "file_state_size_threshold": lambda env: FileSystemCheckpointStorage("file:///tmp", file_state_size_threshold=1000),
+    "write_buffer_size": lambda env: FileSystemCheckpointStorage("file:///tmp", write_buffer_size=1000),
 }
 
 
@@ -82,7 +87,7 @@ def test_what_a_call_has_said_is_not_said_again(monkeypatch):
     env = StreamExecutionEnvironment.get_execution_environment()
     with pytest.warns(without_effect.WithoutEffectWarning, match="set_buffer_timeout") as caught:
         env.set_buffer_timeout(5)
-        without_effect.warn_of_options(env.get_configuration().key_set())
+        without_effect.warn_of_options(env.get_configuration().to_dict())
     assert len(caught) == 1
 
 
@@ -100,5 +105,7 @@ def test_switching_off_does_not_warn(monkeypatch):
         warnings.simplefilter("error")
         env.get_checkpoint_config().disable_unaligned_checkpoints()
         env.enable_changelog_state_backend(False)
+        env.get_config().set_use_snapshot_compression(False)
+        without_effect.warn_of_options(env.get_configuration().to_dict())
         env.set_stream_time_characteristic(TimeCharacteristic.EventTime)
         env.from_collection([1]).map(str).slot_sharing_group("g")

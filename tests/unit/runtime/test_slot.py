@@ -17,11 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import cloudpickle
+import psutil
 import pytest
 
 from headrace.common import Configuration
 from headrace.common.errors import JobExecutionError, UserCodeError
 from headrace.datastream import MapFunction, StreamExecutionEnvironment
+from headrace.datastream.functions import CheckpointedFunction
+from headrace.datastream.state import ListStateDescriptor
 from headrace.graph.epoch_plan import build_epoch_plan
 from headrace.runtime.epoch_result import EpochResult, read_frames
 from headrace.runtime.ledger import Ledger
@@ -37,10 +40,11 @@ from headrace.runtime.task.slot_folder import (
     sweep_dead_jobs,
 )
 from headrace.runtime.task.slot_process import end_slots, start_slot
-from headrace.runtime.task.slot_protocol import HAS_SPEC, Request
+from headrace.runtime.task.slot_protocol import HAS_SPEC, Request, TaskName, TimeLimit
 from headrace.runtime.task.state_folder import StateFolder, remove_if_abandoned, sweep_abandoned
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
+NAMES = (TaskName("Map", 0, 2), TaskName("Map", 1, 2))
 
 
 class Job:
@@ -57,6 +61,7 @@ class Job:
         self.state = StateFolder(str(folder), self.id)
         self.spec = make_job_spec(self.id, graph, plan, watermark_records=1000, job_parameters={})
         self.ledger = Ledger(self.id, graph, plan, self.state.path)
+        self.limit: TimeLimit | None = None
         self.shipped = 0
         self._epoch = 0
         self._attempt = 0
@@ -74,8 +79,8 @@ class Job:
             self._epoch, self._attempt = self._epoch + 1, self._attempt + 1
             order = self.ledger.order(self._epoch, records, None)
             tasks = frozenset(partition for _, partition in order.tasks)
-            level = LevelRun(self.id, 0, cloudpickle.dumps(order), tasks, None, 1, self._ship, folder=str(self.folder))
-            return level, self._attempt
+            level = LevelRun(self.id, 0, cloudpickle.dumps(order), tasks, None, 1, self._ship, NAMES)
+            return level._replace(folder=str(self.folder), limit=self.limit), self._attempt
 
     def _ship(self) -> bytes:
         self.shipped += 1
@@ -145,9 +150,75 @@ class Dying(MapFunction):
 def test_a_slot_that_dies_in_an_epoch_fails_the_courier_and_the_retry_is_exact(make_job, tmp_path):
     job = make_job(Dying(str(tmp_path / "mark")))
     assert job.lines(job.run()) == ["1", "2", "3"]
-    with pytest.raises(SlotLostError, match="has died"):
+    with pytest.raises(SlotLostError, match="slot process of 'Map' .subtask 0 of 2. has died"):
         job.run()
     assert job.lines(job.run()) == ["4", "5", "6"]
+
+
+class Sleeping(MapFunction):
+    """Stops its own process, once."""
+
+    def __init__(self, mark: str) -> None:
+        self.mark = mark
+
+    def map(self, value: int) -> int:
+        if value == 5 and not os.path.exists(self.mark):
+            Path(self.mark).touch()
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return value
+
+
+def test_a_slot_that_was_stopped_is_killed_by_its_courier(make_job, tmp_path):
+    job = make_job(Sleeping(str(tmp_path / "mark")))
+    assert job.lines(job.run()) == ["1", "2", "3"]
+    (pid,) = job.pids()
+    job.limit = TimeLimit(0.5, "headrace.task.timeout")
+    with pytest.raises(SlotLostError, match="'Map' .subtask 0 of 2. did not answer and was killed"):
+        job.run()
+    job.limit = None
+    assert job.lines(job.run()) == ["4", "5", "6"]
+    assert job.pids() != [pid]
+
+
+class Counted(Sleeping, CheckpointedFunction):
+    """Counts in operator state."""
+
+    def initialize_state(self, context: Any) -> None:
+        self.state = context.get_operator_state_store().get_list_state(ListStateDescriptor("count", None))
+        self.count = sum(self.state.get())
+
+    def snapshot_state(self, context: Any) -> None:
+        self.state.update([self.count])
+
+    def map(self, value: int) -> Any:
+        self.count += 1
+        return super().map(value), self.count
+
+
+def test_what_a_slot_does_that_slept_while_another_took_its_place_counts_for_nobody(make_job, tmp_path):
+    job = make_job(Counted(str(tmp_path / "mark")))
+    assert job.lines(job.run()) == ["(1, 1)", "(2, 2)", "(3, 3)"]
+    (pid,) = job.pids()
+    level, attempt = job.level(3)
+    late: list[bytes] = []
+    courier = threading.Thread(target=lambda: late.extend(frame for _, frame in level.run(0, attempt, [])))
+    courier.start()
+    wait_for(lambda: psutil.Process(pid).status() == psutil.STATUS_STOPPED)
+
+    elsewhere = level._replace(folder=str(job.folder.with_name("other")))
+    result = read_frames([frame for _, frame in elsewhere.run(0, attempt + 1000, [])])
+    job.ledger.apply(result.acks)
+    assert job.lines(result) == ["(4, 4)", "(5, 5)", "(6, 6)"]
+    end_slots(Path(elsewhere.folder or ""))
+
+    os.kill(pid, signal.SIGCONT)
+    courier.join(20)
+    (ack,) = read_frames(late).acks
+    assert ack.state_file is not None
+    assert Path(job.state.path, ack.state_file.name).exists(), "it has come to its end"
+    assert ack.state_file.name not in {file.name for files in job.ledger.files.values() for file in files}
+    assert job.lines(job.run()) == ["(7, 7)", "(8, 8)", "(9, 9)"]
+    assert job.pids() == [pid], "it was put right by the files"
 
 
 def test_what_is_done_for_a_dead_courier_counts_for_nobody(make_job):

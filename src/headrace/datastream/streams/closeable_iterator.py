@@ -19,6 +19,7 @@ __all__ = ["CloseableIterator"]
 class _Job(Protocol):
     def results(self, collect_id: str) -> Iterator[Any]: ...
     def cancel(self) -> Any: ...
+    def interrupt(self) -> Any: ...
     def wait(self) -> Any: ...
 
 
@@ -78,7 +79,8 @@ class CloseableIterator:
             self._job.wait()
             raise StopIteration("No more data.") from None
         except KeyboardInterrupt:
-            self.close()
+            self._ended = True
+            self._job.interrupt()
             raise
 
     def take(self, limit: int) -> list[Any]:

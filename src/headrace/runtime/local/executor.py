@@ -5,20 +5,31 @@ from __future__ import annotations
 import itertools
 import socket
 from collections import defaultdict
+from collections.abc import Callable
+from functools import partial
 
+from headrace.common.errors import TaskTimeoutError
 from headrace.operators.distributed_cache import DistributedCache
 from headrace.runtime.executor import ExecutorView
 from headrace.runtime.local.files import FilesInProcess
+from headrace.runtime.local.task_thread import TaskThread
 from headrace.runtime.task.frames import DATA, header_of
-from headrace.runtime.task.host import TaskHost
+from headrace.runtime.task.host import TaskHost, failure_frame
 from headrace.runtime.task.job_spec import JobSpec
 from headrace.runtime.task.messages import EpochOrder, TaskId
+from headrace.runtime.task.slot_protocol import TimeLimit
 
 
 class LocalExecutor:
-    """The executor for fast tests: no JVM, no other process."""
+    """The executor for fast tests: no JVM, no other process.
 
-    def __init__(self) -> None:
+    If the program limits the time of tasks they run in a thread of their own, which is left to itself when the time is over:
+    its functions are closed when it comes back.
+    """
+
+    def __init__(self, in_thread: bool = False) -> None:
+        self._in_thread = in_thread
+        self._thread: TaskThread | None = None
         self._attempts = itertools.count(1)
         self._files = FilesInProcess()
         self._interrupted = False
@@ -27,7 +38,7 @@ class LocalExecutor:
         """Makes the job known."""
         self._spec = spec
         self._files.use(spec.files)
-        self._host = TaskHost(spec, DistributedCache(self._files.cached))
+        self._host = self._new_host()
 
     def run_epoch(self, order: EpochOrder) -> list[bytes]:
         """Runs level by level; a failure ends the epoch at once."""
@@ -46,9 +57,27 @@ class LocalExecutor:
                 if task_id not in order.tasks or self._interrupted:
                     continue
                 frames = inbox.pop(task_id, [])
-                if not self._host.run(order, task_id, next(self._attempts), frames, send):
+                run = partial(self._host.run, order, task_id, next(self._attempts), frames, send)
+                try:
+                    limit = order.time_limit if self._in_thread else None
+                    done = run() if limit is None else self._run_in_time(run, limit)
+                except TaskTimeoutError as error:
+                    return [*control, failure_frame(task_id, next(self._attempts), error)]
+                if not done:
                     return control
         return control
+
+    def _run_in_time(self, run: Callable[[], bool], limit: TimeLimit) -> bool:
+        if self._thread is None:
+            self._thread = TaskThread()
+        try:
+            return self._thread.run(run, limit, left_alone=self._host.close)
+        except TaskTimeoutError:
+            self._thread, self._host = None, self._new_host()
+            raise
+
+    def _new_host(self) -> TaskHost:
+        return TaskHost(self._spec, DistributedCache(self._files.cached))
 
     def interrupt(self) -> None:
         """The current task ends its epoch, no other one starts."""
@@ -57,8 +86,9 @@ class LocalExecutor:
     def close(self) -> None:
         """Closes all functions; the first failure is raised."""
         try:
-            errors = self._host.close()
+            errors = self._host.close() if self._thread is None else self._thread.end(self._host.close)
         finally:
+            self._thread = None
             self._files.leave()
         if errors:
             raise errors[0]

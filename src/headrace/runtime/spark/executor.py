@@ -15,7 +15,7 @@ from headrace.runtime.epoch_result import read_frames
 from headrace.runtime.executor import ExecutorView
 from headrace.runtime.spark.context import spark_context
 from headrace.runtime.spark.failures import as_epoch_error
-from headrace.runtime.spark.settings import is_local
+from headrace.runtime.spark.settings import check_speculation, is_local
 from headrace.runtime.spark.stages import StageLine
 from headrace.runtime.spark.worker import EndSlots, RunLevel, SpecBytes
 from headrace.runtime.task.courier import LevelRun
@@ -35,6 +35,7 @@ class SparkExecutor:
         """`python` is the interpreter that functions run in, if the program asks for one of its own."""
         self._python = python
         self._context = spark_context(given, configuration)
+        check_speculation(str(self._context.master), self._context.getConf().get("spark.speculation"))
         self._local = is_local(str(self._context.master))
         self._line: StageLine | None = None
         self._unfinished = False
@@ -46,6 +47,7 @@ class SparkExecutor:
         A job that was rescaled is started again: its stages have other partitions then, and its slots are new ones.
         """
         self._spec = spec
+        self._names = [tuple(spec.task_name(v.index, p) for p in range(v.partitions)) for v in spec.plan.levels]
         self._line = None
         self._used = set()
         self._group = f"headrace-{spec.job_id}"
@@ -90,9 +92,11 @@ class SparkExecutor:
                 next_partitions=following,
                 slots=self._slots,
                 spec=spec,
+                names=self._names[level.index],
                 folder=str(self._folder) if self._local else None,
                 python=self._python,
                 python_in_archive=self._spec.files.has_in_archive(self._python),
+                limit=order.time_limit,
             )
             functions.append((RunLevel(run), following))
         return functions

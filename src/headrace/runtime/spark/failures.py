@@ -47,6 +47,7 @@ def as_epoch_error(error: Exception) -> HeadraceError:
     return _setup_error(text) or (
         EpochLostError(
             "A process of the job died, again and again",
+            operator_name=_operator(text),
             seen=_reason(text),
             remedy="see above for what it said; if it was killed for its memory, give it less to hold or more to use; "
             "if a library crashes it, find the record with the local executor (headrace.executor: local).",
@@ -82,6 +83,16 @@ def _setup_error(text: str) -> HeadraceError | None:
     if "must be a directory of user" in text:
         return ConfigurationError("The folder of the job's slot processes is not private", seen=_reason(text))
     return None
+
+
+def _operator(text: str) -> str | None:
+    """The operators of the task whose slot has died.
+
+    >>> _operator("SlotLostError: the slot process of 'Map -> Filter' (subtask 0 of 2) has died")
+    'Map -> Filter'
+    """
+    found = re.search(r"the slot process of (['\"])(.+)\1 \(subtask ", text)
+    return None if found is None else found.group(2)
 
 
 def _message_of(error: Exception) -> str:

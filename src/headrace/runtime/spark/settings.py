@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 
+from headrace.common.errors import ConfigurationError
+
 _DEFAULTS = {
     "spark.app.name": "headrace",
     "spark.ui.enabled": "false",
@@ -19,6 +21,8 @@ _DEFAULTS = {
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
     "spark.driver.memory": "1g",
+    # Whatever spark-defaults.conf says: see `check_speculation`.
+    "spark.speculation": "false",
     # Old epochs leave broadcasts behind that only a garbage collection finds.
     "spark.cleaner.periodicGC.interval": "1min",
 }
@@ -62,6 +66,30 @@ def is_local(master: str) -> bool:
     (True, False, False)
     """
     return master == "local" or master.startswith("local[")
+
+
+def check_speculation(master: str, speculation: str | None) -> None:
+    """Refuses a context on which Spark would run a task twice at the same time.
+
+    What the driver counts would still be right: it takes one attempt of each subtask. But the second attempt would load all
+    state of the subtask in another executor, and what functions do outside of headrace would be done twice in each epoch.
+
+    >>> check_speculation("local[2,4]", "true")  # where Spark itself does not speculate
+    >>> check_speculation("spark://host:7077", "true")
+    Traceback (most recent call last):
+    ...
+    headrace.common.errors.ConfigurationError: Jobs do not run on a SparkContext with speculation [CONFIGURATION]
+      seen:     spark.speculation=true
+      expected: functions that run once in each epoch, and state that is loaded once
+      remedy:   set spark.speculation to false for this application; headrace.task.timeout ends tasks that hang
+    """
+    if speculation is not None and speculation.strip().lower() == "true" and not is_local(master):
+        raise ConfigurationError(
+            "Jobs do not run on a SparkContext with speculation",
+            seen=f"spark.speculation={speculation}",
+            expected="functions that run once in each epoch, and state that is loaded once",
+            remedy="set spark.speculation to false for this application; headrace.task.timeout ends tasks that hang",
+        )
 
 
 @contextmanager

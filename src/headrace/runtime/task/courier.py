@@ -7,9 +7,11 @@ new slot starts from the task's state files. Imports next to nothing: every Pyth
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import pickle
+import signal
 import socket
 import sys
 import time
@@ -24,13 +26,16 @@ from headrace.runtime.task.slot_folder import (
     job_folder,
     living_slot,
     socket_path,
+    stack_path,
     start_lock,
 )
 from headrace.runtime.task.slot_process import START_SECONDS, start_slot
-from headrace.runtime.task.slot_protocol import NEEDS_SPEC, Request
+from headrace.runtime.task.slot_protocol import NEEDS_SPEC, STACK_SIGNAL, TIMEOUT_GRACE, Request, TaskName, TimeLimit
 from headrace.runtime.task.wire import END_OF_FRAMES, Wire
 
 _CONNECT_ATTEMPTS = 3
+_OPERATORS = os.path.join("headrace", "operators", "")
+"""In the path of what calls user code."""
 
 
 class SlotLostError(Exception):
@@ -51,12 +56,16 @@ class LevelRun(NamedTuple):
     slots: int
     spec: Callable[[], bytes]
     """Gives the pickled JobSpec; called only for a new slot."""
+    names: tuple[TaskName, ...]
+    """Of the tasks of the level, by partition."""
     folder: str | None = None
     """The folder of the job's slots, where the driver knows it (it runs on the same machine)."""
     python: str | None = None
     """The interpreter of the slots that the program asked for; None is the one that the courier runs in."""
     python_in_archive: bool = False
     """Whether it is inside of an archive of the job."""
+    limit: TimeLimit | None = None
+    """How long a task of the level may take; None: for ever."""
 
     def run(self, partition: int, attempt: int, incoming: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
         """Runs the task of a partition: gives (partition of the next level, frame)."""
@@ -87,10 +96,13 @@ class LevelRun(NamedTuple):
             yield partition % n, frame
 
     def _through_slot(self, partition: int, attempt: int, frames: list[bytes]) -> Iterator[bytes]:
-        task_id = (self.level, partition)
+        request = Request(self.order, (self.level, partition), attempt, self.limit)
         folder = job_folder(self.run_id) if self.folder is None else Path(self.folder)
+        slot, name = partition % self.slots, self.names[partition]
+        accepted = False
         try:
-            with self._accepted(folder, partition % self.slots, Request(self.order, task_id, attempt)) as wire:
+            with self._accepted(folder, slot, request) as wire:
+                accepted = True
                 for frame in frames:
                     wire.send(frame)
                 wire.send(END_OF_FRAMES)
@@ -98,10 +110,22 @@ class LevelRun(NamedTuple):
                 frames.clear()
                 while frame := wire.receive():
                     yield frame
+        except TimeoutError:
+            stack = kill_slot(folder, slot)
+            if not stack or not accepted:
+                raise _lost(f"the slot process of {name} did not answer and was killed") from None
+            yield self._timed_out(request, name, stack)
         except (EOFError, ConnectionError):
-            text = f"the slot process of task {task_id} of run {self.run_id} has died"
-            sys.stderr.write(f"headrace: {text} (was it killed, for its memory?); the task is run again\n")
-            raise SlotLostError(text) from None
+            raise _lost(f"the slot process of {name} has died") from None
+
+    def _timed_out(self, request: Request, name: TaskName, stack: str) -> bytes:
+        """The failure of a task whose slot could not send it."""
+        from headrace.common.errors import TaskTimeoutError
+        from headrace.runtime.task.host import failure_frame
+
+        assert self.limit is not None, "only then a courier does not wait for ever"
+        error = TaskTimeoutError.after(*self.limit, stack=stack, operator_name=name.operators, subtask=name.subtask)
+        return failure_frame(request.task_id, request.attempt, error)
 
     def _python_in(self, folder: Path) -> str | None:
         """The interpreter for a new slot of the executor with this folder; unpacks it if nobody has yet."""
@@ -118,9 +142,15 @@ class LevelRun(NamedTuple):
         for attempts_left in reversed(range(_CONNECT_ATTEMPTS)):
             wire = connect(folder, index, self._python_in)
             try:
+                if self.limit is not None:  # its other tasks of the level may come first
+                    before = -(-len(self.tasks) // self.slots)
+                    wire.wait_at_most(before * self.limit.seconds + TIMEOUT_GRACE)
                 wire.send(pickle.dumps(request))
                 wire.flush()
-                if wire.receive() == NEEDS_SPEC:
+                answer = wire.receive()
+                if self.limit is not None:
+                    wire.wait_at_most(self.limit.seconds + TIMEOUT_GRACE)
+                if answer == NEEDS_SPEC:
                     wire.send(self.spec())
                 return wire
             except (EOFError, ConnectionError):
@@ -160,6 +190,31 @@ def connect(job: Path, index: int, python: Callable[[Path], str | None] = _same_
             else:  # started by a courier that died over it
                 time.sleep(0.01)
     return wire
+
+
+def kill_slot(job: Path, index: int) -> str:
+    """Kills slot `index` of this executor with all that it has started; gives where it was, if it could say that."""
+    folder = executor_folder(job, _daemon())
+    pid = living_slot(folder, index)
+    if not pid:
+        return ""
+    stack = ""
+    with contextlib.suppress(OSError):
+        path = stack_path(folder, index)
+        os.kill(pid, STACK_SIGNAL)
+        deadline = time.monotonic() + TIMEOUT_GRACE
+        while not stack and time.monotonic() < deadline:
+            time.sleep(0.05)
+            stack = path.read_text()
+        path.unlink()  # the next one has a file of its own
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)  # a slot leads a group of its own
+    return stack.partition(_OPERATORS)[0].rpartition("\n")[0] or stack
+
+
+def _lost(text: str) -> SlotLostError:
+    sys.stderr.write(f"headrace: {text} (was it killed, for its memory?); the task is run again\n")
+    return SlotLostError(text)
 
 
 def _daemon() -> int:

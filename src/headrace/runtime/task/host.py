@@ -10,6 +10,7 @@ import contextlib
 import os
 import pickle
 import socket
+import traceback
 from pathlib import Path
 
 from headrace.common.errors import HeadraceError
@@ -41,12 +42,14 @@ class TaskHost:
         An exit or an interrupt out of user code is a failure of user code: it must not end the process.
         """
         level, partition = task_id
+        task: Task | None = None
         try:
             task = self._task(order, task_id)
             ack = task.run_epoch(order, attempt, frames, send)
         except (Exception, SystemExit, KeyboardInterrupt) as error:
+            task = None
             self._discard(task_id)
-            send(level, partition, failure_frame(task_id, attempt, as_headrace_error(error)))
+            send(level, partition, failure_frame(task_id, attempt, self._failure(error, task_id)))
             return False
         if all(v.ended for v in ack.vertices):
             self._tasks.pop(task_id)
@@ -71,6 +74,14 @@ class TaskHost:
             self._discard(task_id)
             task = self._tasks[task_id] = Task(self._spec, task_id, order, self._files, self._backends)
         return task
+
+    def _failure(self, error: BaseException, task_id: TaskId) -> HeadraceError:
+        if isinstance(error, MemoryError):
+            traceback.clear_frames(error.__traceback__)  # they may hold what has filled the memory
+        failure = as_headrace_error(error)
+        if failure.operator_name is None:
+            failure.operator_name = self._spec.task_name(*task_id).operators
+        return failure
 
     def _discard(self, task_id: TaskId) -> None:
         task = self._tasks.pop(task_id, None)

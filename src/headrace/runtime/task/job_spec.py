@@ -20,6 +20,7 @@ from headrace.graph.job_graph import JobEdge, JobGraph, JobVertex
 from headrace.graph.partitioners import KeyGroup
 from headrace.runtime.task.job_files import JobFiles
 from headrace.runtime.task.keyed_backends import BackendSettings
+from headrace.runtime.task.slot_protocol import TaskName
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,14 @@ class JobSpec:
     files: JobFiles = field(default_factory=JobFiles)
     backend: BackendSettings = field(default_factory=BackendSettings)
     latency: LatencySettings = field(default_factory=LatencySettings)
+    names: dict[str, str] = field(default_factory=dict)
+    """Of the vertices, as users know them."""
+
+    def task_name(self, level: int, partition: int) -> TaskName:
+        """Who a task is, for users."""
+        group, subtask = self.plan.levels[level].locate(partition)
+        names = [self.names.get(vertex, vertex) for vertex in group.vertices]
+        return TaskName(", ".join(names), subtask, group.parallelism)
 
     def load_vertex(self, vertex: str) -> tuple[JobVertex, tuple[JobEdge, ...]]:
         """A fresh copy of a vertex and its outgoing edges, user functions included."""
@@ -109,6 +118,7 @@ def make_job_spec(
         files=files or JobFiles(),
         backend=backend or BackendSettings(),
         latency=latency or LatencySettings(),
+        names={v.id: v.name for v in graph.vertices.values()},
     )
 
 

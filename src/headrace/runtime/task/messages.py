@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from headrace.common.accumulators import Accumulator
 from headrace.operators.source import ReadBudget, SplitPosition
 from headrace.runtime.task.process_facts import ProcessFacts
+from headrace.runtime.task.slot_protocol import TimeLimit
 from headrace.runtime.task.vertex_meter import HotKeyGroup, OperatorReport
 from headrace.sinks.base import Handle
 from headrace.state.files import StateFile
@@ -98,6 +99,8 @@ class EpochOrder:
     """Whether sources end now, as if their input had."""
     sampled: frozenset[str] = frozenset()
     """Vertices whose user code is to be sampled for flame graphs."""
+    time_limit: TimeLimit | None = None
+    """In which each task must have done its part."""
 
     def of_level(self, level: int) -> EpochOrder:
         """The part that the tasks of one level need."""

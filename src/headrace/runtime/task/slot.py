@@ -21,6 +21,7 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -33,15 +34,18 @@ from headrace.runtime.task.slot_folder import (
     living_slots,
     remove_folder,
     socket_path,
+    stack_path,
 )
 from headrace.runtime.task.slot_process import CLOSE_SECONDS, READY
-from headrace.runtime.task.slot_protocol import HAS_SPEC, NEEDS_SPEC, Request
+from headrace.runtime.task.slot_protocol import HAS_SPEC, NEEDS_SPEC, Request, TimeLimit
 from headrace.runtime.task.state_folder import remove_if_abandoned
 from headrace.runtime.task.wire import END_OF_FRAMES, Wire
 
 if TYPE_CHECKING:
+    from headrace.common.errors import HeadraceError
     from headrace.runtime.task.host import TaskHost
     from headrace.runtime.task.messages import EpochOrder
+    from headrace.runtime.task.task_deadline import TaskDeadline
 
 
 class SlotEnding(BaseException):
@@ -51,10 +55,12 @@ class SlotEnding(BaseException):
 class Slot:
     """One slot process."""
 
-    def __init__(self, folder: Path) -> None:
-        """`folder` is where the executor's slots unpack the files of the job."""
+    def __init__(self, folder: Path, index: int) -> None:
+        """`folder` is that of the executor's slots, of which this is the one with the number `index`."""
         self.state_directory: str | None = None
-        self._folder = folder
+        self._files = files_folder(folder)
+        self._stacks = stack_path(folder, index)
+        self._deadline: TaskDeadline | None = None
         self._host: TaskHost | None = None
         self._memory = _Memory()
 
@@ -72,16 +78,43 @@ class Slot:
         wire.flush()
         shipped = wire.receive() if self._host is None else b""
         frames = wire.receive_all()
+        if request.limit is None:
+            self._run(request, shipped, frames, wire.send)
+            _end(wire)
+        else:
+            self._run_in_time(request, request.limit, shipped, frames, wire)
+
+    def _run(self, request: Request, shipped: bytes, frames: list[bytes], send: Callable[[bytes], None]) -> None:
         try:
             host = self._host = self._host or self._start(shipped)
             order: EpochOrder = pickle.loads(request.order)  # noqa: S301 - from the job's own driver
         except Exception as error:
-            wire.send(_failure(request, error))
+            send(_failure(request, error))
         else:
             self.state_directory = order.state_directory
-            host.run(order, request.task_id, request.attempt, frames, lambda level, partition, frame: wire.send(frame))
-        wire.send(END_OF_FRAMES)
-        wire.flush()
+            host.run(order, request.task_id, request.attempt, frames, lambda level, partition, frame: send(frame))
+
+    def _run_in_time(self, request: Request, limit: TimeLimit, shipped: bytes, frames: list[bytes], wire: Wire) -> None:
+        """The same, but the process ends with the task's failure when the time is over."""
+        from headrace.runtime.task.task_deadline import TaskDeadline
+
+        deadline = self._deadline = self._deadline or TaskDeadline(self._stacks)
+
+        def send(frame: bytes) -> None:
+            with deadline.lock:
+                wire.send(frame)
+
+        def fail(error: HeadraceError) -> None:
+            wire.send(_failure(request, error))
+            _end(wire)
+
+        deadline.start(limit, fail)
+        try:
+            self._run(request, shipped, frames, send)
+        finally:
+            with deadline.lock:
+                deadline.stop()
+        _end(wire)
 
     def _start(self, shipped: bytes) -> TaskHost:
         from headrace.operators.distributed_cache import DistributedCache
@@ -92,20 +125,25 @@ class Slot:
 
         use_quick_json()
         spec: JobSpec = pickle.loads(shipped)  # noqa: S301 - the job's own code
-        files = unpack_files(spec.files, self._folder)
+        files = unpack_files(spec.files, self._files)
         sys.path[:0] = files.import_paths
         sys.path += [entry for entry in spec.python_path if entry not in sys.path]
         directory = files.working_directory or spec.working_directory
         if os.path.isdir(directory):
             os.chdir(directory)
         self._memory.start()
-        return TaskHost(spec, DistributedCache(files.cached), self._folder.parent)
+        return TaskHost(spec, DistributedCache(files.cached), self._files.parent)
 
     def close(self) -> None:
         """Closes the functions."""
         if self._host is not None:
             for error in self._host.close():
                 sys.stderr.write(f"headrace: error while closing a function:\n{error}\n")
+
+
+def _end(wire: Wire) -> None:
+    wire.send(END_OF_FRAMES)
+    wire.flush()
 
 
 def _failure(request: Request, error: Exception) -> bytes:
@@ -192,7 +230,7 @@ def main(folder: Path, index: int, daemon: int, ready: int) -> None:
     if not mark.take():
         raise SystemExit(f"headrace: slot {index} in {folder} is there already")
     mark.keep()
-    slot, ending = Slot(files_folder(folder)), Ending()
+    slot, ending = Slot(folder, index), Ending()
     try:
         ending.listen(daemon)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:

@@ -59,6 +59,11 @@ def socket_path(folder: Path, index: int) -> Path:
     return folder / f"slot-{index}.sock"
 
 
+def stack_path(folder: Path, index: int) -> Path:
+    """Where slot `index` says what it was doing, if it had to be ended in the midst of it."""
+    return folder / f"slot-{index}.stack"
+
+
 def start_lock(folder: Path, index: int) -> Path:
     """The lock of whoever starts slot `index`."""
     return folder / f"slot-{index}.lock"

@@ -6,9 +6,36 @@ the task's frames up to an empty one; 4. the slot sends the task's frames up to 
 
 from __future__ import annotations
 
+import signal
 from typing import NamedTuple
 
 NEEDS_SPEC, HAS_SPEC = b"needs spec", b"has spec"
+TIMEOUT_GRACE = 2.0
+"""Seconds after a task's time is over: if its slot has not ended itself by then, its courier does."""
+STACK_SIGNAL = signal.SIGUSR2
+"""Lets a slot that can do nothing else write down where it is."""
+
+
+class TimeLimit(NamedTuple):
+    """How many seconds a task may take in an epoch, and the option that says so."""
+
+    seconds: float
+    option: str
+
+
+class TaskName(NamedTuple):
+    """Who a task is, for users: the operators of its vertices, and which of how many subtasks.
+
+    >>> str(TaskName("Map -> Filter", 0, 2))
+    "'Map -> Filter' (subtask 0 of 2)"
+    """
+
+    operators: str
+    subtask: int
+    parallelism: int
+
+    def __str__(self) -> str:
+        return f"{self.operators!r} (subtask {self.subtask} of {self.parallelism})"
 
 
 class Request(NamedTuple):
@@ -17,3 +44,4 @@ class Request(NamedTuple):
     order: bytes
     task_id: tuple[int, int]
     attempt: int
+    limit: TimeLimit | None = None

@@ -18,6 +18,10 @@ class Wire:
         self._reader = connection.makefile("rb", buffering=_CHUNK)
         self._writer = connection.makefile("wb", buffering=_CHUNK)
 
+    def wait_at_most(self, seconds: float) -> None:
+        """Lets what waits for the other side for longer raise TimeoutError."""
+        self._connection.settimeout(seconds)
+
     def send(self, message: bytes) -> None:
         """Sends a message (buffered)."""
         self._writer.write(_LENGTH.pack(len(message)))

@@ -1,0 +1,124 @@
+"""Ends the process of a slot whose task takes longer than it may, and tells where it was.
+
+1. When the time is over, a thread of the slot finds the operator and the user code that the task is in, reports that as the
+task's failure, and kills the process with all that it has started. 2. Code that does not let go of the interpreter (a regular
+expression that never comes to an end) keeps that thread from running: a little later the courier kills the process. Before
+that it sends a signal at which Python's fault handler, which needs no interpreter, writes the stack into a file. 3. A process
+that is stopped does not even that: it is killed, and the task is run again.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import math
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple
+
+from headrace.common.errors import HeadraceError, TaskTimeoutError
+from headrace.operators.base import Operator
+from headrace.runtime.task.slot_protocol import STACK_SIGNAL, TimeLimit
+
+__all__ = ["TaskDeadline", "timeout_error"]
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def timeout_error(thread_id: int, limit: TimeLimit) -> TaskTimeoutError:
+    """What to say of a task that runs in this thread and is not done in time."""
+    innermost = sys._current_frames().get(thread_id)  # noqa: SLF001 - there is no public way
+    operator, stack = _place(innermost)
+    if operator is None:
+        return TaskTimeoutError.after(*limit, stack=stack)
+    context = operator.context
+    return TaskTimeoutError.after(
+        *limit, stack=stack, operator_name=context.name, uid=context.uid, subtask=context.task.subtask
+    )
+
+
+def _place(innermost: FrameType | None) -> tuple[Operator | None, str]:
+    """The operator that a stack is in, and the part of the stack that is user code; all of it where there is none."""
+    inside = 0
+    frame = innermost
+    while frame is not None:
+        own = frame.f_code.co_filename.startswith(_PACKAGE) and "self" in frame.f_code.co_varnames
+        if own and isinstance(operator := frame.f_locals.get("self"), Operator) and hasattr(operator, "context"):
+            return operator, _text(innermost, inside)
+        inside += 1
+        frame = frame.f_back
+    return None, _text(innermost, inside)
+
+
+def _text(innermost: FrameType | None, depth: int) -> str:
+    frames = traceback.extract_stack(innermost)[-depth:] if depth else []
+    of_user = [frame for frame in frames if not frame.filename.startswith(_PACKAGE)]
+    lines = traceback.format_list(of_user or frames)
+    return "".join(["Where the task was (most recent call last):\n", *lines]).rstrip("\n")
+
+
+class _Watched(NamedTuple):
+    """A task that is running: until when it may, in which thread, and what to call if it is not done then."""
+
+    until: float
+    limit: TimeLimit
+    thread_id: int
+    fail: Callable[[HeadraceError], None]
+
+
+class TaskDeadline:
+    """Watches over the tasks of one slot process, one at a time.
+
+    The thread that watches is woken only if it would sleep for too long: most tasks begin and end without it.
+    """
+
+    def __init__(self, stacks: Path) -> None:
+        """`stacks` is the file for what the fault handler writes."""
+        self.lock = threading.Lock()
+        """Held by whoever sends: a failure goes out between two whole frames."""
+        self._task: _Watched | None = None
+        self._wakes = threading.Condition()
+        self._wakes_at = math.inf
+        faulthandler.register(STACK_SIGNAL, file=open(stacks, "w"), all_threads=False)
+        threading.Thread(target=self._watch, name="headrace-deadline", daemon=True).start()
+
+    def start(self, limit: TimeLimit, fail: Callable[[HeadraceError], None]) -> None:
+        """The thread that calls has so much time; then `fail` is called with the lock held, and the process ends."""
+        until = time.monotonic() + limit.seconds
+        self._task = _Watched(until, limit, threading.get_ident(), fail)
+        with self._wakes:
+            if until < self._wakes_at:
+                self._wakes.notify()
+
+    def stop(self) -> None:
+        """The task is done; called with the lock held."""
+        self._task = None
+
+    def _watch(self) -> None:
+        while True:
+            task = self._overdue()
+            error = timeout_error(task.thread_id, task.limit)
+            with self.lock:
+                if self._task is not task:
+                    continue  # it was done at the last moment
+                try:
+                    task.fail(error)
+                finally:
+                    # The whole group: the function may wait for a program that it has started.
+                    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+    def _overdue(self) -> _Watched:
+        """Waits for a task that is not done in time."""
+        with self._wakes:
+            while True:
+                task, now = self._task, time.monotonic()
+                if task is not None and task.until <= now:
+                    return task
+                self._wakes_at = math.inf if task is None else task.until
+                self._wakes.wait(None if task is None else task.until - now)
