@@ -46,7 +46,10 @@ def read_durability(configuration: Configuration) -> DurabilityOptions:
     False
     """
     interval = configuration.get(keys.CHECKPOINT_INTERVAL)
-    retention = (_value(configuration, keys.CHECKPOINT_RETENTION)).upper()
+    # Exactly once is at least once, too, and the directory decides the storage: only the names are checked.
+    _value(configuration, keys.CHECKPOINT_MODE)
+    configuration.get(keys.CHECKPOINT_STORAGE)
+    retention = _value(configuration, keys.CHECKPOINT_RETENTION)
     claim_mode = _value(configuration, keys.RESTORE_CLAIM_MODE).upper()
     if claim_mode not in _CLAIM_MODES:
         raise ConfigurationError(
