@@ -110,7 +110,7 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "errors": ("Errors", ("headrace.common.errors",)),
     "cep": ("Patterns over streams", ("headrace.cep",)),
     "metrics": ("Metrics and reporters", ("headrace.metrics", "headrace.metrics.reporters")),
-    "testing": ("The test kit", ("headrace.testing",)),
+    "testing": ("The test kit", ("headrace.testing", "headrace.testing.test_case_utils")),
     "more": ("Other names", ("headrace.datastream", "headrace.common")),
 }
 

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from headrace.common import Types
+from headrace.common import Encoder, Types
 from headrace.datastream import SlotSharingGroup
+from headrace.datastream.connectors.file_system import FileSink, StreamingFileSink
 from headrace.testing import CollectingSink
 
 SINK = CollectingSink()
@@ -204,3 +205,34 @@ def test_the_plan_can_be_drawn(env):
     env.from_collection([1]).key_by(lambda x: x).sum().print()
     assert env.draw().splitlines()[0] == "flowchart LR"
     assert "HASH" in env.draw() and "digraph" in env.draw("graphviz")
+
+
+@pytest.mark.parametrize(("name", "shown"), [(None, "Sink"), ("files", "files")])
+def test_writer_and_committer_of_a_sink(env, name, shown):
+    sink = FileSink.for_row_format("/tmp/unused", Encoder.simple_string_encoder()).build()
+    handle = env.from_collection(["a"], Types.STRING()).sink_to(sink)
+    if name:
+        handle.name(name)
+    assert handle.get_name() == shown
+    assert [(n["type"], n["contents"], n["pact"], n["parallelism"]) for n in nodes(env)[1:]] == [
+        (f"{shown}: Writer", f"{shown}: Writer", "Operator", 2),
+        (f"{shown}: Committer", f"{shown}: Committer", "Operator", 2),
+    ]
+    assert nodes(env)[2]["predecessors"] == [{"id": nodes(env)[1]["id"], "ship_strategy": "FORWARD", "side": "second"}]
+
+
+def test_a_sink_of_add_sink_is_one_node(env):
+    sink = StreamingFileSink.for_row_format("/tmp/unused", Encoder.simple_string_encoder()).build()
+    env.from_collection(["a"], Types.STRING()).add_sink(sink).name("files")
+    assert [(n["type"], n["pact"]) for n in nodes(env)[1:]] == [("Sink: files", "Data Sink")]
+
+
+def test_the_steps_of_a_custom_exchange_stand_before_its_reader(env):
+    env.from_collection([1], Types.INT()).partition_custom(lambda k, n: 0, lambda x: x).map(lambda x: x).add_sink(SINK)
+    assert [n["type"] for n in nodes(env)] == [
+        "Source: Collection Source",
+        "_partition_custom_map_operator",
+        "_keyed_stream_values_operator",
+        "Map",
+        "Sink: Unnamed",
+    ]

@@ -134,7 +134,8 @@ def test_map_state_reads_like_a_dict(both, collected):
         def process_element(self, value, ctx):
             seen = [self.map.is_empty(), value[0] in self.map, self.map.contains(value[0]), self.map.get(99)]
             self.map[value[0]] = 1
-            self.map.put_all({value[0] + 1: 2})
+            self.map.put_all({value[0] + 1: 3})
+            self.map.put_all([(value[0] + 1, 2)])
             seen += [self.map[value[0]], len(list(self.map.keys())), sorted(self.map.values())]
             del self.map[value[0]]
             self.map.remove(-1)

@@ -86,7 +86,12 @@ class PatternStream:
         timeout_fn: Any = None,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Give one result per match; with a tag and a timeout function, one per timed-out match in a side output."""
+        """Give one result per match; with a tag and a timeout function, one per timed-out match in a side output.
+
+        The arguments may also come in the order of Flink's Java API: the tag, the timeout function, the select function.
+        """
+        given = select_function, timeout_tag, timeout_fn, output_type
+        select_function, timeout_tag, timeout_fn, output_type = _arguments(*given)
         message = "The input must be a PatternSelectFunction or a callable function"
         check_or_callable(select_function, PatternSelectFunction, message)
         check_pair(timeout_tag, timeout_fn, PatternTimeoutFunction)
@@ -99,7 +104,12 @@ class PatternStream:
         timeout_fn: Any = None,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Give any number of results per match, and per timed-out match in a side output."""
+        """Give any number of results per match, and per timed-out match in a side output.
+
+        The arguments may also come in the order of Flink's Java API, as those of `select`.
+        """
+        given = flat_select_function, timeout_tag, timeout_fn, output_type
+        flat_select_function, timeout_tag, timeout_fn, output_type = _arguments(*given)
         message = "The input must be a PatternFlatSelectFunction or a callable function"
         check_or_callable(flat_select_function, PatternFlatSelectFunction, message)
         check_pair(timeout_tag, timeout_fn, PatternFlatTimeoutFunction)
@@ -121,6 +131,17 @@ class PatternStream:
             **changes,
         }
         return PatternStream(self._stream, self._pattern, **settings)
+
+
+def _arguments(function: Any, tag: Any, timeout: Any, type_info: Any) -> tuple[Any, Any, Any, Any]:
+    """The arguments of select and flat_select in one order, whether they came in this one or in that of the Java API."""
+    if isinstance(tag, TypeInformation):
+        return function, None, timeout, tag
+    if not isinstance(function, OutputTag):
+        return function, tag, timeout, type_info
+    if isinstance(timeout, TypeInformation):
+        return type_info, function, tag, timeout
+    return timeout, function, tag, type_info
 
 
 def _no_key(event: Any) -> int:

@@ -23,7 +23,7 @@ ROCKSDB_MEMORY = _key("state.backend.rocksdb.memory.fixed-per-slot").memory_type
 
 _CHECKPOINTING = "execution.checkpointing."
 CHECKPOINT_INTERVAL = _key(_CHECKPOINTING + "interval").duration_type().no_default_value()
-CHECKPOINT_MODE = _key(_CHECKPOINTING + "mode").string_type().default_value("EXACTLY_ONCE")
+CHECKPOINT_MODE = _key(_CHECKPOINTING + "mode").enum_type("EXACTLY_ONCE", "AT_LEAST_ONCE").default_value("EXACTLY_ONCE")
 CHECKPOINT_TIMEOUT = _key(_CHECKPOINTING + "timeout").duration_type().default_value(Duration.of_minutes(10))
 CHECKPOINT_MIN_PAUSE = _key(_CHECKPOINTING + "min-pause").duration_type().default_value(Duration.of_millis(0))
 CHECKPOINT_MAX_CONCURRENT = _key(_CHECKPOINTING + "max-concurrent-checkpoints").int_type().default_value(1)
@@ -31,7 +31,7 @@ CHECKPOINT_TOLERABLE_FAILURES = _key(_CHECKPOINTING + "tolerable-failed-checkpoi
 CHECKPOINT_PREFERRED = _key(_CHECKPOINTING + "prefer-checkpoint-for-recovery").boolean_type().default_value(False)
 CHECKPOINT_RETENTION = (
     _key(_CHECKPOINTING + "externalized-checkpoint-retention")
-    .string_type()
+    .enum_type("DELETE_ON_CANCELLATION", "RETAIN_ON_CANCELLATION", "NO_EXTERNALIZED_CHECKPOINTS")
     .default_value("NO_EXTERNALIZED_CHECKPOINTS")
 )
 CHECKPOINT_UNALIGNED = (
@@ -48,7 +48,10 @@ CHECKPOINT_ALIGNED_TIMEOUT = (
     .with_fallback_keys(_CHECKPOINTING + "alignment-timeout")
 )
 CHECKPOINT_STORAGE = (
-    _key(_CHECKPOINTING + "storage").string_type().no_default_value().with_fallback_keys("state.checkpoint-storage")
+    _key(_CHECKPOINTING + "storage")
+    .enum_type("jobmanager", "filesystem")
+    .no_default_value()
+    .with_fallback_keys("state.checkpoint-storage")
 )
 CHECKPOINT_DIRECTORY = (
     _key(_CHECKPOINTING + "dir")
@@ -86,7 +89,7 @@ RESTORE_IGNORE_UNCLAIMED = (
 )
 RESTORE_CLAIM_MODE = (
     _key("execution.state-recovery.claim-mode")
-    .string_type()
+    .enum_type("NO_CLAIM", "CLAIM", "LEGACY")
     .default_value("NO_CLAIM")
     .with_fallback_keys("execution.savepoint-restore-mode")
 )

@@ -43,6 +43,7 @@ class ConfigOption(Generic[T]):
     default: T | None = None
     fallback_keys: tuple[str, ...] = ()
     description: str = ""
+    names: tuple[str, ...] = ()
 
     def with_description(self, description: str) -> ConfigOption[T]:
         """Give the option with a text that says what it does.
@@ -66,6 +67,8 @@ class ConfigOption(Generic[T]):
         >>> ConfigOptions.key("a").duration_type().no_default_value().read("5 s").to_millis()
         5000
         """
+        if self.names:
+            return cast("T", self._name(value))
         number_for_float = self.kind is float and isinstance(value, int)
         if isinstance(value, self.kind) and (self.kind is not int or not isinstance(value, bool)):
             return cast("T", value)
@@ -81,6 +84,14 @@ class ConfigOption(Generic[T]):
                 seen=error.seen,
                 expected=error.expected or self.kind.__name__,
             ) from None
+
+    def _name(self, value: Any) -> str:
+        for name in self.names:
+            if str(value).lower().replace("-", "_") == name.lower():
+                return name
+        raise ConfigurationError(
+            f"The option {self.key} has no such value", seen=str(value), expected=" or ".join(self.names)
+        )
 
 
 def _bounded(bits: int) -> Callable[[str], int]:
@@ -144,6 +155,14 @@ class ConfigOptions:
             """Say that the value is a ``str``."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, str, str)
 
+        def enum_type(self, *names: str) -> ConfigOptions.TypedConfigOptionBuilder[str]:
+            """Say that the value is one of these names, in letters of any case.
+
+            >>> ConfigOptions.key("level").enum_type("LOW", "HIGH").no_default_value().read("high")
+            'HIGH'
+            """
+            return ConfigOptions.TypedConfigOptionBuilder(self._key, str, str, names)
+
         def duration_type(self) -> ConfigOptions.TypedConfigOptionBuilder[Duration]:
             """Say that the value is a ``Duration``, written as ``10 s``."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, parse_duration, Duration)
@@ -167,11 +186,12 @@ class ConfigOptions:
         1048576
         """
 
-        def __init__(self, key: str, parse: Callable[[str], T], kind: type) -> None:
+        def __init__(self, key: str, parse: Callable[[str], T], kind: type, names: tuple[str, ...] = ()) -> None:
             """Keep the key and the type."""
             self._key = key
             self._parse = parse
             self._kind = kind
+            self._names = names
 
         def default_value(self, value: T) -> ConfigOption[T]:
             """Give the option with a default.
@@ -192,4 +212,4 @@ class ConfigOptions:
             >>> ConfigOptions.key("a").int_type().no_default_value().default is None
             True
             """
-            return ConfigOption(self._key, self._parse, self._kind)
+            return ConfigOption(self._key, self._parse, self._kind, names=self._names)

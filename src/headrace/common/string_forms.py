@@ -28,6 +28,7 @@ from headrace.common.typeinfo import (
     LocalTimeTypeInfo,
     MapTypeInfo,
     ObjectArrayTypeInfo,
+    PickledBytesTypeInfo,
     PrimitiveArrayTypeInfo,
     RowTypeInfo,
     TimestampTypeInfo,
@@ -58,7 +59,7 @@ def string_form(type_info: TypeInformation | None) -> StringForm:
         return string_form(type_info.type_info)
     if isinstance(type_info, RowTypeInfo):
         return _printed_row
-    return _java_form(type_info)
+    return java_form(type_info)
 
 
 def java_form(type_info: TypeInformation | None) -> StringForm:
@@ -68,7 +69,7 @@ def java_form(type_info: TypeInformation | None) -> StringForm:
     >>> java_form(Types.ROW([Types.DOUBLE(), Types.STRING()]))(Row(1e10, None))
     '+I[1.0E10, null]'
     """
-    return _java_form(type_info)
+    return str if isinstance(type_info, PickledBytesTypeInfo) else _java_form(type_info)
 
 
 def _printed_row(row: Row) -> str:
@@ -88,6 +89,8 @@ def _value_form(type_info: TypeInformation | None) -> StringForm | None:
     match type_info:
         case BasicTypeInfo(basic_type=basic):
             return _BASIC_FORMS.get(basic, str)
+        case PickledBytesTypeInfo():
+            return lambda value: _bytes_text(value) if isinstance(value, (bytes, bytearray)) else str(value)
         case TimeTypeInfo():
             return lambda time: f"{time:%H:%M:%S}"
         case TimestampTypeInfo():
@@ -107,7 +110,7 @@ def _collection_form(type_info: TypeInformation | None) -> StringForm | None:
             fields = _fields_form(type_info.get_field_types(), ", ", "[{}]")
             return lambda row: f"{row.get_row_kind()}{fields(row)}"
         case PrimitiveArrayTypeInfo(element_type=element) if element == Types.BYTE():
-            return lambda data: str([byte - 256 if byte > 127 else byte for byte in data])
+            return _bytes_text
         case (
             PrimitiveArrayTypeInfo(element_type=element)
             | BasicArrayTypeInfo(element_type=element)
@@ -138,6 +141,10 @@ def _map_form(key: TypeInformation, value: TypeInformation) -> StringForm:
         return "{" + ", ".join([f"{key_form(item)}={value_form(values[item])}" for item in ordered]) + "}"
 
     return map_text
+
+
+def _bytes_text(data: bytes | bytearray) -> str:
+    return str([byte - 256 if byte > 127 else byte for byte in data])
 
 
 def _sql_timestamp(moment: datetime.datetime) -> str:
@@ -219,4 +226,5 @@ _BASIC_FORMS: dict[BasicType, StringForm] = {
     BasicType.FLOAT: float_text,
     BasicType.DOUBLE: double_text,
     BasicType.INSTANT: _instant_text,
+    BasicType.BIG_DEC: lambda value: str(value if value else abs(value)),  # Java knows no negative zero
 }

@@ -72,7 +72,7 @@ class CheckpointConfig(NoJava):
         """Give the guarantee; without checkpoints it is AT_LEAST_ONCE, as in Flink."""
         if not self.is_checkpointing_enabled():
             return CheckpointingMode.AT_LEAST_ONCE
-        return CheckpointingMode[options.value_of(self._configuration, checkpoint_options.CHECKPOINT_MODE).upper()]
+        return CheckpointingMode[options.value_of(self._configuration, checkpoint_options.CHECKPOINT_MODE)]
 
     def set_checkpointing_mode(self, checkpointing_mode: CheckpointingMode) -> Self:
         """Set the guarantee."""
@@ -174,7 +174,7 @@ class CheckpointConfig(NoJava):
 
     def get_externalized_checkpoint_retention(self) -> ExternalizedCheckpointRetention:
         """Give what happens to the checkpoints of a job that is cancelled."""
-        name = options.value_of(self._configuration, checkpoint_options.CHECKPOINT_RETENTION).upper()
+        name = options.value_of(self._configuration, checkpoint_options.CHECKPOINT_RETENTION)
         return ExternalizedCheckpointRetention[name]
 
     def is_externalized_checkpoints_enabled(self) -> bool:

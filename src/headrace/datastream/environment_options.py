@@ -48,8 +48,7 @@ class EnvironmentOptions(NoJava):
             self._configuration.add_all(configuration)
         self._spark = spark
         self._execution_config = ExecutionConfig(self._configuration)
-        if (self._configuration.get(options.PARALLELISM) or 0) < 1:
-            self._configuration.set(options.PARALLELISM, self._cores())
+        self._check_parallelism()
         self._slot_sharing_groups: dict[str, SlotSharingGroup] = {}
 
     def get_config(self) -> ExecutionConfig:
@@ -71,8 +70,16 @@ class EnvironmentOptions(NoJava):
         if not isinstance(configuration, Configuration):
             raise TypeMismatchError("configure takes a Configuration", seen=configuration)
         self._configuration.add_all(configuration)
+        self._check_parallelism()
 
     # ------------------------------------------------------------------ parallelism
+
+    def _check_parallelism(self) -> None:
+        """Hold what a configuration says of it to the same bounds as the calls."""
+        parallelism = self._configuration.get(options.PARALLELISM)
+        self.set_parallelism(PARALLELISM_DEFAULT if parallelism is None else parallelism)
+        if (most := self.get_max_parallelism()) != PARALLELISM_DEFAULT:
+            self.set_max_parallelism(most)
 
     def set_parallelism(self, parallelism: int) -> Self:
         """Set the parallelism of all operators that do not set their own."""

@@ -12,6 +12,7 @@ from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.no_java import NoJava
 from headrace.datastream.slot_sharing_group import SlotSharingGroup
 from headrace.datastream.without_effect import warn_without_effect
+from headrace.graph.specs import StagedSink
 from headrace.graph.transformations import ChainingStrategy, Transformation, TransformationKind
 
 if TYPE_CHECKING:
@@ -76,12 +77,14 @@ class OperatorHandle(NoJava):
         'Collection Source'
         """
         t = self._operator("get_name()")
-        return t.name.removeprefix(_prefix(t))
+        before, after = _around(t)
+        return t.name.removeprefix(before).removesuffix(after)
 
     def name(self, name: str) -> Self:
         """Set the name of the operator, which plans, logs and metrics show."""
         self._check_text(name, "name")
-        return self._set("name()", name=_prefix(self._operator("name()")) + name)
+        before, after = _around(self._operator("name()"))
+        return self._set("name()", name=before + name + after)
 
     def uid(self, uid: str) -> Self:
         """Set the id under which the operator's state is found again when a changed program is restored.
@@ -206,8 +209,10 @@ _VIEWS = {
 }
 
 
-def _prefix(t: Transformation) -> str:
-    """What plans show before the name of sources and sinks."""
+def _around(t: Transformation) -> tuple[str, str]:
+    """What plans show before and after the name of sources and sinks."""
     if not t.inputs:
-        return "Source: "
-    return "Sink: " if t.is_sink else ""
+        return "Source: ", ""
+    if isinstance(t.spec, StagedSink) and t.spec.steps:
+        return "", f": {t.spec.steps[0]}"
+    return "Sink: " if t.is_sink else "", ""

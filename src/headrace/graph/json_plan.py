@@ -2,7 +2,8 @@
 
 Operators come first, in the order of the program, and sinks last, as in Flink. The steps that PyFlink takes around a
 keyed or custom exchange are shown as the nodes that tools made for PyFlink know, although headrace does them inside the
-operators on both sides: the key is taken where the record is sent, and there is nothing to take off again.
+operators on both sides: the key is taken where the record is sent, and there is nothing to take off again. The writer
+and the committer of a sink are shown as two nodes, too.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from itertools import count
 from typing import Any
 
 from headrace.graph.partitioners import Custom, KeyGroup
-from headrace.graph.specs import LocalWindowAggregate
+from headrace.graph.specs import LocalWindowAggregate, StagedSink
 from headrace.graph.stream_graph import StreamEdge, StreamGraph, StreamNode
 
 TAKE_KEY = "_stream_key_by_map_operator"
@@ -30,7 +31,9 @@ def plan_as_dict(graph: StreamGraph) -> dict[str, Any]:
     plan = _Plan(graph)
     for node in graph.nodes.values():
         plan.add(node)
-    return {"nodes": sorted(plan.nodes.values(), key=lambda shown: (shown["pact"] == "Data Sink", shown["id"]))}
+    return {
+        "nodes": sorted(plan.nodes.values(), key=lambda shown: (shown["pact"] == "Data Sink", plan.place(shown["id"])))
+    }
 
 
 class _Plan:
@@ -41,13 +44,23 @@ class _Plan:
         self._graph = graph
         used = [*graph.nodes, *(e.view for e in graph.edges if e.view is not None)]
         self._fresh = count(max(used, default=0) + 1)
+        self._places: dict[int, float] = {}
+
+    def place(self, number: int) -> float:
+        """Where a node stands: by its id, steps of an operator next to it."""
+        return self._places.get(number, number)
 
     def add(self, node: StreamNode) -> None:
         """Shows an operator and the steps before it."""
         edges = self._graph.in_edges(node.id)
-        pact = "Data Sink" if node.is_sink else "Operator" if edges else "Data Source"
+        steps = node.spec.steps if isinstance(node.spec, StagedSink) else ()
+        pact = "Data Sink" if node.is_sink and not steps else "Operator" if edges else "Data Source"
         before = [self._predecessor(node, edge) for edge in edges]
         self._show(node.id, node.name, pact, node.description, node.parallelism, before)
+        last = node.id
+        for step in steps[1:]:
+            name = f"{node.name.removesuffix(steps[0])}{step}"
+            last = self._step(name, node.parallelism, [_link(last, "FORWARD")], node.id + 0.5)
 
     def _predecessor(self, node: StreamNode, edge: StreamEdge) -> dict[str, Any]:
         strategy = edge.partitioner.name
@@ -62,10 +75,16 @@ class _Plan:
         plain = (edge.united or node.is_sink) if keyed else node.name != VALUES
         if not plain:
             return _link(edge.view, strategy)
-        values = next(self._fresh)
         parallelism = self._graph.settings.parallelism if keyed else node.parallelism
-        self._show(values, VALUES, "Operator", VALUES, parallelism, [_link(edge.view, strategy)])
-        return _link(values, "FORWARD" if parallelism == node.parallelism else "REBALANCE")
+        values = self._step(VALUES, parallelism, [_link(edge.view, strategy)], node.id - 0.5)
+        return _link(values, _strategy(parallelism, node.parallelism))
+
+    def _step(self, name: str, parallelism: int, before: list[dict[str, Any]], place: float) -> int:
+        """Shows a step that is no operator of headrace, and gives its id."""
+        number = next(self._fresh)
+        self._places[number] = place
+        self._show(number, name, "Operator", name, parallelism, before)
+        return number
 
     def _step_before(self, view: int, source: int, name: str) -> None:
         """Shows the step before the exchange, once for all that read the partitioned stream."""
@@ -74,8 +93,7 @@ class _Plan:
         if shown is None:
             shown = self._show(view, name, "Operator", name, upstream, [])
         if all(link["id"] != source for link in shown["predecessors"]):
-            strategy = "FORWARD" if upstream == shown["parallelism"] else "REBALANCE"
-            shown["predecessors"].append(_link(source, strategy))
+            shown["predecessors"].append(_link(source, _strategy(upstream, shown["parallelism"])))
 
     def _show(
         self, number: int, name: str, pact: str, contents: str, parallelism: int, before: list[dict[str, Any]]
@@ -91,6 +109,10 @@ class _Plan:
             shown["predecessors"] = before
         self.nodes[number] = shown
         return shown
+
+
+def _strategy(upstream: int, downstream: int) -> str:
+    return "FORWARD" if upstream == downstream else "REBALANCE"
 
 
 def _link(source: int, strategy: str) -> dict[str, Any]:

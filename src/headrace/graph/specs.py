@@ -204,6 +204,8 @@ class StagedSink(OperatorSpec):
 
     sink: Any
     input_type: TypeInformation | None = None
+    steps: tuple[str, ...] = ()
+    """What plans show of a sink of `sink_to`, as Flink's do: the writer, and the committer if there is one."""
     label = "Sink"
 
 

@@ -15,11 +15,6 @@ from headrace.common.time import Duration
 
 T = TypeVar("T")
 
-_MODES = ("EXACTLY_ONCE", "AT_LEAST_ONCE")
-_RETENTIONS = ("NO_EXTERNALIZED_CHECKPOINTS", "DELETE_ON_CANCELLATION", "RETAIN_ON_CANCELLATION")
-_STORAGES = ("filesystem", "jobmanager")
-_CLAIM_MODES = ("NO_CLAIM", "CLAIM", "LEGACY")
-
 
 @dataclass(frozen=True)
 class DurabilityOptions:
@@ -49,9 +44,9 @@ def read_durability(configuration: Configuration) -> DurabilityOptions:
     False
     """
     interval = configuration.get(keys.CHECKPOINT_INTERVAL)
-    retention = _one_of(configuration, keys.CHECKPOINT_RETENTION, _RETENTIONS)
-    claim_mode = _one_of(configuration, keys.RESTORE_CLAIM_MODE, _CLAIM_MODES)
-    _one_of(configuration, keys.CHECKPOINT_MODE, _MODES)
+    _value(configuration, keys.CHECKPOINT_MODE)  # only its name is checked: exactly once is at least once, too
+    retention = _value(configuration, keys.CHECKPOINT_RETENTION)
+    claim_mode = _value(configuration, keys.RESTORE_CLAIM_MODE)
     job_id = configuration.get(JOB_ID)
     directory = configuration.get(keys.CHECKPOINT_DIRECTORY)
     _check_storage(configuration, directory)
@@ -90,23 +85,9 @@ def _value(configuration: Configuration, option: ConfigOption[T]) -> T:
     return value
 
 
-def _one_of(configuration: Configuration, option: ConfigOption[str], known: tuple[str, ...]) -> str:
-    """The value in capitals."""
-    value = _value(configuration, option)
-    if value.upper() not in known:
-        raise ConfigurationError(f"{option.key} is not known", seen=value, expected=" or ".join(known))
-    return value.upper()
-
-
 def _check_storage(configuration: Configuration, directory: str | None) -> None:
     storage = configuration.get(keys.CHECKPOINT_STORAGE)
-    if storage is not None and storage.lower() not in _STORAGES:
-        raise ConfigurationError(
-            f"{keys.CHECKPOINT_STORAGE.key} names no storage that there is here",
-            seen=storage,
-            expected=" or ".join(_STORAGES),
-        )
-    if storage is not None and storage.lower() == "filesystem" and directory is None:
+    if storage == "filesystem" and directory is None:
         raise ConfigurationError(
             "Checkpoints into a file system need a directory", remedy=f"set {keys.CHECKPOINT_DIRECTORY.key}"
         )

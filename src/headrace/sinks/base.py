@@ -178,6 +178,10 @@ class Sink(ABC):
         """Functions of the program inside of this sink: they may have state of their own and listen to checkpoints."""
         return ()
 
+    def commits(self) -> bool:
+        """Whether there is a committer, for plans."""
+        return type(self).open_committer is not Sink.open_committer
+
     def open_committer(self, job_id: str, sink_id: str) -> SinkCommitter | None:
         """The committer, for the driver; None if the sink stages nothing."""
         del job_id, sink_id

@@ -113,10 +113,11 @@ class UserSink(Sink):
             )
         return _Writer(writer, context)
 
+    def commits(self) -> bool:
+        return hasattr(self._sink, "create_committer")
+
     def open_committer(self, job_id: str, sink_id: str) -> SinkCommitter | None:
-        if not hasattr(self._sink, "create_committer"):
-            return None
-        return _Committer(self._sink, job_id)
+        return _Committer(self._sink, job_id) if self.commits() else None
 
 
 class _Writer(SinkWriter):

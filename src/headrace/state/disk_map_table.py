@@ -216,9 +216,9 @@ class DiskMapState(MapState[Any, Any]):
         """Set the value under ``key``."""
         self._table.put(self._holder.key, key, value)
 
-    def put_all(self, dict_value: Mapping[Any, Any]) -> None:
+    def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
         """Set all entries of ``dict_value``."""
-        for key, value in dict_value.items():
+        for key, value in dict(dict_value).items():
             self._table.put(self._holder.key, key, value)
 
     def remove(self, key: Any) -> None:

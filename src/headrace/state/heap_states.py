@@ -145,9 +145,9 @@ class HeapMapState(MapState[Any, Any]):
             entries[key] = value
         self._dirty.add((current, key))
 
-    def put_all(self, dict_value: Mapping[Any, Any]) -> None:
+    def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
         """Set all entries of ``dict_value``."""
-        for key, value in dict_value.items():
+        for key, value in dict(dict_value).items():
             self.put(key, value)
 
     def remove(self, key: Any) -> None:

@@ -170,8 +170,8 @@ class MapState(State, Generic[K, V]):
         """Set the value under ``key``."""
 
     @abstractmethod
-    def put_all(self, dict_value: Mapping[K, V]) -> None:
-        """Set all entries of ``dict_value``."""
+    def put_all(self, dict_value: Mapping[K, V] | Iterable[tuple[K, V]]) -> None:
+        """Set all entries of ``dict_value``, a dict or pairs of key and value."""
 
     @abstractmethod
     def remove(self, key: K) -> None:
@@ -278,8 +278,8 @@ class BroadcastState(ReadOnlyBroadcastState[K, V]):
         """Set the value under ``key``."""
 
     @abstractmethod
-    def put_all(self, dict_value: Mapping[K, V]) -> None:
-        """Set all entries of ``dict_value``."""
+    def put_all(self, dict_value: Mapping[K, V] | Iterable[tuple[K, V]]) -> None:
+        """Set all entries of ``dict_value``, a dict or pairs of key and value."""
 
     @abstractmethod
     def remove(self, key: K) -> None:

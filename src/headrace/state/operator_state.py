@@ -119,7 +119,7 @@ class HeapBroadcastState(ReadOnlyBroadcastView, BroadcastState[Any, Any]):
         self._entries[key] = value
         self._changes.seen = True
 
-    def put_all(self, dict_value: Mapping[Any, Any]) -> None:
+    def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
         """Set all entries of ``dict_value``."""
         self._entries.update(dict_value)
         self._changes.seen = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any
 
 from headrace.state.descriptors import (
@@ -52,11 +52,11 @@ class TtlMapState(TtlState, MapState[Any, Any]):
         self._sweep(now)
         self._map.put(self._holder.key, key, (value, now))
 
-    def put_all(self, dict_value: Mapping[Any, Any]) -> None:
+    def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
         """Set all entries of ``dict_value``."""
         now, current = self._now(), self._holder.key
         self._sweep(now)
-        for key, value in dict_value.items():
+        for key, value in dict(dict_value).items():
             self._map.put(current, key, (value, now))
 
     def remove(self, key: Any) -> None:

@@ -15,7 +15,7 @@ from headrace.cep import (
     PatternTimeoutFunction,
     TimedOutPartialMatchHandler,
 )
-from headrace.common import Configuration, Duration, WatermarkStrategy
+from headrace.common import Configuration, Duration, Types, WatermarkStrategy
 from headrace.common.errors import UserCodeError
 from headrace.common.output_tag import OutputTag
 from headrace.datastream import StreamExecutionEnvironment
@@ -81,6 +81,21 @@ def test_select_with_timeouts():
 
     plain = results(lambda p: p.select(lambda m: m["order"][0][0], UNPAID, lambda m, t: (m["order"][0][0], t)))
     assert plain == results(lambda p: p.select(Select(), UNPAID, Timeout())) == ["x", ("side", ("y", 12))]
+
+
+@pytest.mark.parametrize("type_info", [(), (Types.PICKLED_BYTE_ARRAY(),)])
+def test_the_order_of_arguments_of_the_java_api(type_info):
+    def first(match):
+        return match["order"][0][0]
+
+    def timeout(match, timestamp):
+        return match["order"][0][0], timestamp
+
+    found = results(lambda p: p.select(UNPAID, timeout, *type_info, first))
+    assert found == ["x", ("side", ("y", 12))]
+    found = results(lambda p: p.flat_select(UNPAID, timeout, *type_info, lambda match: [first(match)]))
+    assert found == ["x", ("side", "y"), ("side", 12)]
+    assert results(lambda p: p.select(first, *type_info)) == ["x"]
 
 
 def test_flat_select_with_timeouts():

@@ -127,4 +127,5 @@ def prepared_for(sink: object, stream: DataStream) -> tuple[DataStream, StagedSi
             expected="a Sink",
             remedy="a SinkFunction goes to add_sink(); Java sinks cannot run",
         )
-    return stream, StagedSink(definition, stream.transformation.output_type)
+    steps = ("Writer", "Committer") if definition.commits() else ("Writer",)
+    return stream, StagedSink(definition, stream.transformation.output_type, steps)

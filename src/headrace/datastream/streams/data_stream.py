@@ -355,10 +355,11 @@ class DataStream(PartitionedStream):
 
     def add_sink(self, sink_func: SinkFunction) -> DataStreamSink:
         """Give the elements to a SinkFunction, or to a connector that PyFlink programs pass here."""
-        from headrace.datastream.connectors.base import Sink
+        from headrace.datastream.connectors.base import Sink, prepared_for
 
         if isinstance(sink_func, Sink):
-            return self.sink_to(sink_func)
+            stream, spec = prepared_for(sink_func, self)
+            return DataStream._sink(stream, replace(spec, steps=()), "Unnamed")
         check_function(sink_func, (SinkFunction,), ("invoke",), "The input must be a SinkFunction!")
         kind = self.transformation.output_type
         definition = sink_func.get_definition() if isinstance(sink_func, SinkFunction) else None
@@ -371,7 +372,7 @@ class DataStream(PartitionedStream):
         from headrace.datastream.connectors.base import prepared_for
 
         stream, spec = prepared_for(sink, self)
-        return DataStream._sink(stream, spec, "Writer")
+        return DataStream._sink(stream, spec, "Sink")
 
     def sink_to_spark(
         self,

@@ -148,10 +148,8 @@ class PartitionedStream(OperatorHandle):
         return self._stream(operator)
 
     def _sink(self, spec: OperatorSpec, name: str) -> DataStreamSink:
-        operator = self._env.registry.add(
-            TransformationKind.OPERATOR, (self._id,), spec=spec, name=f"Sink: {name}", is_sink=True
-        )
-        return DataStreamSink(self._env, operator)
+        operator = self._env.registry.add(TransformationKind.OPERATOR, (self._id,), spec=spec, name=name, is_sink=True)
+        return DataStreamSink(self._env, operator).name(name)
 
     def _view(self, partitioner: partitioners.Partitioner) -> int:
         return self._env.registry.add(

@@ -153,7 +153,7 @@ def configuration(view: JobView) -> dict[str, Any]:
     """How the job makes checkpoints."""
     options = Configuration.from_dict(view.configuration)
     interval = options.get(keys.CHECKPOINT_INTERVAL)
-    retention = str(options.get(keys.CHECKPOINT_RETENTION)).upper()
+    retention = str(options.get(keys.CHECKPOINT_RETENTION))
     backend = view.configuration.get("state.backend.type", view.configuration.get("state.backend", "hashmap"))
     timeout, pause = options.get(keys.CHECKPOINT_TIMEOUT), options.get(keys.CHECKPOINT_MIN_PAUSE)
     directory = options.get(keys.CHECKPOINT_DIRECTORY)
