@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,6 +55,26 @@ def test_session_mode_with_three_jobs(cluster: Cluster, jobs: dict[str, str]) ->
     assert cluster("cluster", "start").startswith("All of it runs already.")
     cluster.wait_for_more("application", than=299)
     assert len(cluster.numbers("application")) == 300
+
+
+def test_logs_and_threads_of_executors(cluster: Cluster, jobs: dict[str, str]) -> None:
+    url = cluster.json("cluster", "status")["service"]["url"]
+
+    def get(path: str) -> str:
+        with urllib.request.urlopen(url + path, timeout=30) as answer:
+            return str(answer.read().decode())
+
+    managers = json.loads(get("/taskmanagers"))["taskmanagers"]
+    place = next(f"/taskmanagers/{m['id']}" for m in managers if m["id"].startswith(jobs["one"][:8]))
+    logs = json.loads(get(f"{place}/logs"))["logs"]
+    assert [log["name"] for log in logs] == ["stderr", "stdout"] and logs[0]["size"] > 0 and logs[0]["mtime"] > 0
+    assert "CoarseGrainedExecutorBackend" in get(f"{place}/logs/stderr") and get(f"{place}/stdout") == ""
+    assert get(f"{place}/log")[:100] == get(f"{place}/logs/stderr")[:100]
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        get(f"{place}/logs/app.jar")
+    threads = json.loads(get(f"{place}/thread-dump"))["threadInfos"]
+    assert any("Executor task launch worker" in t["threadName"] for t in threads)
+    assert json.loads(get(f"/jobs/{jobs['one']}{place}/log-url"))["url"] == f"{url}{place}/log"
 
 
 def test_an_executor_a_worker_and_the_master_are_lost(cluster: Cluster, jobs: dict[str, str]) -> None:

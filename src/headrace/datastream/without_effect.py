@@ -43,7 +43,7 @@ OPTIONS_WITHOUT_EFFECT = {
     "execution.buffer-timeout": WITHOUT_EFFECT["set_buffer_timeout"],
     "execution.checkpointing.checkpoints-after-tasks-finish": "the state of tasks that have ended is part of checkpoints",
     "heartbeat.": _SPARK,
-    "high-availability": _SPARK,
+    "high-availability": "of a job: it goes on by its headrace.job.id; the job service has such options, see Operations",
     "io.tmp.dirs": "headrace.state.directory and the environment variable TMPDIR do the same",
     "jobmanager.": _SPARK,
     "kubernetes.": _SPARK,

@@ -7,15 +7,15 @@ import resource
 import sys
 import threading
 import time
-import traceback
 from typing import Any
 
 from headrace import __version__
 from headrace.common.masking import masked
+from headrace.runtime.executor import threads_of_this_process
 from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import Call, Endpoint, Field, File
 from headrace.service.rest.lookup import job_of
-from headrace.service.rest.task_managers import task_managers_of
+from headrace.service.rest.task_managers import shown_threads, task_managers_of
 from headrace.service.shapes.jobs import is_over
 from headrace.service.shapes.metrics import listed
 
@@ -98,16 +98,7 @@ def _metrics(backend: Backend, call: Call) -> list[dict[str, str]]:
 
 
 def _thread_dump(backend: Backend, call: Call) -> dict[str, Any]:
-    names = {thread.ident: thread.name for thread in threading.enumerate()}
-    return {
-        "threadInfos": [
-            {
-                "threadName": names.get(ident, str(ident)),
-                "stringifiedThreadInfo": "".join(traceback.format_stack(frame)),
-            }
-            for ident, frame in sys._current_frames().items()  # noqa: SLF001 - the only way to all stacks
-        ]
-    }
+    return shown_threads(threads_of_this_process())
 
 
 def _logs(backend: Backend, call: Call) -> dict[str, Any]:
