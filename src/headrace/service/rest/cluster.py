@@ -118,6 +118,11 @@ def _log_url(backend: Backend, call: Call) -> dict[str, Any]:
     return {"url": f"{backend.address}/jobmanager/logs/job-{job_of(backend, call).job_id}.log"}
 
 
+def _data_sets(backend: Backend, call: Call) -> dict[str, Any]:
+    """Cached streams live as long as their program: a cluster has none of its own."""
+    return {"dataSets": []}
+
+
 def _shut_down(backend: Backend, call: Call) -> dict[str, Any]:
     backend.shut_down()
     return {}
@@ -127,6 +132,7 @@ ENDPOINTS: tuple[Endpoint[Backend], ...] = (
     Endpoint("GET", "/config", _config, "What this service is"),
     Endpoint("GET", "/overview", _overview, "How many jobs, executors and slots there are"),
     Endpoint("DELETE", "/cluster", _shut_down, "Cancel all jobs and end the service"),
+    Endpoint("GET", "/datasets", _data_sets, "Data sets of the cluster: none"),
     Endpoint("GET", "/jobmanager/config", _manager_config, "The configuration of the service, secrets masked"),
     Endpoint("GET", "/jobmanager/environment", _environment, "The process of the service"),
     Endpoint("GET", "/jobmanager/metrics", _metrics, "Metrics of the service", query=(Field("get"),)),
