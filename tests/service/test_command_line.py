@@ -127,7 +127,8 @@ def test_the_certificate_of_the_client_is_shown(tmp_path, start_service):
         [sys.executable, "-m", "headrace", "list", "--json", "-m", f"http://127.0.0.1:{port}"],
         capture_output=True, text=True, timeout=30, check=False,
     )  # fmt: skip
-    assert plain.returncode == 3 and json.loads(plain.stderr)["code"] == "SERVICE_UNREACHABLE"
+    error = json.loads(plain.stderr)
+    assert plain.returncode == 3 and error["code"] == "SERVICE_UNREACHABLE" and "https://" in error["errors"][0]
 
 
 def test_what_people_get_wrong_is_told(service, tmp_path):

@@ -112,11 +112,18 @@ class RestClient:
 
     def _unreachable(self, error: Exception) -> ServiceUnreachableError:
         reason = getattr(error, "reason", error)
-        if isinstance(reason, ssl.SSLError):
+        cut_off = isinstance(reason, (ConnectionResetError, BrokenPipeError, http.client.HTTPException))
+        if self.url.startswith("https:") and (cut_off or isinstance(reason, ssl.SSLError)):
             return ServiceUnreachableError(
                 f"The service at {self.url} and this command do not agree on HTTPS",
                 seen=str(reason),
                 remedy=_TLS_REMEDY,
+            )
+        if cut_off:
+            return ServiceUnreachableError(
+                f"What listens at {self.url} does not answer as a service",
+                seen=str(reason),
+                remedy="name its address with https:// if it is a service of HTTPS",
             )
         return ServiceUnreachableError(
             f"No job service answers at {self.url}",
