@@ -10,7 +10,7 @@ from soak import faults, soak
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(500)]
 
-SECONDS = 95.0
+SECONDS = 75.0
 """From the start of the first job to the last kill; starting and stopping the cluster is the rest of two minutes."""
 
 

@@ -82,7 +82,7 @@ def _add(bundle: zipfile.ZipFile, name: str, path: Path) -> None:
     if path.is_file():
         bundle.write(path, name, zipfile.ZIP_STORED)
     elif path.is_dir():
-        bundle.writestr(f"{name}/", b"")
+        bundle.writestr(f"{name}/", b"", zipfile.ZIP_STORED)
         for file in _files_of(path):
             bundle.write(file, f"{name}/{file.relative_to(path).as_posix()}", zipfile.ZIP_STORED)
     else:
