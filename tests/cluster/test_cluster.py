@@ -70,8 +70,9 @@ def test_logs_and_threads_of_executors(cluster: Cluster, jobs: dict[str, str]) -
     assert [log["name"] for log in logs] == ["stderr", "stdout"] and logs[0]["size"] > 0 and logs[0]["mtime"] > 0
     assert "CoarseGrainedExecutorBackend" in get(f"{place}/logs/stderr") and get(f"{place}/stdout") == ""
     assert get(f"{place}/log")[:100] == get(f"{place}/logs/stderr")[:100]
-    with pytest.raises(urllib.error.HTTPError, match="404"):
-        get(f"{place}/logs/app.jar")
+    for name in ("app.jar", "..%2f..%2f..%2fcluster.json", "%2fetc%2fpasswd", "../../0/stderr"):
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            get(f"{place}/logs/{name}")
     threads = json.loads(get(f"{place}/thread-dump"))["threadInfos"]
     assert any("Executor task launch worker" in t["threadName"] for t in threads)
     assert json.loads(get(f"/jobs/{jobs['one']}{place}/log-url"))["url"] == f"{url}{place}/log"
