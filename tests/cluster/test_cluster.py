@@ -94,6 +94,8 @@ def test_an_executor_a_worker_and_the_master_are_lost(cluster: Cluster, jobs: di
 
 @pytest.mark.long
 def test_what_people_do_with_jobs_and_an_upgrade_with_a_savepoint(cluster: Cluster, jobs: dict[str, str]) -> None:
+    for name in jobs:
+        cluster.wait_for_more(name)
     extra = cluster.json("savepoint", "two")["savepoint"]
     assert Path(extra).is_dir()
     cluster("savepoint", "-d", extra)
