@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,6 +57,27 @@ def test_session_mode_with_three_jobs(cluster: Cluster, jobs: dict[str, str]) ->
     assert len(cluster.numbers("application")) == 300
 
 
+def test_logs_and_threads_of_executors(cluster: Cluster, jobs: dict[str, str]) -> None:
+    url = cluster.json("cluster", "status")["service"]["url"]
+
+    def get(path: str) -> str:
+        with urllib.request.urlopen(url + path, timeout=30) as answer:
+            return str(answer.read().decode())
+
+    managers = json.loads(get("/taskmanagers"))["taskmanagers"]
+    place = next(f"/taskmanagers/{m['id']}" for m in managers if m["id"].startswith(jobs["one"][:8]))
+    logs = json.loads(get(f"{place}/logs"))["logs"]
+    assert [log["name"] for log in logs] == ["stderr", "stdout"] and logs[0]["size"] > 0 and logs[0]["mtime"] > 0
+    assert "CoarseGrainedExecutorBackend" in get(f"{place}/logs/stderr") and get(f"{place}/stdout") == ""
+    assert get(f"{place}/log")[:100] == get(f"{place}/logs/stderr")[:100]
+    for name in ("app.jar", "..%2f..%2f..%2fcluster.json", "%2fetc%2fpasswd", "../../0/stderr"):
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            get(f"{place}/logs/{name}")
+    threads = json.loads(get(f"{place}/thread-dump"))["threadInfos"]
+    assert any("Executor task launch worker" in t["threadName"] for t in threads)
+    assert json.loads(get(f"/jobs/{jobs['one']}{place}/log-url"))["url"] == f"{url}{place}/log"
+
+
 def test_an_executor_a_worker_and_the_master_are_lost(cluster: Cluster, jobs: dict[str, str]) -> None:
     kill(cluster.processes("CoarseGrainedExecutorBackend"))
     kill([p for p in cluster.processes("worker.Worker") if p.pid == member(cluster, "worker-2")])
@@ -71,6 +94,8 @@ def test_an_executor_a_worker_and_the_master_are_lost(cluster: Cluster, jobs: di
 
 @pytest.mark.long
 def test_what_people_do_with_jobs_and_an_upgrade_with_a_savepoint(cluster: Cluster, jobs: dict[str, str]) -> None:
+    for name in jobs:
+        cluster.wait_for_more(name)
     extra = cluster.json("savepoint", "two")["savepoint"]
     assert Path(extra).is_dir()
     cluster("savepoint", "-d", extra)

@@ -129,6 +129,21 @@ def test_operations(service, job, tmp_path):
         assert service.call("POST", f"{base}/checkpoints", {"triggerId": trigger}) == (202, {"request-id": trigger})
 
 
+def test_executors_without_logs_that_can_be_reached(service, job, names):
+    """Jobs of the local executor have none: the list is empty, a log is a 404, as in Flink."""
+    place = f"/taskmanagers/{names[':taskmanagerid']}"
+    assert service.get(f"{place}/logs") == {"logs": []}
+    for path in (f"{place}/log", f"{place}/stdout", f"{place}/logs/stderr"):
+        status, answer = service.call("GET", path)
+        assert status == 404 and "does not exist in TaskManager log dir" in answer["errors"][0]
+    threads = service.get(f"{place}/thread-dump")["threadInfos"]
+    assert any(t["threadName"] == "MainThread" and "job_process" in t["stringifiedThreadInfo"] for t in threads)
+    assert service.get(f"/jobs/{job}{place}/log-url")["url"].endswith(f"{place}/log")
+    metric = "/taskmanagers/metrics?get=slots&agg=sum&taskmanagers="
+    assert service.get(metric + names[":taskmanagerid"]) == [{"id": "slots", "sum": 1.0}]
+    assert service.get(metric + "nobody") == []
+
+
 def test_flame_graph(service, job):
     vertex = service.get(f"/jobs/{job}")["vertices"][0]["id"]
     path = f"/jobs/{job}/vertices/{vertex}/flamegraph"

@@ -1,4 +1,4 @@
-"""Several dispatchers with a real ZooKeeper: the server that comes with Spark's jars."""
+"""Several dispatchers with a real ZooKeeper: the server of Debian's package `zookeeper`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import subprocess
 import time
 from pathlib import Path
 
-import pyspark
 import pytest
 from service_kit import ENDLESS, NUMBERS, wait_for
 
 from headrace.runtime.spark.java import java_command
 
-pytestmark = pytest.mark.spark
+JAR = Path("/usr/share/java/zookeeper.jar")
+"""Names the jars that it needs in its manifest. `scripts/setup --tests` installs the package."""
 
 
 class ZooKeeper:
@@ -29,11 +29,11 @@ class ZooKeeper:
         self.start()
 
     def start(self) -> None:
-        jars = Path(pyspark.__file__).parent / "jars" / "*"
-        main = "org.apache.zookeeper.server.ZooKeeperServerMain"
-        options = ["-Xmx128m", "-XX:+UseSerialGC", "-Dlog4j2.level=ERROR"]
+        assert JAR.is_file(), "ZooKeeper is not installed: apt-get install zookeeper"
+        main = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+        options = ["-Xmx128m", "-XX:+UseSerialGC"]
         self.process = subprocess.Popen(
-            [java_command() or "java", *options, "-cp", str(jars), main, "zoo.cfg"],
+            [java_command() or "java", *options, "-cp", str(JAR), main, "zoo.cfg"],
             cwd=self.folder,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -6,6 +6,7 @@ A new command is a click command in a file of its own, listed in `COMMANDS`. Cal
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import json
 import sys
@@ -13,7 +14,7 @@ import sys
 import click
 
 from headrace import __version__
-from headrace.cli.errors import exit_code_of
+from headrace.cli.errors import INTERRUPTED, exit_code_of
 from headrace.common.errors import HeadraceError
 
 __all__ = ["app", "main"]
@@ -51,6 +52,18 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(importlib.import_module(f"headrace.cli.{module}"), name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that the first word names; if there is none, name the nearest."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = difflib.get_close_matches(args[0], COMMANDS, 1)
+            if not near:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from None
+
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="headrace")
@@ -72,16 +85,32 @@ def app() -> None:
 
 
 def main() -> None:
-    """Run the command that the arguments of the process name; an error of headrace is shown without a traceback.
+    """Run the command that the arguments of the process name.
+
+    An error of headrace is shown without a traceback; with `--json`, all errors are JSON.
 
     >>> app.list_commands(click.Context(app))[:2]
     ['run', 'run-application']
     """
     wishes: dict[str, bool] = {}
     try:
-        app(prog_name="headrace", obj=wishes)
+        sys.exit(app(prog_name="headrace", obj=wishes, standalone_mode=False))
     except HeadraceError as error:
-        text = str(error)
-        shown = json.dumps({"errors": [text], "code": error.code}, indent=2) if wishes.get("json") else text
-        click.echo(shown if wishes.get("json") else f"headrace: {text}", err=True)
+        if wishes.get("json"):
+            _show_as_json(str(error), error.code)
+        else:
+            click.echo(f"headrace: {error}", err=True)
         sys.exit(exit_code_of(error))
+    except click.ClickException as error:
+        if "--json" in sys.argv:  # a wrong use is noticed before the option itself is
+            _show_as_json(error.format_message(), "USAGE")
+        else:
+            error.show()
+        sys.exit(error.exit_code)
+    except click.Abort:
+        click.echo("Interrupted.", err=True)
+        sys.exit(INTERRUPTED)
+
+
+def _show_as_json(text: str, code: str) -> None:
+    click.echo(json.dumps({"errors": [text], "code": code}, indent=2), err=True)

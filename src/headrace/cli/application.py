@@ -16,6 +16,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from headrace.common.bundled_files import FILE_KEYS, MODULES_KEY, moved_settings
 from headrace.common.errors import ConfigurationError
 from headrace.common.headrace_options import JOB_ID
 from headrace.runtime.spark.java import opened_modules
@@ -25,7 +26,6 @@ __all__ = ["make_application", "submit_command"]
 _DRIVER = "application_driver.py"
 _ARCHIVE = "application"
 _DRIVER_OPTIONS = "spark.driver.extraJavaOptions"
-_FILE_KEYS = ("python.files", "python.archives", "python.requirements")
 
 
 def make_application(program: Path, settings: Mapping[str, str], folder: Path) -> None:
@@ -34,19 +34,14 @@ def make_application(program: Path, settings: Mapping[str, str], folder: Path) -
     (folder / "program").mkdir()
     shutil.copyfile(program, folder / "program" / program.name)
     shutil.copyfile(Path(__file__).with_name(_DRIVER), folder / _DRIVER)
-    moved = dict(settings)
-    count = 0
-    for key in _FILE_KEYS:
-        separator = "#" if key == "python.requirements" else ","
-        entries = []
-        for entry in filter(None, settings.get(key, "").split(separator)):
-            path, mark, target = entry.partition("#")
-            place = f"files/{count}/{Path(path).name}"
-            _copy(Path(path), folder / place)
-            entries.append(place + mark + target)
-            count += 1
-        if entries:
-            moved[key] = separator.join(entries)
+    places: list[str] = []
+
+    def place(path: str) -> str:
+        places.append(f"files/{len(places)}/{Path(path).name}")
+        _copy(Path(path), folder / places[-1])
+        return places[-1]
+
+    moved = moved_settings(settings, place, (MODULES_KEY, *FILE_KEYS))
     facts = {"program": program.name, "settings": moved}
     (folder / "application.json").touch(mode=0o600)
     (folder / "application.json").write_text(json.dumps(facts, indent=1))

@@ -1,19 +1,21 @@
-"""One zip file of a program and the modules that it brings along (`-pyfs`): what is uploaded to a service.
+"""One zip file of a program and all that it brings along: what is uploaded to a service.
 
-Decides how they lie in it: `.py` files by their name, a package under its own name, other directories and zip files with
-what is in them, as on a path for imports. The program is a module beside them.
+Decides how things lie in it. Modules (`-pyfs`) as on a path for imports: `.py` files by their name, a package under its own
+name, other directories and zip files with what is in them; the program is a module beside them. What only the functions need
+(`-pyreq`, `-pyarch`) lies below a directory of its own, which the service unpacks: settings name it there.
 """
 
 from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from headrace.common.bundled_files import BUNDLED, FILE_KEYS, MODULES_KEY, moved_settings
 from headrace.common.errors import ConfigurationError
 
-__all__ = ["make_bundle", "module_of"]
+__all__ = ["make_bundle", "module_of", "needs_bundle"]
 
 
 def module_of(program: Path) -> str:
@@ -25,24 +27,45 @@ def module_of(program: Path) -> str:
     return re.sub(r"\W", "_", program.stem)
 
 
-def make_bundle(program: Path, python_files: str, target: Path) -> None:
-    """Write the zip file of a program and of paths with commas between."""
-    written: set[str] = set()
+def needs_bundle(settings: Mapping[str, str]) -> bool:
+    """Say whether a program brings anything along.
+
+    >>> needs_bundle({"python.requirements": "requirements.txt"}), needs_bundle({"python.executable": "python3"})
+    (True, False)
+    """
+    return any(settings.get(key) for key in (MODULES_KEY, *FILE_KEYS))
+
+
+def make_bundle(program: Path, settings: Mapping[str, str], target: Path) -> dict[str, str]:
+    """Write the zip file of a program and of what its settings name; give the settings that fit it."""
+    modules = [Path(path) for path in settings.get(MODULES_KEY, "").split(",") if path]
+    places: dict[str, Path] = {}
+
+    def place(path: str) -> str:
+        name = f"{BUNDLED}{len(places)}/{Path(path).name}"
+        places[name] = Path(path)
+        return name
+
+    moved = moved_settings(settings, place)
+    moved.pop(MODULES_KEY, None)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as bundle:
-        for name, content in _members(program, [Path(path) for path in python_files.split(",") if path]):
+        written: set[str] = set()
+        for name, content in _modules(program, modules):
             if name not in written:  # the first of two modules of one name is the one that an import finds
                 written.add(name)
                 bundle.writestr(name, content)
+        for name, path in places.items():
+            _add(bundle, name, path)
+    return moved
 
 
-def _members(program: Path, paths: list[Path]) -> Iterator[tuple[str, bytes]]:
+def _modules(program: Path, paths: list[Path]) -> Iterator[tuple[str, bytes]]:
     yield f"{module_of(program)}.py", program.read_bytes()
     for path in paths:
         if path.is_dir():
             base = path.parent if (path / "__init__.py").exists() else path
-            for file in sorted(path.rglob("*")):
-                if file.is_file() and "__pycache__" not in file.parts:
-                    yield file.relative_to(base).as_posix(), file.read_bytes()
+            for file in _files_of(path):
+                yield file.relative_to(base).as_posix(), file.read_bytes()
         elif zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 for entry in archive.infolist():
@@ -52,3 +75,19 @@ def _members(program: Path, paths: list[Path]) -> Iterator[tuple[str, bytes]]:
             yield path.name, path.read_bytes()
         else:
             raise ConfigurationError("-pyfs names a file that does not exist", seen=str(path))
+
+
+def _add(bundle: zipfile.ZipFile, name: str, path: Path) -> None:
+    """Archives and wheels are compressed already: they are stored as they are."""
+    if path.is_file():
+        bundle.write(path, name, zipfile.ZIP_STORED)
+    elif path.is_dir():
+        bundle.writestr(f"{name}/", b"", zipfile.ZIP_STORED)
+        for file in _files_of(path):
+            bundle.write(file, f"{name}/{file.relative_to(path).as_posix()}", zipfile.ZIP_STORED)
+    else:
+        raise ConfigurationError("-pyreq or -pyarch names a file that does not exist", seen=str(path))
+
+
+def _files_of(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts)

@@ -21,7 +21,7 @@ from headrace.common import checkpoint_options
 from headrace.common import headrace_options as options
 from headrace.common.config_file import configuration_file, load_configuration
 from headrace.common.configuration import Configuration
-from headrace.common.errors import HeadraceError
+from headrace.common.errors import ConfigurationError, HeadraceError
 from headrace.state.storage import file_system, join, local_path
 
 __all__ = ["Finding", "check_everything"]
@@ -139,6 +139,8 @@ def _rest_port(settings: Mapping[str, str]) -> Finding:
             service = find_service(None, settings)
             service.jobs()
             return Finding("service", True, f"runs at {service.rest.url}")
+        except ConfigurationError as error:
+            return Finding.of("service", error)
         except HeadraceError:
             pass
     try:

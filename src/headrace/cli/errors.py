@@ -14,10 +14,11 @@ from typing import ClassVar
 
 from headrace.common.errors import ConfigurationError, HeadraceError
 
-__all__ = ["NotFoundError", "ServiceError", "ServiceUnreachableError", "exit_code_of"]
+__all__ = ["INTERRUPTED", "NotFoundError", "ServiceError", "ServiceUnreachableError", "exit_code_of"]
 
 FAILED = 1
 WRONG_USE = 2
+INTERRUPTED = 130
 
 
 class ServiceError(HeadraceError):

@@ -14,14 +14,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
+from headrace.common.bundled_files import FILE_KEYS, MODULES_KEY, moved_settings
 from headrace.common.config_file import CONFIGURATION_FILE_VARIABLE, write_configuration
 from headrace.common.configuration import Configuration
 from headrace.runtime.task.job_files import JobFiles, gather_files, unpack_files
 
 __all__ = ["absolute_paths", "import_paths", "launched_environment", "run_program"]
-
-_PATH_KEYS = ("python.files", "python.archives")
 
 
 def run_program(program: str, arguments: Sequence[str], settings: Mapping[str, str], quiet: bool) -> int:
@@ -85,17 +85,11 @@ def absolute_paths(settings: Mapping[str, str]) -> dict[str, str]:
     >>> os.path.isabs(absolute_paths({"python.requirements": "r.txt#wheels"})["python.requirements"].split("#")[1])
     True
     """
-    absolute = dict(settings)
-    for key in _PATH_KEYS:
-        if key in settings:
-            absolute[key] = ",".join(_absolute(entry) for entry in settings[key].split(",") if entry)
-    if "python.requirements" in settings:
-        absolute["python.requirements"] = "#".join(
-            os.path.abspath(part) for part in settings["python.requirements"].split("#")
-        )
-    return absolute
+    return moved_settings(settings, _absolute, (MODULES_KEY, *FILE_KEYS))
 
 
-def _absolute(entry: str) -> str:
-    path, mark, target = entry.partition("#")
-    return (path if "://" in path else os.path.abspath(path)) + mark + target
+def _absolute(path: str) -> str:
+    address = urlsplit(path)
+    if address.scheme == "file":
+        return unquote(address.path)
+    return path if "://" in path else os.path.abspath(path)

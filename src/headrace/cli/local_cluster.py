@@ -26,8 +26,7 @@ from typing import Any
 from headrace.cli.errors import ServiceError
 from headrace.cli.places import cluster_directory, service_directory
 from headrace.cli.processes import NotedProcess, end_process, start_process
-from headrace.cli.rest_client import RestClient
-from headrace.cli.service_client import TERMINAL, ServiceClient
+from headrace.cli.service_client import TERMINAL, ServiceClient, service_at
 from headrace.common import headrace_options as options
 from headrace.common.config_file import CONFIGURATION_FILE_VARIABLE, write_configuration
 from headrace.common.configuration import Configuration
@@ -51,6 +50,10 @@ class LocalCluster:
         self._configuration = Configuration.from_dict(settings)
         self._directory = cluster_directory(settings)
         self._service_directory = service_directory(settings)
+        for option in (options.CLUSTER_WORKERS, options.CLUSTER_WORKER_CORES):
+            number = self._configuration.get(option)
+            if number is not None and number < 1:
+                raise ConfigurationError(f"{option.key} is too small", seen=settings[option.key], expected="1 or more")
 
     # -- starting -------------------------------------------------------------------------------------------------
 
@@ -113,6 +116,7 @@ class LocalCluster:
             **self._settings,
             "spark.master": _url(facts),
             options.SERVICE_DIRECTORY.key: str(self._service_directory),
+            options.CLUSTER_DIRECTORY.key: str(self._directory),
         }
         path = self._directory / "service-settings.json"
         write_configuration(path, settings)
@@ -181,7 +185,7 @@ class LocalCluster:
 
     def _service(self) -> ServiceClient | None:
         url = self._noted_service().get("url")
-        return None if url is None else ServiceClient(RestClient(url))
+        return None if url is None else service_at(url, self._settings)
 
     def _jobs(self) -> int | None:
         """How many run; None if the service does not say it."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import runpy
 import sys
+import traceback
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 
-from headrace.common.errors import InvalidProgramError
+from headrace.common.errors import HeadraceError, InvalidProgramError
 from headrace.datastream.planning import PlanReached, planning_only
 from headrace.graph.stream_graph import StreamGraph
 
@@ -40,6 +41,12 @@ def planned(program: str, arguments: Sequence[str] = ()) -> StreamGraph:
             runpy.run_path(program, run_name="__main__")
     except PlanReached as reached:
         return reached.graph
+    except HeadraceError:
+        raise
+    except Exception as error:
+        raise InvalidProgramError(
+            "The program failed before its execute(): there is no plan to show", seen=_traceback_of(program, error)
+        ) from None
     finally:
         sys.argv, sys.path[:] = before[0], before[1]
     raise InvalidProgramError(
@@ -47,3 +54,11 @@ def planned(program: str, arguments: Sequence[str] = ()) -> StreamGraph:
         seen=program,
         remedy="call env.execute() (or execute_async(), or execute_and_collect()) when the program is run as a script",
     )
+
+
+def _traceback_of(program: str, error: Exception) -> str:
+    """What `python PROGRAM` would have shown: without the frames of this command."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename != program:
+        trace = trace.tb_next
+    return "".join(traceback.format_exception(type(error), error, trace)).strip()

@@ -6,9 +6,11 @@ followed, also for requests that change something. What to ask for is decided in
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import secrets
+import ssl
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -23,6 +25,10 @@ __all__ = ["TOKEN_VARIABLE", "RestClient"]
 TOKEN_VARIABLE = "HEADRACE_TOKEN"  # noqa: S105 - the name of the variable
 _TIMEOUT_SECONDS = 60.0
 _REDIRECTS = 3
+_TLS_REMEDY = (
+    "name the authority of its certificate with headrace.client.tls.ca, and, if it asks for a certificate, your own with "
+    "headrace.client.tls.certificate and headrace.client.tls.key"
+)
 _REDIRECT_CODES = (301, 302, 303, 307, 308)
 
 
@@ -38,17 +44,21 @@ class RestClient:
     'http://localhost:8081/'
     """
 
-    def __init__(self, address: str, token: str | None = None) -> None:
-        """The token is what the service was started with; by default that of the environment variable HEADRACE_TOKEN."""
+    def __init__(self, address: str, token: str | None = None, tls: ssl.SSLContext | None = None) -> None:
+        """The token is what the service was started with; by default that of the environment variable HEADRACE_TOKEN.
+
+        `tls` says which services of HTTPS are trusted, and which certificate is shown to them.
+        """
         url = address if "://" in address else f"http://{address}"
-        if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+        if not _is_address(url):
             raise ConfigurationError("This is no address of a service", seen=address, expected="host:port or a URL")
         self.url = url.rstrip("/") + "/"
         self._token = token or os.environ.get(TOKEN_VARIABLE)
         # Proxies of the environment are for the way out; a service on this machine is never behind one.
         local = urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
         proxies = [urllib.request.ProxyHandler({})] if local else []
-        self._opener = urllib.request.build_opener(_NoRedirects, *proxies)
+        https = urllib.request.HTTPSHandler(context=tls)
+        self._opener = urllib.request.build_opener(_NoRedirects, https, *proxies)
 
     def get(self, path: str) -> Any:
         """Give what a path answers."""
@@ -96,16 +106,38 @@ class RestClient:
                     if urlsplit(url).scheme in ("http", "https"):
                         continue
                 raise _refusal(error, url) from None
-            except (urllib.error.URLError, OSError) as error:
+            except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
                 raise self._unreachable(error) from None
         raise ServiceError("The service sends its clients in circles", seen=url)
 
     def _unreachable(self, error: Exception) -> ServiceUnreachableError:
+        reason = getattr(error, "reason", error)
+        cut_off = isinstance(reason, (ConnectionResetError, BrokenPipeError, http.client.HTTPException))
+        if self.url.startswith("https:") and (cut_off or isinstance(reason, ssl.SSLError)):
+            return ServiceUnreachableError(
+                f"The service at {self.url} and this command do not agree on HTTPS",
+                seen=str(reason),
+                remedy=_TLS_REMEDY,
+            )
+        if cut_off:
+            return ServiceUnreachableError(
+                f"What listens at {self.url} does not answer as a service",
+                seen=str(reason),
+                remedy="name its address with https:// if it is a service of HTTPS",
+            )
         return ServiceUnreachableError(
             f"No job service answers at {self.url}",
-            seen=str(getattr(error, "reason", error)),
+            seen=str(reason),
             remedy="start one with `headrace cluster start`, or name its address with -m HOST:PORT",
         )
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, or too large
+        return False
 
 
 def _json_of(text: bytes, url: str) -> Any:

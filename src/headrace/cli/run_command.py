@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from headrace.cli.bundle import make_bundle, module_of
+from headrace.cli.bundle import make_bundle, module_of, needs_bundle
 from headrace.cli.launch import absolute_paths, launched_environment, run_program
 from headrace.cli.options import address_option, json_option, show, wants_json
 from headrace.cli.program_command import ProgramCommand, launch_settings, program_options
@@ -75,7 +75,7 @@ def _run_on_service(
     detached: bool,
     cancel_when_interrupted: bool,
 ) -> None:
-    job_id = _submit(service, path, _run_request(arguments, settings))
+    job_id = _submit(service, path, arguments, settings)
     if detached:
         show({"jobid": job_id}, [f"Job {job_id} has been submitted."])
         return
@@ -95,20 +95,19 @@ def _run_on_service(
         sys.exit(1)
 
 
-def _submit(service: ServiceClient, path: Path, request: dict[str, Any]) -> str:
-    """A program with modules of its own travels with them; they need not be where the service is."""
-    files = request["flinkConfiguration"].pop("python.files", None)
-    if files is None:
-        return service.submit(path, path.name, request)
+def _submit(service: ServiceClient, path: Path, arguments: tuple[str, ...], settings: dict[str, str]) -> str:
+    """A program that brings files along travels with them; they need not be where the service is."""
+    if not needs_bundle(settings):
+        return service.submit(path, path.name, _run_request(arguments, settings))
     with tempfile.TemporaryDirectory(prefix="headrace-bundle-") as folder:
         bundle = Path(folder) / f"{module_of(path)}.zip"
-        make_bundle(path, files, bundle)
+        request = _run_request(arguments, make_bundle(path, settings, bundle))
         return service.submit(bundle, bundle.name, {**request, "entryClass": module_of(path)})
 
 
 def _run_request(arguments: tuple[str, ...], settings: dict[str, str]) -> dict[str, Any]:
     """What Flink's REST has a field for is said there; all else is configuration."""
-    rest = dict(settings)
+    rest = {key: value for key, value in settings.items() if not key.startswith("headrace.client.")}
     parallelism = rest.pop("parallelism.default", None)
     savepoint = rest.pop(keys.RESTORE_PATH.key, None)
     ignore = rest.pop(keys.RESTORE_IGNORE_UNCLAIMED.key, None)

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from headrace.cli.client_tls import speaks_https, tls_context
 from headrace.cli.errors import NotFoundError, ServiceError
 from headrace.cli.places import service_directory
 from headrace.cli.rest_client import RestClient
 
-__all__ = ["TERMINAL", "ServiceClient", "find_service"]
+__all__ = ["TERMINAL", "ServiceClient", "find_service", "service_at"]
 
 TERMINAL = ("FINISHED", "FAILED", "CANCELED")
 _POLL_SECONDS = 0.2
@@ -33,7 +34,18 @@ def find_service(address: str | None, settings: Mapping[str, str]) -> ServiceCli
     port = settings.get("rest.port", "8081")
     if address is None and "rest.address" in settings:
         address = f"{settings['rest.address']}:{port}"
-    return ServiceClient(RestClient(address or _noted_address(settings) or f"127.0.0.1:{port}"))
+    return service_at(address or _noted_address(settings) or f"127.0.0.1:{port}", settings)
+
+
+def service_at(address: str, settings: Mapping[str, str]) -> ServiceClient:
+    """Give a client of the service at an address, with the certificates that the settings name.
+
+    >>> service_at("host:1", {"headrace.service.tls.certificate": "cert.pem"}).rest.url
+    'https://host:1/'
+    """
+    scheme = "https" if speaks_https(settings) else "http"
+    url = address if "://" in address else f"{scheme}://{address}"
+    return ServiceClient(RestClient(url, tls=tls_context(settings)))
 
 
 def _noted_address(settings: Mapping[str, str]) -> str | None:

@@ -76,10 +76,12 @@ def get(savepoint: str, uid: str, name: str, key: str, trust: bool) -> None:
     KEY is a Python literal, as 7 or "('a', 1)"; what is none is taken as text.
     """
     value = SavepointReader.read(savepoint, trust).get(uid, name, _literal(key))
-    if value is None:
+    if value is None and not wants_json():
         click.echo("The key has no value.", err=True)
+    else:
+        show({"key": _plain(_literal(key)), "value": _plain(value)}, [repr(value)])
+    if value is None:
         sys.exit(1)
-    show({"key": _plain(_literal(key)), "value": _plain(value)}, [repr(value)])
 
 
 @state.command()

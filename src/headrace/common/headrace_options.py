@@ -47,6 +47,12 @@ SERVICE_RESTART_ATTEMPTS = _key("headrace.service.restart-attempts").int_type().
 """How often the process of a job may crash within an hour before the job has failed."""
 SERVICE_KEPT_JOBS = _key("headrace.service.kept-jobs").int_type().default_value(200)
 """How many jobs that have ended are kept with their history."""
+CLIENT_CERTIFICATE = _key("headrace.client.tls.certificate").string_type().no_default_value()
+"""A PEM file with the certificate that the command line shows to a service that asks for one."""
+CLIENT_KEY = _key("headrace.client.tls.key").string_type().no_default_value()
+"""A PEM file with the private key of that certificate."""
+CLIENT_CA = _key("headrace.client.tls.ca").string_type().no_default_value()
+"""A PEM file with the certificates by which the command line knows a service of HTTPS."""
 UI = _key("headrace.ui").boolean_type().default_value(False)
 """Whether a program serves REST and the web UI for its own jobs."""
 CLUSTER_DIRECTORY = _key("headrace.cluster.dir").string_type().no_default_value()

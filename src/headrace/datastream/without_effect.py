@@ -66,7 +66,7 @@ OPTIONS_WITHOUT_EFFECT = {
     "execution.state-recovery.approximate-local-recovery": "what a lost process did is done again, exactly",
     "execution.checkpointing.snapshot-compression": "state files are not compressed; a file system can do that",
     "heartbeat.": _SPARK,
-    "high-availability": _SPARK,
+    "high-availability": "of a job: it goes on by its headrace.job.id; the job service has such options, see Operations",
     "io.tmp.dirs": "headrace.state.directory and the environment variable TMPDIR do the same",
     "jobmanager.": _SPARK,
     "kubernetes.": _SPARK,

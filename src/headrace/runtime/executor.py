@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+import traceback
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,6 +24,27 @@ class ExecutorView:
     memory: int = 0
     used_memory: int = 0
     start_ms: int = -1
+    folder: str = ""
+    """What Spark calls its folder, below the work directory of a standalone worker: `APPLICATION/EXECUTOR`."""
+
+
+@dataclass(frozen=True)
+class ThreadView:
+    """A thread of such a process, with its stack as text."""
+
+    name: str
+    text: str
+
+
+def threads_of_this_process() -> list[ThreadView]:
+    """What the threads of this process do now.
+
+    >>> [thread.name for thread in threads_of_this_process() if thread.name == "MainThread"]
+    ['MainThread']
+    """
+    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    stacks = sys._current_frames()  # noqa: SLF001 - the only way to all stacks
+    return [ThreadView(names.get(i, str(i)), "".join(traceback.format_stack(frame))) for i, frame in stacks.items()]
 
 
 class Executor(Protocol):
@@ -44,4 +68,8 @@ class Executor(Protocol):
 
     def executors(self) -> list[ExecutorView]:
         """The processes that tasks can run in now; from any thread."""
+        ...
+
+    def threads(self, executor_id: str) -> list[ThreadView]:
+        """What the threads of one of these processes do now; nothing if there is no such process."""
         ...

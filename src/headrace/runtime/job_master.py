@@ -35,7 +35,7 @@ from headrace.runtime.checkpoints import FINISHED, Checkpoints
 from headrace.runtime.driver_results import DriverResults
 from headrace.runtime.epoch_result import EpochResult
 from headrace.runtime.epoch_runner import EpochRunner
-from headrace.runtime.executor import Executor, ExecutorView
+from headrace.runtime.executor import Executor, ExecutorView, ThreadView
 from headrace.runtime.flame_graphs import FlameGraphs
 from headrace.runtime.job_monitor import JobMonitor
 from headrace.runtime.job_view import JobView
@@ -184,6 +184,10 @@ class JobMaster:
     def executors(self) -> list[ExecutorView]:
         """The processes that the tasks of the job can run in."""
         return self._executor.executors()
+
+    def threads(self, executor_id: str) -> list[ThreadView]:
+        """What the threads of one of these processes do now."""
+        return self._executor.threads(executor_id)
 
     def trigger_checkpoint(self) -> int:
         """Makes a checkpoint at the end of the next epoch; gives its number."""

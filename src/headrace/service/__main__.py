@@ -58,6 +58,8 @@ def _new_token(configuration: dict[str, str]) -> None:
 def _serve(settings: ServiceSettings) -> None:
     settings.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     logging.basicConfig(filename=settings.directory / "service.log", level=logging.INFO, format=_LINE)
+    for key in settings.without_effect:
+        logging.warning("%s has no effect: jobs are in headrace.service.dir, which all dispatchers share", key)
     listening = listening_socket(settings.bind_address, settings.port)
     address = settings.url(listening.getsockname()[1])
     token = None if settings.token_file is None else TokenFile(settings.token_file)

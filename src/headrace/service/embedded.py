@@ -12,7 +12,7 @@ from headrace.common.configuration import Configuration
 from headrace.runtime.job_master import JobMaster
 from headrace.service.errors import NotFoundError
 from headrace.service.local_job import LocalJob
-from headrace.service.logs import Logs
+from headrace.service.logs import ExecutorLogs, Logs
 from headrace.service.rest.backend import Backend, JobGateway
 from headrace.service.rest.operations import Operations
 from headrace.service.settings import ServiceSettings, read_settings
@@ -44,6 +44,7 @@ class EmbeddedService:
     def __init__(self, settings: ServiceSettings) -> None:
         self.operations = Operations()
         self.logs = Logs(None, dict)
+        self.executor_logs = ExecutorLogs(settings.work_directory)
         self.configuration = settings.configuration
         self._jobs: dict[str, LocalJob] = {}
         listening = listening_socket(settings.bind_address, settings.port)

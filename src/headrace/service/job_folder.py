@@ -5,6 +5,7 @@
 | job.json | dispatcher | what was submitted |
 | configuration.json | dispatcher | the settings of the job, for its process only |
 | program/ | dispatcher | the program, a copy of its own |
+| headrace-files/ | dispatcher | what the program brings along for its functions |
 | wish.json | dispatcher | that the job shall be cancelled |
 | starts.json | dispatcher | when its process was started, and when it was found dead |
 | master.lock | process | locked as long as the process lives |

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from headrace.runtime.executor import ExecutorView
+from headrace.runtime.executor import ExecutorView, ThreadView
 from headrace.runtime.job_master import JobMaster
 from headrace.runtime.job_view import JobView
 
@@ -35,6 +35,9 @@ class LocalJob:
             return self._master.executors()
         except Exception:  # Spark is just ending
             return []
+
+    def threads(self, executor_id: str) -> list[ThreadView]:
+        return [] if self._master.status().is_terminal_state() else self._master.threads(executor_id)
 
     def cancel(self) -> None:
         threading.Thread(target=self._master.cancel, name="headrace-cancel", daemon=True).start()

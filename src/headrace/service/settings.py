@@ -11,6 +11,7 @@ from headrace.common.config_options import ConfigOptions
 from headrace.common.configuration import Configuration
 from headrace.common.errors import ConfigurationError
 from headrace.common.headrace_options import (
+    CLUSTER_DIRECTORY,
     JOB_ID,
     SERVICE_CERTIFICATE,
     SERVICE_CLIENT_CA,
@@ -27,17 +28,23 @@ _BIND = ConfigOptions.key("rest.bind-address").string_type().default_value("127.
 _ADDRESS = ConfigOptions.key("rest.address").string_type().no_default_value()
 _PORT = ConfigOptions.key("rest.port").int_type().default_value(8081)
 _LONGEST_UPLOAD = ConfigOptions.key("rest.server.max-content-length").int_type().default_value(104_857_600)
-_HA_TYPE = ConfigOptions.key("high-availability.type").string_type().default_value("NONE")
+_HA_TYPE = (
+    ConfigOptions.key("high-availability.type")
+    .string_type()
+    .default_value("NONE")
+    .with_fallback_keys("high-availability")
+)
 _HA_QUORUM = ConfigOptions.key("high-availability.zookeeper.quorum").string_type().no_default_value()
 _HA_ROOT = ConfigOptions.key("high-availability.zookeeper.path.root").string_type().default_value("/headrace")
 _HA_CLUSTER = ConfigOptions.key("high-availability.cluster-id").string_type().default_value("/default")
+_HA = (_HA_TYPE, _HA_QUORUM, _HA_ROOT, _HA_CLUSTER)
 _REFRESH = ConfigOptions.key("web.refresh-interval").long_type().default_value(3000)
 _MAKE_ONE = f"make one with `python -m headrace.service --new-token`, set {SERVICE_TOKEN_FILE.key}"
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - to recognise them
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _OWN = (
-    *("rest.", "web.", "high-availability.", "headrace.cluster.", "headrace.ui"),
-    *("headrace.service.dir", "headrace.service.token-file", "headrace.service.tls."),
+    *("rest.", "web.", "high-availability", "headrace.cluster.", "headrace.ui"),
+    *("headrace.service.dir", "headrace.service.token-file", "headrace.service.tls.", "headrace.client."),
 )
 """Settings of the service itself: jobs that it starts do not get them."""
 
@@ -60,6 +67,8 @@ class ServiceSettings:
     """How clients call it, if that is known."""
     port: int
     directory: Path
+    work_directory: Path | None
+    """Where workers of `headrace cluster start` keep what executors print; None without such a cluster."""
     token_file: Path | None
     tls: Tls | None
     zookeeper: tuple[str, str] | None
@@ -69,6 +78,16 @@ class ServiceSettings:
     restart_attempts: int
     kept_jobs: int
     configuration: dict[str, str]
+
+    @property
+    def without_effect(self) -> list[str]:
+        """Keys of Flink's high availability that change nothing here: jobs are in the directory, not in ZooKeeper.
+
+        >>> read_settings({"high-availability.storageDir": "/ha", "high-availability.type": "NONE"}).without_effect
+        ['high-availability.storageDir']
+        """
+        known = {key for option in _HA for key in (option.key, *option.fallback_keys)}
+        return sorted(k for k in self.configuration if k.startswith("high-availability") and k not in known)
 
     def url(self, port: int) -> str:
         """How clients call the service when it listens on this port."""
@@ -102,11 +121,13 @@ def read_settings(configuration: Mapping[str, str]) -> ServiceSettings:
     """
     values = Configuration.from_dict(configuration)
     bind, directory, token = values.get(_BIND), values.get(SERVICE_DIRECTORY), values.get(SERVICE_TOKEN_FILE)
+    cluster = values.get(CLUSTER_DIRECTORY)
     settings = ServiceSettings(
         bind_address=str(bind),
         address=values.get(_ADDRESS) or str(bind),
         port=_number(values.get(_PORT)),
         directory=Path(directory).resolve() if directory else Path.home() / ".headrace" / "service",
+        work_directory=None if cluster is None else Path(cluster).resolve() / "work",
         token_file=None if token is None else Path(token),
         tls=_tls(values),
         zookeeper=_zookeeper(values),

@@ -88,11 +88,36 @@ def test_a_bundle_is_one_path_to_import_from(job, tmp_path):
         archive.writestr("deep/module.py", "X = 1")
         archive.writestr("helper.py", "the second of two is not found by imports")
     paths = f"{tmp_path}/helper.py,{tmp_path}/libraries,{tmp_path}/libraries/package,{tmp_path}/more.zip"
-    make_bundle(job, paths, tmp_path / "bundle.zip")
+    assert make_bundle(job, {"python.files": paths, "a": "1"}, tmp_path / "bundle.zip") == {"a": "1"}
     assert module_of(job) == "my_job"
     with zipfile.ZipFile(tmp_path / "bundle.zip") as bundle:
         names = bundle.namelist()
         assert sorted(names) == ["deep/module.py", "helper.py", "my_job.py", "package/__init__.py", "package/inner.py"]
         assert bundle.read("helper.py").startswith(b"def shout")
     with pytest.raises(ConfigurationError, match="does not exist"):
-        make_bundle(job, f"{tmp_path}/nowhere", tmp_path / "b.zip")
+        make_bundle(job, {"python.files": f"{tmp_path}/nowhere"}, tmp_path / "b.zip")
+
+
+def test_a_bundle_has_what_only_functions_need_in_a_directory_of_its_own(job, tmp_path):
+    (tmp_path / "r.txt").write_text("one==1.0\n")
+    (tmp_path / "wheels").mkdir()
+    (tmp_path / "wheels" / "one.whl").write_text("one")
+    with zipfile.ZipFile(tmp_path / "data.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x", "x" * 10_000)
+    settings = {
+        "python.requirements": f"{tmp_path}/r.txt#{tmp_path}/wheels",
+        "python.archives": f"{tmp_path}/data.zip#data,{tmp_path}/data.zip",
+    }
+    moved = make_bundle(job, settings, tmp_path / "bundle.zip")
+    assert moved == {
+        "python.requirements": "headrace-files/0/r.txt#headrace-files/1/wheels",
+        "python.archives": "headrace-files/2/data.zip#data,headrace-files/3/data.zip",
+    }
+    with zipfile.ZipFile(tmp_path / "bundle.zip") as bundle:
+        assert bundle.read("headrace-files/1/wheels/one.whl") == b"one"
+        assert bundle.read("headrace-files/3/data.zip") == (tmp_path / "data.zip").read_bytes()
+        own = [entry for entry in bundle.infolist() if entry.filename.startswith("headrace-files/")]
+        assert all(entry.compress_type == zipfile.ZIP_STORED for entry in own) and len(own) == 5
+    for key in settings:
+        with pytest.raises(ConfigurationError, match="does not exist"):
+            make_bundle(job, {key: f"{tmp_path}/nowhere"}, tmp_path / "b.zip")

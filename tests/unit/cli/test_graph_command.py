@@ -11,6 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from headrace.cli.app import app
+from headrace.cli.errors import exit_code_of
+from headrace.common.errors import InvalidProgramError
 from headrace.datastream.planning import PlanReached, planning_only
 
 PROGRAM = """
@@ -87,9 +89,12 @@ def test_programs_that_give_no_plan(tmp_path):
 
 def test_errors_of_the_program_keep_their_traceback(tmp_path):
     path = tmp_path / "wrong.py"
-    path.write_text("raise ValueError('my own mistake')\n")
+    path.write_text("def helper():\n    raise ValueError('my own mistake')\n\n\nhelper()\n")
     done = run(str(path))
-    assert isinstance(done.exception, ValueError) and str(done.exception) == "my own mistake"
+    assert isinstance(done.exception, InvalidProgramError) and exit_code_of(done.exception) == 1
+    told = str(done.exception)
+    assert f'File "{path}", line 5, in <module>' in told and f'File "{path}", line 2, in helper' in told
+    assert "ValueError: my own mistake" in told and "runpy" not in told
 
 
 def test_arguments_are_checked(tmp_path):

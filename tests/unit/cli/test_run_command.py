@@ -16,7 +16,9 @@ from click.testing import CliRunner
 
 from headrace.cli.app import app
 from headrace.cli.launch import absolute_paths
+from headrace.cli.local_cluster import LocalCluster
 from headrace.cli.program_command import ProgramCommand, launch_settings, program_options
+from headrace.common.errors import ConfigurationError, InvalidProgramError
 
 PROGRAM = """
 import sys
@@ -119,6 +121,32 @@ def test_exit_codes_and_errors(workplace):
     assert error["code"] == "CONFIGURATION" and "did you mean headrace.executor?" in error["errors"][0]
     nobody = headrace("list", "-m", "127.0.0.1:1")
     assert nobody.returncode == 3 and "headrace cluster start" in nobody.stderr and "Traceback" not in nobody.stderr
+
+
+def test_wrong_use_is_json_too(workplace):
+    for words, told in (
+        (("list", "--json", "--runing"), "--runing"),
+        (("run", "--json", "nowhere.py"), "there is no file 'nowhere.py'"),
+    ):
+        done = headrace(*words)
+        assert done.returncode == 2 and done.stdout == ""
+        error = json.loads(done.stderr)
+        assert error["code"] == "USAGE" and told in error["errors"][0]
+    assert "Did you mean 'list'?" in headrace("lst").stderr
+
+
+def test_a_program_without_a_plan_shows_its_own_traceback(workplace):
+    for text, told in (("1 // 0", "ZeroDivisionError"), ("x = (", "SyntaxError"), ("x = 1", "without execute()")):
+        (workplace / "broken.py").write_text(text)
+        with pytest.raises(InvalidProgramError) as raised:
+            CliRunner().invoke(app, ["info", "broken.py"], catch_exceptions=False)
+        assert told in str(raised.value) and "cli/" not in str(raised.value)
+
+
+def test_clusters_need_workers():
+    for key in ("headrace.cluster.workers", "headrace.cluster.worker-cores"):
+        with pytest.raises(ConfigurationError, match=f"{key} is too small"):
+            LocalCluster({key: "0"})
 
 
 def test_a_signal_reaches_the_program(workplace):

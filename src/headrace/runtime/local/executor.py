@@ -10,7 +10,7 @@ from functools import partial
 
 from headrace.common.errors import TaskTimeoutError
 from headrace.operators.distributed_cache import DistributedCache
-from headrace.runtime.executor import ExecutorView
+from headrace.runtime.executor import ExecutorView, ThreadView, threads_of_this_process
 from headrace.runtime.local.files import FilesInProcess
 from headrace.runtime.local.task_thread import TaskThread
 from headrace.runtime.task.frames import DATA, header_of
@@ -96,3 +96,7 @@ class LocalExecutor:
     def executors(self) -> list[ExecutorView]:
         """This process."""
         return [ExecutorView("local", socket.gethostname(), 0, 1)]
+
+    def threads(self, executor_id: str) -> list[ThreadView]:
+        """Those of this process."""
+        return threads_of_this_process() if executor_id == "local" else []

@@ -12,7 +12,7 @@ import cloudpickle
 from pyspark import Broadcast, SparkContext
 
 from headrace.runtime.epoch_result import read_frames
-from headrace.runtime.executor import ExecutorView
+from headrace.runtime.executor import ExecutorView, ThreadView
 from headrace.runtime.spark.context import spark_context
 from headrace.runtime.spark.failures import as_epoch_error
 from headrace.runtime.spark.settings import check_speculation, is_local
@@ -131,7 +131,15 @@ class SparkExecutor:
             return []
         found = self._context._jsc.sc().statusStore().executorList(True)
         known = [found.apply(i) for i in range(found.size())]
-        return [_executor_view(entry) for entry in known if self._local or entry.id() != "driver"]
+        application = "" if self._local else str(self._context.applicationId)
+        return [_executor_view(entry, application) for entry in known if self._local or entry.id() != "driver"]
+
+    def threads(self, executor_id: str) -> list[ThreadView]:
+        """The threads of an executor's JVM, as Spark's own web page shows them."""
+        if self._context._jsc is None or all(view.id != executor_id for view in self.executors()):
+            return []
+        found = self._context._jsc.sc().getExecutorThreadDump(executor_id)
+        return [] if found.isEmpty() else [ThreadView(t.threadName(), t.toString()) for t in found.get()]
 
     def _wait_for_tasks(self) -> bool:
         """After a cancelled or failed epoch: waits until no task of it runs any more; False if there was none."""
@@ -180,7 +188,7 @@ def slots_per_executor(context: SparkContext, local: bool) -> int:
         time.sleep(0.1)
 
 
-def _executor_view(summary: Any) -> ExecutorView:
+def _executor_view(summary: Any, application: str) -> ExecutorView:
     host, _, port = str(summary.hostPort()).rpartition(":")
     return ExecutorView(
         id=str(summary.id()),
@@ -191,4 +199,5 @@ def _executor_view(summary: Any) -> ExecutorView:
         memory=int(summary.maxMemory()),
         used_memory=int(summary.memoryUsed()),
         start_ms=int(summary.addTime().getTime()),
+        folder=f"{application}/{summary.id()}" if application else "",
     )

@@ -14,7 +14,7 @@ from headrace.service.dispatcher.supervisor import Supervisor
 from headrace.service.dispatcher.uploads import Uploads
 from headrace.service.errors import NotFoundError
 from headrace.service.job_folder import JobFolder
-from headrace.service.logs import Logs
+from headrace.service.logs import ExecutorLogs, Logs
 from headrace.service.rest.backend import JobGateway
 from headrace.service.rest.operations import Operations
 from headrace.service.settings import ServiceSettings
@@ -42,6 +42,7 @@ class Dispatcher:
         uploads = Uploads(settings.directory / "uploads")
         self.programs = StoredPrograms(uploads, self._store, settings, self._adopt)
         self.logs = Logs(settings.directory / "service.log", self._job_logs)
+        self.executor_logs = ExecutorLogs(settings.work_directory)
 
     def start(self) -> None:
         """Finds the jobs that were left: those whose process lives are watched, the others are started again."""

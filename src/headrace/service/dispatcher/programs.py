@@ -13,10 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from headrace.common.bundled_files import MODULES_KEY
 from headrace.common.config_file import CONFIGURATION_FILE_VARIABLE, write_configuration
 from headrace.common.errors import HeadraceError
 from headrace.common.known_options import check_options
 from headrace.common.masking import masked_text
+from headrace.service.dispatcher.bundles import bundled_settings
 from headrace.service.dispatcher.store import JobStore
 from headrace.service.dispatcher.uploads import Uploads
 from headrace.service.errors import RequestError
@@ -28,7 +30,6 @@ __all__ = ["StoredPrograms"]
 
 _START_SECONDS = 120.0
 _PLAN_SECONDS = 60.0
-_PYTHON_FILES = "python.files"
 
 
 class StoredPrograms:
@@ -56,8 +57,9 @@ class StoredPrograms:
         stored = self._uploads.find(program)
         job_id = request.job_id or uuid.uuid4().hex
         name = program.partition("_")[2]
-        where = self._settings.directory / "jobs" / job_id / "program" / name
-        configuration = self._configuration(request, job_id, where)
+        where = self._settings.directory / "jobs" / job_id
+        configuration = self._configuration(request, job_id, where / "program" / name)
+        configuration = bundled_settings(configuration, stored, where)
         now = time.time_ns() // 1_000_000
         submission = Submission(job_id, name, request.arguments, request.entry, now)
         folder = self._store.add(submission, stored, configuration)
@@ -103,5 +105,5 @@ class StoredPrograms:
             raise RequestError(str(error)) from None
         settings = self._settings.job_configuration(request.configuration, job_id)
         if program.suffix == ".zip":  # its modules are needed by the workers too
-            settings[_PYTHON_FILES] = ",".join(part for part in (settings.get(_PYTHON_FILES), str(program)) if part)
+            settings[MODULES_KEY] = ",".join(part for part in (settings.get(MODULES_KEY), str(program)) if part)
         return settings

@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from headrace.runtime.executor import ExecutorView
+from headrace.runtime.executor import ExecutorView, ThreadView
 from headrace.runtime.job_view import ExceptionView, JobView
 from headrace.service.errors import RequestError, UnavailableError
 from headrace.service.job_folder import End, JobFolder
@@ -96,6 +96,10 @@ class RemoteJob:
             return executors_from_json(self._ask("GET", "/executors", None, _QUICK_SECONDS))
         except RequestError:
             return []
+
+    def threads(self, executor_id: str) -> list[ThreadView]:
+        found = self._ask("POST", "/threads", {"executor": executor_id}, _QUICK_SECONDS)
+        return [ThreadView(**entry) for entry in found]
 
     def cancel(self) -> None:
         """First writes the wish down: it holds even if this process dies now, or the job's has not started yet."""

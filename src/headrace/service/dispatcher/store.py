@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from headrace.common.config_file import write_configuration
+from headrace.service.dispatcher.bundles import place_program
 from headrace.service.errors import RequestError
 from headrace.service.job_folder import JobFolder, Submission
 
@@ -36,8 +37,7 @@ class JobStore:
             os.mkdir(folder.path, 0o700)
         except FileExistsError:
             raise RequestError(f"Job {submission.job_id} has already been submitted.", status=409) from None
-        (folder.path / "program").mkdir()
-        shutil.copyfile(program, folder.path / "program" / submission.program)
+        place_program(program, folder.path, submission.program)
         write_configuration(folder.configuration_file, configuration)
         folder.write_submission(submission)
         return folder

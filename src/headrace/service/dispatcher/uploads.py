@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from headrace.common.bundled_files import BUNDLED
 from headrace.service.errors import RequestError
 
 __all__ = ["Uploads"]
@@ -70,11 +71,14 @@ class Uploads:
 
 
 def _check_archive(path: Path) -> None:
-    """Archives are never unpacked, but one with such names was made to do harm."""
+    """One with names that lead out of it was made to do harm. What is unpacked of it may not grow by that."""
     try:
         with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
+            entries = archive.infolist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
         raise RequestError("The file is no zip archive.") from None
+    names = [entry.filename for entry in entries]
     if any(name.startswith("/") or "\\" in name or ".." in name.split("/") for name in names):
         raise RequestError("The archive holds names that leave it.")
+    if any(e.filename.startswith(BUNDLED) and e.file_size > e.compress_size for e in entries):
+        raise RequestError(f"What is below {BUNDLED} in the archive must be stored, not compressed.")

@@ -83,6 +83,7 @@ class ControlServer:
 _ACTIONS: dict[tuple[str, str], Callable[[LocalJob, dict[str, Any]], Any]] = {
     ("GET", "/view"): lambda job, body: view_to_json(job.view()),
     ("GET", "/executors"): lambda job, body: [asdict(entry) for entry in job.executors()],
+    ("POST", "/threads"): lambda job, body: [asdict(entry) for entry in job.threads(body["executor"])],
     ("POST", "/cancel"): lambda job, body: job.cancel(),
     ("POST", "/checkpoint"): lambda job, body: job.checkpoint(),
     ("POST", "/savepoint"): lambda job, body: job.savepoint(body["directory"]),

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from headrace.runtime.executor import ExecutorView
+from headrace.runtime.executor import ExecutorView, ThreadView
 from headrace.runtime.job_view import JobView
 from headrace.service.rest.operations import Operations
 
-__all__ = ["Backend", "JobGateway", "LogFolder", "Programs", "RunRequest"]
+__all__ = ["Backend", "ExecutorLogFolder", "JobGateway", "LogFolder", "Programs", "RunRequest"]
 
 
 class JobGateway(Protocol):
@@ -20,6 +20,7 @@ class JobGateway(Protocol):
     def job_id(self) -> str: ...
     def view(self) -> JobView: ...
     def executors(self) -> list[ExecutorView]: ...
+    def threads(self, executor_id: str) -> list[ThreadView]: ...
     def cancel(self) -> None:
         """Asks the job to end; does not wait for it."""
 
@@ -59,6 +60,12 @@ class LogFolder(Protocol):
     def main(self) -> Path: ...
 
 
+class ExecutorLogFolder(Protocol):
+    """Log files of executors, as far as they can be reached from here."""
+
+    def of(self, executor: ExecutorView) -> dict[str, Path]: ...
+
+
 class Backend(Protocol):
     """All that the routes need."""
 
@@ -68,6 +75,8 @@ class Backend(Protocol):
     def programs(self) -> Programs | None: ...
     @property
     def logs(self) -> LogFolder: ...
+    @property
+    def executor_logs(self) -> ExecutorLogFolder: ...
     @property
     def configuration(self) -> dict[str, str]: ...
     @property

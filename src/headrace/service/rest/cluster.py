@@ -7,15 +7,15 @@ import resource
 import sys
 import threading
 import time
-import traceback
 from typing import Any
 
 from headrace import __version__
 from headrace.common.masking import masked
+from headrace.runtime.executor import threads_of_this_process
 from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import Call, Endpoint, Field, File
 from headrace.service.rest.lookup import job_of
-from headrace.service.rest.task_managers import task_managers_of
+from headrace.service.rest.task_managers import shown_threads, task_managers_of
 from headrace.service.shapes.jobs import is_over
 from headrace.service.shapes.metrics import listed
 
@@ -98,16 +98,7 @@ def _metrics(backend: Backend, call: Call) -> list[dict[str, str]]:
 
 
 def _thread_dump(backend: Backend, call: Call) -> dict[str, Any]:
-    names = {thread.ident: thread.name for thread in threading.enumerate()}
-    return {
-        "threadInfos": [
-            {
-                "threadName": names.get(ident, str(ident)),
-                "stringifiedThreadInfo": "".join(traceback.format_stack(frame)),
-            }
-            for ident, frame in sys._current_frames().items()  # noqa: SLF001 - the only way to all stacks
-        ]
-    }
+    return shown_threads(threads_of_this_process())
 
 
 def _logs(backend: Backend, call: Call) -> dict[str, Any]:
@@ -127,6 +118,11 @@ def _log_url(backend: Backend, call: Call) -> dict[str, Any]:
     return {"url": f"{backend.address}/jobmanager/logs/job-{job_of(backend, call).job_id}.log"}
 
 
+def _data_sets(backend: Backend, call: Call) -> dict[str, Any]:
+    """Cached streams live as long as their program: a cluster has none of its own."""
+    return {"dataSets": []}
+
+
 def _shut_down(backend: Backend, call: Call) -> dict[str, Any]:
     backend.shut_down()
     return {}
@@ -136,6 +132,7 @@ ENDPOINTS: tuple[Endpoint[Backend], ...] = (
     Endpoint("GET", "/config", _config, "What this service is"),
     Endpoint("GET", "/overview", _overview, "How many jobs, executors and slots there are"),
     Endpoint("DELETE", "/cluster", _shut_down, "Cancel all jobs and end the service"),
+    Endpoint("GET", "/datasets", _data_sets, "Data sets of the cluster: none"),
     Endpoint("GET", "/jobmanager/config", _manager_config, "The configuration of the service, secrets masked"),
     Endpoint("GET", "/jobmanager/environment", _environment, "The process of the service"),
     Endpoint("GET", "/jobmanager/metrics", _metrics, "Metrics of the service", query=(Field("get"),)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +14,8 @@ from headrace.service.errors import RequestError
 __all__ = ["Call", "Endpoint", "Field", "File", "Text"]
 
 B = TypeVar("B")
+_log = logging.getLogger("headrace.service")
+_TRUTHS = {"true": True, "false": False}
 _NAMES = {str: "string", int: "integer", bool: "boolean", list: "array", dict: "object"}
 
 
@@ -23,6 +27,8 @@ class Field:
     Traceback (most recent call last):
     ...
     headrace.service.errors.RequestError: Bad request received: 'drain' must be a boolean. [REQUEST]
+    >>> Field("drain", bool).check("true"), Field("parallelism", int).check("4")
+    (True, 4)
     """
 
     name: str
@@ -36,7 +42,11 @@ class Field:
         return _NAMES[self.kind]
 
     def check(self, value: Any) -> Any:
-        """The value, if it has the right type."""
+        """The value, if it has the right type, or is a text that says it, as Flink reads them too."""
+        if isinstance(value, str) and self.kind is bool and value in _TRUTHS:
+            return _TRUTHS[value]
+        if isinstance(value, str) and self.kind is int and re.fullmatch("-?[0-9]{1,18}", value):
+            return int(value)
         if isinstance(value, self.kind) and not (self.kind is int and isinstance(value, bool)):
             return value
         article = "an" if self.type_name[0] in "aeiou" else "a"
@@ -117,7 +127,7 @@ class Endpoint(Generic[B]):
         return self.method != "GET"
 
     def checked_body(self, content: Any) -> dict[str, Any]:
-        """The fields of a body; those that are not known are refused, as Flink does."""
+        """The fields of a body. Those that are not known change nothing, as in Flink; the log tells of them."""
         if not isinstance(content, dict):
             raise RequestError("Bad request received: the body must be a JSON object.")
         if self.free_body:
@@ -125,9 +135,8 @@ class Endpoint(Generic[B]):
         known = {entry.name: entry for entry in self.body or ()}
         unknown = [name for name in content if name not in known]
         if unknown:
-            expected = ", ".join(sorted(known)) or "none"
-            raise RequestError(f"Bad request received: unknown field {unknown[0]!r} (known: {expected}).")
+            _log.warning("%s %s: fields that are not known: %s", self.method, self.path, repr(unknown)[:200])
         missing = [name for name, entry in known.items() if entry.required and content.get(name) is None]
         if missing:
             raise RequestError(f"Bad request received: the field {missing[0]!r} is missing.")
-        return {name: known[name].check(value) for name, value in content.items() if value is not None}
+        return {n: known[n].check(value) for n, value in content.items() if n in known and value is not None}

@@ -164,7 +164,6 @@ ENDPOINTS: tuple[Endpoint[Backend], ...] = (
     Endpoint(
         *("PATCH", "/jobs/{jobid}/rescaling", _rescale, "Let the job go on with another parallelism"),
         query=(Field("parallelism", int, required=True),),
-        status=202,
     ),
     Endpoint("GET", "/jobs/{jobid}/rescaling/{triggerid}", _rescale_status, "What became of a rescaling"),
     Endpoint("GET", "/jobs/{jobid}/resource-requirements", _requirements, "The parallelism of each vertex"),

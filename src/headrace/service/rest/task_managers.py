@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.runtime.executor import ExecutorView
+from headrace.runtime.executor import ExecutorView, ThreadView
 from headrace.service.errors import NotFoundError
 from headrace.service.rest.backend import Backend, JobGateway
-from headrace.service.rest.endpoint import Call, Endpoint, Field
-from headrace.service.rest.lookup import task_manager_id, task_manager_of
+from headrace.service.rest.endpoint import Call, Endpoint, Field, File
+from headrace.service.rest.lookup import job_of, task_manager_id, task_manager_of
 from headrace.service.shapes.metrics import aggregated, listed
 
-__all__ = ["ENDPOINTS", "task_managers_of"]
+__all__ = ["ENDPOINTS", "shown_threads", "task_managers_of"]
 
 _MEGABYTE = 1 << 20
 
@@ -125,14 +125,60 @@ def _metrics(backend: Backend, call: Call) -> list[dict[str, str]]:
 
 
 def _all_metrics(backend: Backend, call: Call) -> list[dict[str, Any]]:
-    values = [_values(executor) for job in backend.jobs() for executor in job.executors()]
+    chosen = call.names("taskmanagers")
+    values = [
+        _values(executor)
+        for job in backend.jobs()
+        for executor in job.executors()
+        if not chosen or task_manager_id(job.job_id, executor.id) in chosen
+    ]
     return aggregated(values, call.names("get") if "get" in call.query else None, call.names("agg"))
 
 
 def _logs(backend: Backend, call: Call) -> dict[str, Any]:
-    """Executors write their logs where Spark puts them: on their own machines."""
-    _found(backend, call)
-    return {"logs": []}
+    """Executors write their logs where Spark puts them: on their own machines. Those that can be reached are listed."""
+    found = backend.executor_logs.of(_found(backend, call)[1])
+    files = [(name, path.stat()) for name, path in found.items()]
+    return {"logs": [{"name": n, "size": stat.st_size, "mtime": int(stat.st_mtime * 1000)} for n, stat in files]}
+
+
+def _log_called(backend: Backend, call: Call, name: str) -> File:
+    found = backend.executor_logs.of(_found(backend, call)[1]).get(name)
+    if found is None:
+        raise NotFoundError("This file does not exist in TaskManager log dir.")
+    return File(found)
+
+
+def _log(backend: Backend, call: Call) -> File:
+    return _log_called(backend, call, call.path["filename"])
+
+
+def _main_log(backend: Backend, call: Call) -> File:
+    """Spark's own log, and what functions print: Spark sends both to standard error."""
+    return _log_called(backend, call, "stderr")
+
+
+def _stdout(backend: Backend, call: Call) -> File:
+    return _log_called(backend, call, "stdout")
+
+
+def _threads(backend: Backend, call: Call) -> dict[str, Any]:
+    job, executor, _ = _found(backend, call)
+    return shown_threads(job.threads(executor.id))
+
+
+def shown_threads(threads: list[ThreadView]) -> dict[str, Any]:
+    """Threads as Flink shows them.
+
+    >>> shown_threads([ThreadView("main", "at x")])
+    {'threadInfos': [{'threadName': 'main', 'stringifiedThreadInfo': 'at x'}]}
+    """
+    return {"threadInfos": [{"threadName": t.name, "stringifiedThreadInfo": t.text} for t in threads]}
+
+
+def _log_url(backend: Backend, call: Call) -> dict[str, Any]:
+    job_of(backend, call)
+    return {"url": f"{backend.address}/taskmanagers/{_found(backend, call)[2]['id']}/log"}
 
 
 ENDPOINTS: tuple[Endpoint[Backend], ...] = (
@@ -143,5 +189,10 @@ ENDPOINTS: tuple[Endpoint[Backend], ...] = (
     ),
     Endpoint("GET", "/taskmanagers/{taskmanagerid}", _details, "An executor"),
     Endpoint("GET", "/taskmanagers/{taskmanagerid}/metrics", _metrics, "Metrics of an executor", query=(Field("get"),)),
-    Endpoint("GET", "/taskmanagers/{taskmanagerid}/logs", _logs, "Logs of an executor"),
+    Endpoint("GET", "/taskmanagers/{taskmanagerid}/logs", _logs, "Logs of an executor, if they can be reached"),
+    Endpoint("GET", "/taskmanagers/{taskmanagerid}/logs/{filename}", _log, "A log of an executor, secrets masked"),
+    Endpoint("GET", "/taskmanagers/{taskmanagerid}/log", _main_log, "What an executor logs, secrets masked"),
+    Endpoint("GET", "/taskmanagers/{taskmanagerid}/stdout", _stdout, "What an executor prints, secrets masked"),
+    Endpoint("GET", "/taskmanagers/{taskmanagerid}/thread-dump", _threads, "What the threads of an executor do"),
+    Endpoint("GET", "/jobs/{jobid}/taskmanagers/{taskmanagerid}/log-url", _log_url, "Where the log of an executor is"),
 )

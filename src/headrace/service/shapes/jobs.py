@@ -8,7 +8,7 @@ import pickle
 from dataclasses import asdict
 from typing import Any
 
-from headrace.runtime.job_view import JobView, VertexView
+from headrace.runtime.job_view import ExceptionView, JobView, VertexView
 from headrace.service.shapes.states import counted, task_state, vertex_state
 from headrace.service.shapes.vertices import busiest, duration_of, io_metrics, span_of
 
@@ -134,7 +134,9 @@ def execution_config(view: JobView) -> dict[str, Any]:
 def exceptions(view: JobView, limit: int, labels: list[tuple[str, str]]) -> dict[str, Any]:
     """What made the job fail, newest first. Failures carry no labels here, so a filter by label finds none."""
     found = [] if labels else list(reversed(view.exceptions))
+    last = view.exceptions[-1] if view.exceptions else None
     return {
+        **_as_flink_1_told(last),
         "exceptionHistory": {
             "entries": [
                 {
@@ -150,7 +152,17 @@ def exceptions(view: JobView, limit: int, labels: list[tuple[str, str]]) -> dict
                 for entry in found[:limit]
             ],
             "truncated": len(found) > limit,
-        }
+        },
+    }
+
+
+def _as_flink_1_told(last: ExceptionView | None) -> dict[str, Any]:
+    """Fields that Flink 2 has no more; tools from before still read them."""
+    return {
+        "root-exception": None if last is None else last.text,
+        "timestamp": None if last is None else last.timestamp_ms,
+        "all-exceptions": [],
+        "truncated": False,
     }
 
 
