@@ -10,9 +10,11 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
+from headrace.common.column_run import ColumnRun
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
 
 Values = list[Any]
+"""Records in order; or a `ColumnRun`, which reads as one, for a consumer that says `takes_columns`."""
 Timestamps = list[int | None] | None
 
 
@@ -66,7 +68,10 @@ class Output:
             self.records += len(values)
             for consumer in self.main:
                 began = perf_counter()
-                consumer.process_batch(values, timestamps, keys)
+                if type(values) is ColumnRun and not getattr(consumer, "takes_columns", False):
+                    consumer.process_batch(values.rows(), timestamps, keys)
+                else:
+                    consumer.process_batch(values, timestamps, keys)
                 self._took(consumer, began)
 
     def emit_side(self, tag_id: str, values: Values, timestamps: Timestamps) -> None:

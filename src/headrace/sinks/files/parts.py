@@ -17,6 +17,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import IO, Any
 
+from headrace.common.column_run import ColumnRun
 from headrace.common.serialization import BulkWriterFactory, Encoder
 
 _RUN = 1024
@@ -135,18 +136,22 @@ class BulkPart(Part):
         self._writer = factory.create(self.file)  # type: ignore[arg-type]
         self._log = log
         self._segments: list[str] = []
-        self._fresh: list[Any] = []
+        self._fresh: list[list[Any]] = []
+        """Runs of elements that no segment has yet."""
         for segment in (before or {}).get("segments", ()):
             with open(segment, "rb") as file:
-                self._append(pickle.load(file))  # noqa: S301 - written by this sink into the job's own state
+                for values in pickle.load(file):  # noqa: S301 - written by this sink into the job's own state
+                    self._append(values)
             self._segments.append(segment)
         self._fresh = []
 
     def _append(self, values: list[Any]) -> None:
-        add = self._writer.add_element
-        for value in values:
-            add(value)
-        self._fresh += values
+        add_columns = getattr(self._writer, "add_columns", None) if isinstance(values, ColumnRun) else None
+        if add_columns is None or not add_columns(values):
+            add = self._writer.add_element
+            for value in values:
+                add(value)
+        self._fresh.append(values)
 
     def add(self, values: list[Any], limit: int | None) -> int:
         self._append(values)

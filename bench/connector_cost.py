@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""What connectors cost, against other ways to do the same, in one run.
+
+    python bench/connector_cost.py --flink-python /path/to/flink-venv/bin/python [--parts kafka,parquet,numbers]
+
+1. kafka: messages of 1 KB JSON from a topic through a map to another, two partitions, parallelism 2, at least once: a bare
+   confluent-kafka loop in two processes, headrace, PyFlink with Flink's own connector (if there is a Python with it); and
+   headrace exactly once. The broker is that of the tests. Rates are those of the target topic, between a tenth of the messages
+   and the last: starting up does not count. What arrived is counted.
+2. parquet: filter and map on columns from Parquet files to Parquet files, against plain PySpark.
+3. numbers: number sequence and generator into a filter, without a rate and with one of a million a second.
+
+Machines are noisy: read the ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+PARTS = Path(__file__).resolve().parent / "connectors"
+sys.path.insert(0, str(ROOT / "tests" / "connectors"))
+
+INTERVAL = "1 s"
+SETTINGS = {"headrace.progress": "never", "execution.checkpointing.interval": INTERVAL}
+
+
+# -- Kafka -----------------------------------------------------------------------------------------------------------
+
+
+def messages(count: int) -> Iterator[bytes]:
+    note = "x" * 820
+    for number in range(count):
+        order = {"id": number, "user": f"user-{number % 9973}", "price": number % 500 / 4, "count": number % 7 + 1}
+        yield json.dumps(
+            {**order, "tags": ["a", "b", "c"], "open": True, "address": {"zip": 12345}, "note": note}
+        ).encode()
+
+
+def fill(broker: Any, count: int) -> str:
+    topic: str = broker.topic(2)
+    for partition in range(2):
+        broker.send(topic, messages(count // 2), partition)
+    return topic
+
+
+def rate_of(broker: Any, topic: str, count: int, processes: list[subprocess.Popen[bytes]], seconds: float) -> float:
+    """Messages per second in `topic`, from a tenth of `count` to all, while the processes run."""
+    from confluent_kafka import Consumer, TopicPartition
+
+    client = Consumer({"bootstrap.servers": broker.servers, "group.id": "bench-watch"})
+    begun: tuple[float, int] | None = None
+    deadline = time.monotonic() + seconds
+    try:
+        while True:
+            arrived = sum(client.get_watermark_offsets(TopicPartition(topic, p), timeout=10)[1] for p in range(2))
+            now = time.perf_counter()
+            if begun is None and arrived >= count // 10:
+                begun = now, arrived
+            if arrived >= count and begun is not None:
+                return (arrived - begun[1]) / (now - begun[0]) if now > begun[0] else float("nan")
+            if any(process.poll() for process in processes) or time.monotonic() > deadline:
+                raise RuntimeError(f"{arrived} of {count} messages arrived")
+            time.sleep(0.01)
+    finally:
+        client.close()
+        for process in processes:
+            try:
+                process.wait(60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def check(broker: Any, topic: str, count: int) -> None:
+    ids = sorted(json.loads(value)["id"] for value in broker.values(topic))
+    expected = sorted([*range(count // 2)] * 2)
+    if ids != expected:
+        raise RuntimeError(f"{len(ids)} messages arrived, expected each of {count} once")
+
+
+def job(python: str, root: str, broker: Any, source: str, target: str, guarantee: str, settings: dict[str, str]) -> Any:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PARTS), os.environ.get("PYTHONPATH", "")])}
+    environment["PATH"] = f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}"
+    if root == "pyflink":
+        del environment["PYTHONPATH"]
+    command = [python, str(PARTS / "kafka_job.py"), root, broker.servers, source, target, guarantee]
+    return subprocess.Popen([*command, json.dumps(settings)], env=environment, stdout=subprocess.DEVNULL)
+
+
+def kafka(arguments: argparse.Namespace) -> None:
+    from kafka_kit.broker import Broker
+
+    broker = Broker()
+    rates: dict[str, float] = {}
+    try:
+        broker.start()
+        count, fewer = arguments.messages, arguments.flink_messages
+        source, small = fill(broker, count), fill(broker, fewer)
+        for _ in range(arguments.rounds):
+            target = broker.topic(2)
+            loop = [sys.executable, str(PARTS / "kafka_loop.py"), broker.servers, source, target]
+            both = [subprocess.Popen([*loop, str(p), str(count // 2)]) for p in range(2)]
+            note(rates, "bare loop", rate_of(broker, target, count, both, 300))
+            check(broker, target, count)
+            for name, guarantee in (("headrace", "AT_LEAST_ONCE"), ("headrace, exactly once", "EXACTLY_ONCE")):
+                target = broker.topic(2)
+                running = job(sys.executable, "headrace", broker, source, target, guarantee, SETTINGS)
+                note(rates, name, rate_of(broker, target, count, [running], 300))
+                check(broker, target, count)
+            if arguments.flink_python:
+                for mode in ("process", "thread"):
+                    target = broker.topic(2)
+                    settings = flink_settings(arguments.flink_python, mode)
+                    running = job(arguments.flink_python, "pyflink", broker, small, target, "AT_LEAST_ONCE", settings)
+                    note(rates, f"PyFlink, {mode}", rate_of(broker, target, fewer, [running], 300))
+    finally:
+        broker.remove()
+    show("Kafka -> map -> Kafka", rates, "messages/s", {"headrace, exactly once": "headrace"}, "headrace")
+
+
+def flink_settings(python: str, mode: str) -> dict[str, str]:
+    jars = list(flink_jars().glob("*.jar"))
+    return {
+        "pipeline.jars": ";".join(jar.as_uri() for jar in jars),
+        "python.execution-mode": mode,
+        "python.executable": python,
+        "python.client.executable": python,
+        "rest.port": "0",
+        "execution.checkpointing.interval": INTERVAL,
+    }
+
+
+def flink_jars() -> Path:
+    """Flink's connector, fetched by Maven into the user's cache as scripts/setup does."""
+    from kafka_kit.jars import REQUIREMENTS, cached
+
+    found = cached("flink-kafka")
+    if not found.is_dir():
+        pom = str(REQUIREMENTS / "flink-kafka" / "pom.xml")
+        goal = ["dependency:copy-dependencies", f"-DoutputDirectory={found}"]
+        subprocess.run(["mvn", "-B", "-q", "-C", "-f", pom, *goal], check=True)
+    return found
+
+
+# -- Parquet, numbers ------------------------------------------------------------------------------------------------
+
+
+def parquet(arguments: argparse.Namespace) -> None:
+    rates: dict[str, float] = {}
+    with tempfile.TemporaryDirectory(prefix="bench-parquet-") as folder:
+        run("parquet_job.py", "make", folder, str(arguments.rows))
+        for _ in range(arguments.rounds):
+            for name, engine in (("PySpark", "pyspark"), ("headrace", "columns"), ("headrace, row by row", "rows")):
+                seconds = float(run("parquet_job.py", engine, folder, str(arguments.rows)))
+                note(rates, name, arguments.rows / seconds)
+    show("Parquet -> filter, map -> Parquet", rates, "rows/s", {}, "PySpark")
+
+
+def numbers(arguments: argparse.Namespace) -> None:
+    rates: dict[str, float] = {}
+    for _ in range(arguments.rounds):
+        for name in ("sequence", "generator", "generator, 1,000,000/s"):
+            note(rates, name, float(run("numbers_job.py", name, str(arguments.numbers))))
+    show("Numbers -> filter", rates, "records/s", {}, None)
+
+
+def run(*command: str) -> str:
+    done = subprocess.run([sys.executable, str(PARTS / command[0]), *command[1:]], stdout=subprocess.PIPE, check=True)
+    return done.stdout.decode().strip().splitlines()[-1] if done.stdout else ""
+
+
+# -- results ---------------------------------------------------------------------------------------------------------
+
+
+def note(rates: dict[str, float], name: str, rate: float) -> None:
+    """Keeps the best of all rounds."""
+    print(f"{name}: {rate:,.0f}", file=sys.stderr, flush=True)
+    rates[name] = max(rate, rates.get(name, 0.0))
+
+
+def show(title: str, rates: dict[str, float], unit: str, against: dict[str, str], base: str | None) -> None:
+    print(f"\n| {title} | {unit} | ratio |\n| --- | --: | --- |")
+    for name, rate in rates.items():
+        other = against.get(name, base)
+        ratio = "" if other in (None, name) else f"{rate / rates[str(other)]:.2f} of {other}"
+        print(f"| {name} | {rate:,.0f} | {ratio} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", default="kafka,parquet,numbers")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--messages", type=int, default=400_000)
+    parser.add_argument("--flink-messages", type=int, default=60_000)
+    parser.add_argument("--flink-python", help="a Python with apache-flink")
+    parser.add_argument("--rows", type=int, default=8_000_000)
+    parser.add_argument("--numbers", type=int, default=20_000_000)
+    arguments = parser.parse_args()
+    for part in arguments.parts.split(","):
+        {"kafka": kafka, "parquet": parquet, "numbers": numbers}[part](arguments)
+
+
+if __name__ == "__main__":
+    main()

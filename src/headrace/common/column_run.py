@@ -1,0 +1,74 @@
+"""A run of rows that is still columns: what readers of columnar files hand on, for operators and sinks that work on columns.
+
+Decides nothing of the form of columns: a `ColumnCodec` knows it. They have `num_rows`, `slice` and `filter`, as record batches
+of pyarrow do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+__all__ = ["ColumnCodec", "ColumnRun"]
+
+
+class ColumnCodec(Protocol):
+    """What is to be known of columns; it pickles."""
+
+    def rows(self, columns: Any) -> list[Any]:
+        """Make rows of columns."""
+        ...
+
+    def pack(self, columns: Any) -> bytes:
+        """Write columns down."""
+        ...
+
+    def unpack(self, data: bytes) -> Any:
+        """Read what `pack` wrote."""
+        ...
+
+
+class ColumnRun:
+    """Rows as columns. It is read as the list of its rows, which are made when somebody asks for the first of them."""
+
+    __slots__ = ("_rows", "codec", "columns")
+
+    def __init__(self, columns: Any, codec: ColumnCodec) -> None:
+        """Take the columns and what makes rows of them."""
+        self.columns, self.codec = columns, codec
+        self._rows: list[Any] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rows do not travel, columns do."""
+        return _unpacked, (self.codec, self.codec.pack(self.columns))
+
+    def __len__(self) -> int:
+        """Give the number of rows."""
+        return int(self.columns.num_rows)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Go over the rows."""
+        return iter(self.rows())
+
+    def __getitem__(self, index: int | slice) -> Any:
+        """Give a row; or a part of the run, whose columns are not copied."""
+        if not isinstance(index, slice):
+            return self.rows()[index]
+        start, stop, step = index.indices(len(self))
+        if step != 1:
+            return self.rows()[index]
+        return ColumnRun(self.columns.slice(start, max(stop - start, 0)), self.codec)
+
+    def rows(self) -> list[Any]:
+        """Give the rows, made once."""
+        if self._rows is None:
+            self._rows = self.codec.rows(self.columns)
+        return self._rows
+
+    def kept(self, mask: Any) -> ColumnRun:
+        """Give the rows where `mask`, an array of truth values, is true."""
+        return ColumnRun(self.columns.filter(mask), self.codec)
+
+
+def _unpacked(codec: ColumnCodec, data: bytes) -> ColumnRun:
+    return ColumnRun(codec.unpack(data), codec)
