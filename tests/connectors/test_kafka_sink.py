@@ -221,6 +221,21 @@ def test_the_old_names(broker: Broker, make_env: Any) -> None:
     client.cancel().result()
 
 
+def test_an_element_ends_the_old_consumer(broker: Broker, make_env: Any) -> None:
+    class UntilEnd(SimpleStringSchema):
+        def is_end_of_stream(self, next_element: str) -> bool:
+            return next_element == "end"
+
+    topic = broker.topic(2)
+    broker.send(topic, ["a", "b", "end", "c"])
+    broker.send(topic, ["d"], 1)
+    properties = {"bootstrap.servers": broker.servers, "group.id": f"end-{topic}"}
+    stream = make_env(1).add_source(FlinkKafkaConsumer(topic, UntilEnd(), properties).set_start_from_earliest())
+    with stream.execute_and_collect() as results:
+        found = list(results)
+    assert set(found) - {"d"} == {"a", "b"}, "it ends, with the partition that has the mark and with the other one"
+
+
 def properties_of(broker: Broker) -> dict[str, str]:
     return {"bootstrap.servers": broker.servers}
 

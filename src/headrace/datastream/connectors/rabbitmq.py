@@ -199,6 +199,11 @@ class RMQSource(Source):
         """Take where and what to consume."""
         if not isinstance(deserialization_schema, DeserializationSchema):
             raise TypeMismatchError("An RMQSource reads with a DeserializationSchema", seen=deserialization_schema)
+        if type(deserialization_schema).is_end_of_stream is not DeserializationSchema.is_end_of_stream:
+            raise InvalidProgramError(
+                "is_end_of_stream cannot end an RMQSource: what follows in the queue is there already",
+                remedy="stop the job with a savepoint",
+            )
         super().__init__(
             RabbitQueue(
                 _settings(connection_config),

@@ -8,6 +8,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from headrace.common.bad_record import BadRecord
@@ -17,6 +19,18 @@ from headrace.sources.base import EMPTY, Batch, SplitReader
 from headrace.sources.kafka.offsets import Partition
 
 _WAIT_SECONDS = 0.02
+
+
+@dataclass
+class EndMark:
+    """An element that ends the stream, and is not part of it: seen in one partition, it ends all of its subtask.
+
+    >>> EndMark(lambda element: element == "end").is_end("end")
+    True
+    """
+
+    is_end: Callable[[Any], bool]
+    seen: bool = False
 
 
 class PartitionReader(SplitReader):
@@ -32,11 +46,12 @@ class PartitionReader(SplitReader):
         takes_message: bool,
         sets_aside: bool = False,
         max_bytes: int | None = None,
+        end_mark: EndMark | None = None,
     ) -> None:
         self._topic, self._partition = partition
         self._next, self._stop = start, stop
         self._deserialize, self._takes_message = deserialize, takes_message
-        self._sets_aside, self._max_bytes = sets_aside, max_bytes
+        self._sets_aside, self._max_bytes, self._end_mark = sets_aside, max_bytes, end_mark
         self._errors = confluent().KafkaError
         self._here = confluent().TopicPartition(*partition, start)
         self.finished = stop is not None and start >= stop
@@ -45,6 +60,9 @@ class PartitionReader(SplitReader):
         self._consumer.assign([self._here])
 
     def read(self, limit: int, now: int) -> Batch:
+        if self._end_mark is not None and self._end_mark.seen:
+            self.finished = True
+            return EMPTY
         if self._stop is not None:
             limit = min(limit, max(self._stop - self._next, 1))
         messages = self._consumer.consume(limit, 0)
@@ -84,6 +102,10 @@ class PartitionReader(SplitReader):
         kept = [v for v in values if v is not None]
         if len(kept) < len(values):
             timestamps = [t for t, v in zip(timestamps, values) if v is not None]
+        if (mark := self._end_mark) is not None:
+            before = list(takewhile(lambda value: not mark.is_end(value), kept))
+            mark.seen = self.finished = len(before) < len(kept)
+            kept, timestamps = before, timestamps[: len(before)]
         if -1 in timestamps:
             timestamps = [None if t == -1 else t for t in timestamps]
         self._next = after
