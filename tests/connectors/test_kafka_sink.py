@@ -315,3 +315,11 @@ def test_what_is_aborted_never_arrives_and_what_has_arrived_is_not_aborted(broke
     assert [task.committer.abort(handle) for handle in recovered] == [False, True]
     assert texts(broker, topic) == ["a"]
     task.committer.close()
+
+
+def test_the_example(broker: Broker, example: Any) -> None:
+    orders, totals = broker.topic(2), broker.topic()
+    for partition, item in enumerate(("tea", "rice")):
+        broker.send(orders, [f'{{"item": "{item}", "price": {price}}}' for price in (1, 2, 3)], partition)
+    example("kafka_totals")["main"](broker.servers, orders, totals)
+    assert sorted(texts(broker, totals)) == ["rice 1", "rice 3", "rice 6", "tea 1", "tea 3", "tea 6"]

@@ -209,3 +209,18 @@ def test_an_exchange_that_is_not_there(rabbit: RabbitServer, queue: str, make_en
         RMQSink(config(rabbit), queue, SimpleStringSchema(), options)
     with pytest.raises(InvalidProgramError, match="a queue or publish options"):
         RMQSink(config(rabbit), None, SimpleStringSchema())
+
+
+def test_the_example(rabbit: RabbitServer, queue: str, example: Any) -> None:
+    with rabbit.connection() as connection:
+        channel = connection.channel()
+        for name in (queue, f"{queue}-copies"):
+            channel.queue_declare(name, durable=True)
+        channel.basic_publish("", queue, b"tea")
+        job = example("rabbitmq_copy")["start"](rabbit.uri, queue, f"{queue}-copies")
+        deadline = time.monotonic() + 30
+        while (body := channel.basic_get(f"{queue}-copies", auto_ack=True)[2]) is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        job.cancel().result()
+    assert body == b"TEA"
