@@ -88,10 +88,9 @@ def check(broker: Any, topic: str, count: int) -> None:
 
 
 def job(python: str, root: str, broker: Any, source: str, target: str, guarantee: str, settings: dict[str, str]) -> Any:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PARTS), os.environ.get("PYTHONPATH", "")])}
-    environment["PATH"] = f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}"}
     if root == "pyflink":
-        del environment["PYTHONPATH"]
+        environment.pop("PYTHONPATH", None)
     command = [python, str(PARTS / "kafka_job.py"), root, broker.servers, source, target, guarantee]
     return subprocess.Popen([*command, json.dumps(settings)], env=environment, stdout=subprocess.DEVNULL)
 

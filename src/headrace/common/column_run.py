@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-__all__ = ["ColumnCodec", "ColumnRun"]
+__all__ = ["ColumnCodec", "ColumnRun", "as_columns"]
 
 
 class ColumnCodec(Protocol):
@@ -68,6 +68,15 @@ class ColumnRun:
     def kept(self, mask: Any) -> ColumnRun:
         """Give the rows where `mask`, an array of truth values, is true."""
         return ColumnRun(self.columns.filter(mask), self.codec)
+
+
+def as_columns(values: Any) -> ColumnRun | None:
+    """Give records as columns, if they are.
+
+    >>> as_columns([1, 2]) is None
+    True
+    """
+    return values if type(values) is ColumnRun else None
 
 
 def _unpacked(codec: ColumnCodec, data: bytes) -> ColumnRun:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import compress
 from typing import Any, Protocol, cast
 
-from headrace.common.column_run import ColumnRun
+from headrace.common.column_run import ColumnRun, as_columns
 from headrace.operators.base import FunctionOperator, Place
 from headrace.operators.output import Timestamps, Values
 
@@ -37,7 +37,8 @@ class _ColumnsOperator(FunctionOperator):
         self._taken = taken
 
     def _columns(self, values: Values) -> ColumnRun:
-        return values if isinstance(values, ColumnRun) else self.guarded(self._taken.run, values)
+        run = as_columns(values)
+        return self.guarded(self._taken.run, values) if run is None else run
 
     def _called(self, run: ColumnRun) -> Any:
         try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
-from headrace.common.column_run import ColumnRun
+from headrace.common.column_run import as_columns
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
 
 Values = list[Any]
@@ -66,12 +66,13 @@ class Output:
         """Hands a run of records to the main consumers; with their keys, if the operator has taken them already."""
         if values:
             self.records += len(values)
+            run = as_columns(values)
             for consumer in self.main:
                 began = perf_counter()
-                if type(values) is ColumnRun and not getattr(consumer, "takes_columns", False):
-                    consumer.process_batch(values.rows(), timestamps, keys)
-                else:
+                if run is None or getattr(consumer, "takes_columns", False):
                     consumer.process_batch(values, timestamps, keys)
+                else:
+                    consumer.process_batch(run.rows(), timestamps, keys)
                 self._took(consumer, began)
 
     def emit_side(self, tag_id: str, values: Values, timestamps: Timestamps) -> None:

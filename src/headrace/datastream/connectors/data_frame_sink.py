@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headrace.common.column_run import ColumnRun
+from headrace.common.column_run import as_columns
 from headrace.common.data_types import RowType
 from headrace.common.errors import TypeMismatchError
 from headrace.common.types import Row
@@ -98,8 +98,9 @@ class _Writer(SinkWriter):
         self._batches: list[Any] = []
 
     def write(self, values: list[Any], timestamps: list[int | None] | None) -> None:
-        if isinstance(values, ColumnRun) and self._columns.fits(values):
-            arrays = values.columns.columns
+        run = as_columns(values)
+        if run is not None and self._columns.fits(run):
+            arrays = run.columns.columns
             self._batches.append(pyarrow().RecordBatch.from_arrays(arrays, schema=self._columns.schema))
             return
         rows = [self._row(value) for value in values]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
-from headrace.common.column_run import ColumnCodec, ColumnRun
+from headrace.common.column_run import ColumnCodec, as_columns
 from headrace.common.storage import file_size, open_input
 from headrace.sources.base import Batch, SplitReader
 from headrace.sources.files import FileFormat, FileRange, unreadable
@@ -122,8 +122,9 @@ class _BlockReader(SplitReader):
         self._given += batch.num_rows
         if skipped < batch.num_rows:
             rest = self._format.records(batch.slice(skipped) if skipped else batch)
-            if isinstance(rest, ColumnRun):
-                rest.codec = _InFile(rest.codec, self._path, self._block)
+            run = as_columns(rest)
+            if run is not None:
+                run.codec = _InFile(run.codec, self._path, self._block)
             self._rest = rest
 
     def position(self) -> tuple[int, int]:

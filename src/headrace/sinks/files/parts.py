@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import IO, Any
 
-from headrace.common.column_run import ColumnRun
+from headrace.common.column_run import as_columns
 from headrace.common.serialization import BulkWriterFactory, Encoder
 
 _RUN = 1024
@@ -146,8 +146,9 @@ class BulkPart(Part):
         self._fresh = []
 
     def _append(self, values: list[Any]) -> None:
-        add_columns = getattr(self._writer, "add_columns", None) if isinstance(values, ColumnRun) else None
-        if add_columns is None or not add_columns(values):
+        run = as_columns(values)
+        add_columns = None if run is None else getattr(self._writer, "add_columns", None)
+        if add_columns is None or not add_columns(run):
             add = self._writer.add_element
             for value in values:
                 add(value)
