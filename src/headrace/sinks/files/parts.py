@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from headrace.common.column_run import as_columns
-from headrace.common.serialization import BulkWriterFactory, Encoder
+from headrace.common.serialization import BulkWriter, BulkWriterFactory, Encoder
 
 _RUN = 1024
 
@@ -126,6 +126,16 @@ class RowPart(Part):
         return {"path": self.path, "length": self.size}
 
 
+def add_all(writer: BulkWriter, values: list[Any]) -> None:
+    """Adds a run of elements to a file of blocks; columns as they are, if its writer takes them."""
+    run = as_columns(values)
+    add_columns = None if run is None else getattr(writer, "add_columns", None)
+    if add_columns is None or not add_columns(run):
+        add = writer.add_element
+        for value in values:
+            add(value)
+
+
 class BulkPart(Part):
     """Elements of a format with blocks and a foot."""
 
@@ -146,12 +156,7 @@ class BulkPart(Part):
         self._fresh = []
 
     def _append(self, values: list[Any]) -> None:
-        run = as_columns(values)
-        add_columns = None if run is None else getattr(self._writer, "add_columns", None)
-        if add_columns is None or not add_columns(run):
-            add = self._writer.add_element
-            for value in values:
-                add(value)
+        add_all(self._writer, values)
         self._fresh.append(values)
 
     def add(self, values: list[Any], limit: int | None) -> int:
