@@ -13,7 +13,12 @@ __all__ = ["ColumnCodec", "ColumnRun", "as_columns"]
 
 
 class ColumnCodec(Protocol):
-    """What is to be known of columns; it pickles."""
+    """What is to be known of columns; it pickles.
+
+    >>> from headrace.datastream.formats.row_columns import RowColumns
+    >>> all(hasattr(RowColumns, name) for name in ("rows", "pack", "unpack"))
+    True
+    """
 
     def rows(self, columns: Any) -> list[Any]:
         """Make rows of columns."""
@@ -29,7 +34,15 @@ class ColumnCodec(Protocol):
 
 
 class ColumnRun:
-    """Rows as columns. It is read as the list of its rows, which are made when somebody asks for the first of them."""
+    """Rows as columns. It is read as the list of its rows, which are made when somebody asks for the first of them.
+
+    >>> from headrace.datastream.formats.row_columns import RowColumns
+    >>> from headrace.table import DataTypes
+    >>> rows = RowColumns(DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT())]))
+    >>> run = rows.run([(1,), (2,), (3,)])
+    >>> len(run), run[1], len(run[1:]), list(run[2:])
+    (3, Row(a=2), 2, [Row(a=3)])
+    """
 
     __slots__ = ("_rows", "codec", "columns")
 
