@@ -199,33 +199,40 @@ def test_a_query_that_somebody_stops_fails_the_job(session: Any, make_env: MakeE
 
 
 SPARK_ENDS = """
-import os, signal, sys
+import os, signal
 from headrace.common import Configuration
 from headrace.datastream import StreamExecutionEnvironment
+from pyspark.sql import SparkSession
 
 configuration = Configuration().set_string("headrace.executor", "local")
 env = StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(1)
-spark = env.spark_session()
-context = spark.sparkContext
-frame = spark.readStream.format("rate").option("rowsPerSecond", 100).load().select("value")
-for ends in (context.stop, lambda: os.kill(context._gateway.proc.pid, signal.SIGKILL)):
-    with env.from_dataframe(frame).execute_and_collect() as results:
-        try:
+
+def begin():
+    spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    return spark.sparkContext, spark.readStream.format("rate").option("rowsPerSecond", 100).load().select("value")
+
+def run(frame, ends):
+    try:
+        with env.from_dataframe(frame).execute_and_collect() as results:
             next(results)
             ends()
             list(results)
-        except Exception as error:
-            print(type(error).__name__, error.message)
-sys.stdout.flush()
+    except Exception as error:
+        print(type(error).__name__, error.message, flush=True)
+
+context, frame = begin()
+run(frame, context.stop)
+run(frame, None)  # on a Spark that was stopped before
+context, frame = begin()
+run(frame, lambda: os.kill(context._gateway.proc.pid, signal.SIGKILL))
 os._exit(0)  # nobody is there any more to stop
 """
 
 
 def test_a_job_does_not_wait_for_a_spark_that_has_ended() -> None:
-    """The second job begins on a Spark that was stopped, and one job loses it while its query runs."""
     done = subprocess.run([sys.executable, "-c", SPARK_ENDS], capture_output=True, text=True, timeout=100, check=False)
     said = done.stdout.splitlines()
-    assert len(said) == 2, done.stderr[-3000:]
+    assert len(said) == 3, done.stderr[-3000:]
     assert all(line.startswith("JobExecutionError") and "Spark" in line for line in said), said
 
 
