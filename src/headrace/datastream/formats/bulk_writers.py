@@ -75,6 +75,8 @@ class KeepOpen:
         self.closed = False
 
     def write(self, data: Any) -> int:
+        if self._stream.closed:  # the part was abandoned, and its writer ends as it is collected
+            return len(data)
         return self._stream.write(bytes(data))
 
     def flush(self) -> None:
