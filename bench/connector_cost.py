@@ -31,6 +31,7 @@ PARTS = Path(__file__).resolve().parent / "connectors"
 sys.path.insert(0, str(ROOT / "tests" / "connectors"))
 
 INTERVAL = "1 s"
+ENGINES = "bare loop,headrace,exactly once,PyFlink process,PyFlink thread"
 SETTINGS = {"headrace.progress": "never", "execution.checkpointing.interval": INTERVAL}
 
 
@@ -102,28 +103,31 @@ def kafka(arguments: argparse.Namespace) -> None:
     rates: dict[str, float] = {}
     try:
         broker.start()
-        count, fewer = arguments.messages, arguments.flink_messages
-        source, small = fill(broker, count), fill(broker, fewer)
+        topics = {count: fill(broker, count) for count in {arguments.messages, arguments.flink_messages}}
         for _ in range(arguments.rounds):
-            target = broker.topic(2)
-            loop = [sys.executable, str(PARTS / "kafka_loop.py"), broker.servers, source, target]
-            both = [subprocess.Popen([*loop, str(p), str(count // 2)]) for p in range(2)]
-            note(rates, "bare loop", rate_of(broker, target, count, both, 300))
-            check(broker, target, count)
-            for name, guarantee in (("headrace", "AT_LEAST_ONCE"), ("headrace, exactly once", "EXACTLY_ONCE")):
+            for name in arguments.engines.split(","):
+                if name.startswith("PyFlink") and not arguments.flink_python:
+                    continue
+                count = arguments.flink_messages if name.startswith("PyFlink") else arguments.messages
                 target = broker.topic(2)
-                running = job(sys.executable, "headrace", broker, source, target, guarantee, SETTINGS)
-                note(rates, name, rate_of(broker, target, count, [running], 300))
+                begun = start(name, broker, topics[count], target, count, arguments.flink_python)
+                note(rates, name, rate_of(broker, target, count, begun, 300))
                 check(broker, target, count)
-            if arguments.flink_python:
-                for mode in ("process", "thread"):
-                    target = broker.topic(2)
-                    settings = flink_settings(arguments.flink_python, mode)
-                    running = job(arguments.flink_python, "pyflink", broker, small, target, "AT_LEAST_ONCE", settings)
-                    note(rates, f"PyFlink, {mode}", rate_of(broker, target, fewer, [running], 300))
     finally:
         broker.remove()
-    show("Kafka -> map -> Kafka", rates, "messages/s", {"headrace, exactly once": "headrace"}, "headrace")
+    show("Kafka -> map -> Kafka", rates, "messages/s", "headrace")
+
+
+def start(name: str, broker: Any, source: str, target: str, count: int, flink: str) -> list[subprocess.Popen[bytes]]:
+    """The processes of an engine."""
+    if name == "bare loop":
+        loop = [sys.executable, str(PARTS / "kafka_loop.py"), broker.servers, source, target]
+        return [subprocess.Popen([*loop, str(partition), str(count // 2)]) for partition in range(2)]
+    if name.startswith("PyFlink"):
+        settings = flink_settings(flink, name.partition(" ")[2])
+        return [job(flink, "pyflink", broker, source, target, "AT_LEAST_ONCE", settings)]
+    guarantee = "EXACTLY_ONCE" if name == "exactly once" else "AT_LEAST_ONCE"
+    return [job(sys.executable, "headrace", broker, source, target, guarantee, SETTINGS)]
 
 
 def flink_settings(python: str, mode: str) -> dict[str, str]:
@@ -161,7 +165,7 @@ def parquet(arguments: argparse.Namespace) -> None:
             for name, engine in (("PySpark", "pyspark"), ("headrace", "columns"), ("headrace, row by row", "rows")):
                 seconds = float(run("parquet_job.py", engine, folder, str(arguments.rows)))
                 note(rates, name, arguments.rows / seconds)
-    show("Parquet -> filter, map -> Parquet", rates, "rows/s", {}, "PySpark")
+    show("Parquet -> filter, map -> Parquet", rates, "rows/s", "PySpark")
 
 
 def numbers(arguments: argparse.Namespace) -> None:
@@ -169,7 +173,7 @@ def numbers(arguments: argparse.Namespace) -> None:
     for _ in range(arguments.rounds):
         for name in ("sequence", "generator", "generator, 1,000,000/s"):
             note(rates, name, float(run("numbers_job.py", name, str(arguments.numbers))))
-    show("Numbers -> filter", rates, "records/s", {}, None)
+    show("Numbers -> filter", rates, "records/s", None)
 
 
 def run(*command: str) -> str:
@@ -186,17 +190,17 @@ def note(rates: dict[str, float], name: str, rate: float) -> None:
     rates[name] = max(rate, rates.get(name, 0.0))
 
 
-def show(title: str, rates: dict[str, float], unit: str, against: dict[str, str], base: str | None) -> None:
-    print(f"\n| {title} | {unit} | ratio |\n| --- | --: | --- |")
+def show(title: str, rates: dict[str, float], unit: str, base: str | None) -> None:
+    print(f"\n| {title} | {unit} | of {base} |\n| --- | --: | --: |")
     for name, rate in rates.items():
-        other = against.get(name, base)
-        ratio = "" if other in (None, name) else f"{rate / rates[str(other)]:.2f} of {other}"
+        ratio = f"{rate / rates[base]:.2f}" if base in rates else ""
         print(f"| {name} | {rate:,.0f} | {ratio} |", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", default="kafka,parquet,numbers")
+    parser.add_argument("--engines", default=ENGINES, help=f"of Kafka: {ENGINES}")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--messages", type=int, default=400_000)
     parser.add_argument("--flink-messages", type=int, default=60_000)
