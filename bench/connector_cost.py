@@ -10,27 +10,33 @@
 2. parquet: filter and map on columns from Parquet files to Parquet files, against plain PySpark.
 3. numbers: number sequence and generator into a filter, without a rate and with one of a million a second.
 
-Machines are noisy: read the ratios.
+Machines are noisy: read the ratios. Per second of CPU means processor time of all the engine's processes, the broker's not
+among them: other work on the machine disturbs that less.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+Rates = tuple[float, float]
+"""Per second, and per second of processor time."""
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = Path(__file__).resolve().parent / "connectors"
 sys.path.insert(0, str(ROOT / "tests" / "connectors"))
 
 INTERVAL = "1 s"
+MARK = "HEADRACE_BENCH_MARK"
 ENGINES = "bare loop,headrace,exactly once,PyFlink process,PyFlink thread"
 SETTINGS = {"headrace.progress": "never", "execution.checkpointing.interval": INTERVAL}
 
@@ -54,21 +60,22 @@ def fill(broker: Any, count: int) -> str:
     return topic
 
 
-def rate_of(broker: Any, topic: str, count: int, processes: list[subprocess.Popen[bytes]], seconds: float) -> float:
+def rate_of(broker: Any, topic: str, count: int, processes: list[subprocess.Popen[bytes]], seconds: float) -> Rates:
     """Messages per second in `topic`, from a tenth of `count` to all, while the processes run."""
     from confluent_kafka import Consumer, TopicPartition
 
     client = Consumer({"bootstrap.servers": broker.servers, "group.id": "bench-watch"})
-    begun: tuple[float, int] | None = None
+    begun: tuple[float, int, float] | None = None
     deadline = time.monotonic() + seconds
     try:
         while True:
             arrived = sum(client.get_watermark_offsets(TopicPartition(topic, p), timeout=10)[1] for p in range(2))
             now = time.perf_counter()
             if begun is None and arrived >= count // 10:
-                begun = now, arrived
+                begun = now, arrived, processor_seconds()
             if arrived >= count and begun is not None:
-                return (arrived - begun[1]) / (now - begun[0]) if now > begun[0] else float("nan")
+                more = arrived - begun[1]
+                return more / (now - begun[0]), more / (processor_seconds() - begun[2])
             if any(process.poll() for process in processes) or time.monotonic() > deadline:
                 raise RuntimeError(f"{arrived} of {count} messages arrived")
             time.sleep(0.01)
@@ -79,6 +86,18 @@ def rate_of(broker: Any, topic: str, count: int, processes: list[subprocess.Pope
                 process.wait(60)
             except subprocess.TimeoutExpired:
                 process.kill()
+
+
+def processor_seconds() -> float:
+    """What the processes of the engine that runs now have used: those with this run's mark in their environment."""
+    import psutil
+
+    total, mark = 0.0, os.environ[MARK]
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.environ().get(MARK) == mark:
+                total += sum(process.cpu_times()[:4])
+    return total
 
 
 def check(broker: Any, topic: str, count: int) -> None:
@@ -100,7 +119,7 @@ def kafka(arguments: argparse.Namespace) -> None:
     from kafka_kit.broker import Broker
 
     broker = Broker()
-    rates: dict[str, float] = {}
+    rates: dict[str, Rates] = {}
     try:
         broker.start()
         topics = {count: fill(broker, count) for count in {arguments.messages, arguments.flink_messages}}
@@ -110,6 +129,7 @@ def kafka(arguments: argparse.Namespace) -> None:
                     continue
                 count = arguments.flink_messages if name.startswith("PyFlink") else arguments.messages
                 target = broker.topic(2)
+                os.environ[MARK] = uuid.uuid4().hex
                 begun = start(name, broker, topics[count], target, count, arguments.flink_python)
                 note(rates, name, rate_of(broker, target, count, begun, 300))
                 check(broker, target, count)
@@ -158,25 +178,27 @@ def flink_jars() -> Path:
 
 
 def parquet(arguments: argparse.Namespace) -> None:
-    rates: dict[str, float] = {}
+    rates: dict[str, Rates] = {}
     with tempfile.TemporaryDirectory(prefix="bench-parquet-") as folder:
         run("parquet_job.py", "make", folder, str(arguments.rows))
         for _ in range(arguments.rounds):
             for name, engine in (("PySpark", "pyspark"), ("headrace", "columns"), ("headrace, row by row", "rows")):
-                seconds = float(run("parquet_job.py", engine, folder, str(arguments.rows)))
-                note(rates, name, arguments.rows / seconds)
+                seconds, busy = run("parquet_job.py", engine, folder, str(arguments.rows)).split()
+                note(rates, name, (arguments.rows / float(seconds), arguments.rows / float(busy)))
     show("Parquet -> filter, map -> Parquet", rates, "rows/s", "PySpark")
 
 
 def numbers(arguments: argparse.Namespace) -> None:
-    rates: dict[str, float] = {}
+    rates: dict[str, Rates] = {}
     for _ in range(arguments.rounds):
         for name in ("sequence", "generator", "generator, 1,000,000/s"):
-            note(rates, name, float(run("numbers_job.py", name, str(arguments.numbers))))
+            rate, busy = run("numbers_job.py", name, str(arguments.numbers)).split()
+            note(rates, name, (float(rate), float(busy)))
     show("Numbers -> filter", rates, "records/s", None)
 
 
 def run(*command: str) -> str:
+    os.environ[MARK] = uuid.uuid4().hex
     done = subprocess.run([sys.executable, str(PARTS / command[0]), *command[1:]], stdout=subprocess.PIPE, check=True)
     return done.stdout.decode().strip().splitlines()[-1] if done.stdout else ""
 
@@ -184,17 +206,18 @@ def run(*command: str) -> str:
 # -- results ---------------------------------------------------------------------------------------------------------
 
 
-def note(rates: dict[str, float], name: str, rate: float) -> None:
+def note(rates: dict[str, Rates], name: str, measured: Rates) -> None:
     """Keeps the best of all rounds."""
-    print(f"{name}: {rate:,.0f}", file=sys.stderr, flush=True)
-    rates[name] = max(rate, rates.get(name, 0.0))
+    print(f"{name}: {measured[0]:,.0f}, {measured[1]:,.0f} per second of CPU", file=sys.stderr, flush=True)
+    before = rates.get(name, (0.0, 0.0))
+    rates[name] = max(measured[0], before[0]), max(measured[1], before[1])
 
 
-def show(title: str, rates: dict[str, float], unit: str, base: str | None) -> None:
-    print(f"\n| {title} | {unit} | of {base} |\n| --- | --: | --: |")
-    for name, rate in rates.items():
-        ratio = f"{rate / rates[base]:.2f}" if base in rates else ""
-        print(f"| {name} | {rate:,.0f} | {ratio} |", flush=True)
+def show(title: str, rates: dict[str, Rates], unit: str, base: str | None) -> None:
+    print(f"\n| {title} | {unit} | of {base} | per second of CPU | of {base} |\n| --- | --: | --: | --: | --: |")
+    for name, measured in rates.items():
+        ratios = [f"{mine / its:.2f}" for mine, its in zip(measured, rates[base])] if base in rates else ["", ""]
+        print(f"| {name} | {measured[0]:,.0f} | {ratios[0]} | {measured[1]:,.0f} | {ratios[1]} |", flush=True)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Parquet -> filter, map -> Parquet: `python parquet_job.py make|pyspark|columns|rows FOLDER ROWS`; prints seconds.
+"""Parquet -> filter, map -> Parquet: `python parquet_job.py make|pyspark|columns|rows FOLDER ROWS` prints seconds, and of CPU.
 
 All engines run on Spark with two cores, once on a small folder to warm up, then on the large one.
 """
@@ -86,20 +86,23 @@ def headrace_job(by_columns: bool) -> Any:
 def main(engine: str, folder: Path, rows: int) -> None:
     import pyarrow.parquet as pq
 
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from connector_cost import processor_seconds
+
     if engine == "make":
         return make(folder, rows)
     run = pyspark_job() if engine == "pyspark" else headrace_job(engine == "columns")
     target = folder / f"out-{engine}"
-    seconds = 0.0
+    seconds = busy = 0.0
     for name, total in (("warm", WARM_ROWS), ("large", rows)):
         shutil.rmtree(target, ignore_errors=True)
-        started = time.perf_counter()
+        started, used = time.perf_counter(), processor_seconds()
         run(str(folder / name), str(target))
-        seconds = time.perf_counter() - started
+        seconds, busy = time.perf_counter() - started, processor_seconds() - used
         parts = [pq.ParquetFile(path) for path in target.glob("*part-*")]
         if sum(part.metadata.num_rows for part in parts) != sum(1 for n in range(1024) if n >= 256) * total // 1024:
             raise RuntimeError("not all rows arrived")
-    print(seconds)
+    print(seconds, busy)
 
 
 if __name__ == "__main__":
