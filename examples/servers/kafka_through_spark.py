@@ -19,7 +19,7 @@ def main(servers: str, topic: str, jars: str) -> None:
     env = StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(2)
     spark = env.spark_session()
     options = {"kafka.bootstrap.servers": servers, "subscribe": topic, "startingOffsets": "earliest"}
-    wanted = ("CAST(key AS STRING) AS item", "CAST(value AS INT) AS price", "partition", "offset")
+    wanted = ("CAST(key AS STRING) AS item", "CAST(CAST(value AS STRING) AS INT) AS price", "partition", "offset")
 
     # What is there now, once.
     orders = spark.read.format("kafka").options(**options).load().selectExpr(*wanted)
