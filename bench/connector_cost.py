@@ -36,6 +36,7 @@ PARTS = Path(__file__).resolve().parent / "connectors"
 sys.path.insert(0, str(ROOT / "tests" / "connectors"))
 
 INTERVAL = "1 s"
+LOOK_SECONDS = 0.2
 MARK = "HEADRACE_BENCH_MARK"
 ENGINES = "bare loop,headrace,exactly once,PyFlink process,PyFlink thread"
 SETTINGS = {"headrace.progress": "never", "execution.checkpointing.interval": INTERVAL}
@@ -66,16 +67,20 @@ def rate_of(broker: Any, topic: str, count: int, processes: list[subprocess.Pope
 
     client = Consumer({"bootstrap.servers": broker.servers, "group.id": "bench-watch"})
     begun: tuple[float, int, float] | None = None
+    processor, looked = Processor(), 0.0
     deadline = time.monotonic() + seconds
     try:
         while True:
             arrived = sum(client.get_watermark_offsets(TopicPartition(topic, p), timeout=10)[1] for p in range(2))
             now = time.perf_counter()
+            if now - looked > LOOK_SECONDS:  # a process that has ended by then has used what it was last seen with
+                processor.seconds()
+                looked = now
             if begun is None and arrived >= count // 10:
-                begun = now, arrived, processor_seconds()
+                begun = now, arrived, processor.seconds()
             if arrived >= count and begun is not None:
                 more = arrived - begun[1]
-                return more / (now - begun[0]), more / (processor_seconds() - begun[2])
+                return more / (now - begun[0]), more / (processor.seconds() - begun[2])
             if any(process.poll() for process in processes) or time.monotonic() > deadline:
                 raise RuntimeError(f"{arrived} of {count} messages arrived")
             time.sleep(0.01)
@@ -88,16 +93,20 @@ def rate_of(broker: Any, topic: str, count: int, processes: list[subprocess.Pope
                 process.kill()
 
 
-def processor_seconds() -> float:
+class Processor:
     """What the processes of the engine that runs now have used: those with this run's mark in their environment."""
-    import psutil
 
-    total, mark = 0.0, os.environ[MARK]
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            if process.environ().get(MARK) == mark:
-                total += sum(process.cpu_times()[:4])
-    return total
+    def __init__(self) -> None:
+        self._used: dict[int, float] = {}
+
+    def seconds(self) -> float:
+        import psutil
+
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error):
+                if process.environ().get(MARK) == os.environ[MARK]:
+                    self._used[process.pid] = sum(process.cpu_times()[:2])
+        return sum(self._used.values())
 
 
 def check(broker: Any, topic: str, count: int) -> None:

@@ -27,14 +27,16 @@ def main(kind: str, count: int) -> None:
     numbers = env.from_source(source(kind, count), WatermarkStrategy.no_watermarks(), "numbers")
     numbers.filter(lambda number: number < 0).print()
     sys.path.insert(0, str(Path(__file__).parents[1]))
-    from connector_cost import processor_seconds
+    from connector_cost import Processor
+
+    processor = Processor()
 
     client = env.execute_async()
     first = last = (0.0, 0, 0.0)
     while not client.get_job_status().result().is_terminal_state():
         seen = client.last_epoch.get("totalInputRows", 0)
         if seen > last[1]:
-            last = (time.perf_counter(), seen, processor_seconds())
+            last = (time.perf_counter(), seen, processor.seconds())
             first = first if first[1] else last
         time.sleep(0.005)
     client.get_job_execution_result().result()

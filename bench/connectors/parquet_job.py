@@ -87,7 +87,9 @@ def main(engine: str, folder: Path, rows: int) -> None:
     import pyarrow.parquet as pq
 
     sys.path.insert(0, str(Path(__file__).parents[1]))
-    from connector_cost import processor_seconds
+    from connector_cost import Processor
+
+    processor = Processor()
 
     if engine == "make":
         return make(folder, rows)
@@ -96,9 +98,9 @@ def main(engine: str, folder: Path, rows: int) -> None:
     seconds = busy = 0.0
     for name, total in (("warm", WARM_ROWS), ("large", rows)):
         shutil.rmtree(target, ignore_errors=True)
-        started, used = time.perf_counter(), processor_seconds()
+        started, used = time.perf_counter(), processor.seconds()
         run(str(folder / name), str(target))
-        seconds, busy = time.perf_counter() - started, processor_seconds() - used
+        seconds, busy = time.perf_counter() - started, processor.seconds() - used
         parts = [pq.ParquetFile(path) for path in target.glob("*part-*")]
         if sum(part.metadata.num_rows for part in parts) != sum(1 for n in range(1024) if n >= 256) * total // 1024:
             raise RuntimeError("not all rows arrived")
