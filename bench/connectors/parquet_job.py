@@ -34,7 +34,8 @@ def make(folder: Path, rows: int) -> None:
 def pyspark_job() -> Any:
     from pyspark.sql import SparkSession, functions
 
-    spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    settings = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    spark = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
 
     def run(source: str, target: str) -> None:
         frame = spark.read.parquet(source).filter(functions.col("amount") >= 64.0)
@@ -102,7 +103,8 @@ def main(engine: str, folder: Path, rows: int) -> None:
         run(str(folder / name), str(target))
         seconds, busy = time.perf_counter() - started, processor.seconds() - used
         parts = [pq.ParquetFile(path) for path in target.glob("*part-*")]
-        if sum(part.metadata.num_rows for part in parts) != sum(1 for n in range(1024) if n >= 256) * total // 1024:
+        whole, rest = divmod(total, 1024)
+        if sum(part.metadata.num_rows for part in parts) != whole * 768 + max(rest - 256, 0):
             raise RuntimeError("not all rows arrived")
     print(seconds, busy)
 
