@@ -2,8 +2,8 @@
 
 1. Position: the offset after the last message, moved on over markers of transactions when the end of the log is seen.
 2. The end of a bounded split: a message at or beyond the stop offset, or the end of the log there.
-3. Messages that are there but not fetched yet are waited for, once: else a subtask that is quicker than the client would end its
-   epoch at every gap. If they do not come, others are not held up for them again until they have.
+3. Messages that are there but not fetched yet are waited for: else a subtask that is quicker than the client would end its
+   epoch at every gap. If they do not come, the next waits are short ones: other partitions shall not be held up.
 4. A broker that is away: nothing comes, the client connects anew, reading goes on at the position.
 """
 
@@ -20,7 +20,7 @@ from headrace.common.kafka_client import confluent, consumer, log_error
 from headrace.sources.base import EMPTY, Batch, SplitReader
 from headrace.sources.kafka.offsets import Partition
 
-_WAIT_SECONDS = 0.2
+_WAIT_SECONDS, _SHORT_WAIT_SECONDS = 0.2, 0.02
 
 
 @dataclass
@@ -58,7 +58,7 @@ class PartitionReader(SplitReader):
         self._here = confluent().TopicPartition(*partition, start)
         self.finished = stop is not None and start >= stop
         self._deleted = False
-        self._waits = True
+        self._flowing = True
         self._consumer = consumer({**settings, "error_cb": self._note})
         self._consumer.assign([self._here])
 
@@ -72,10 +72,10 @@ class PartitionReader(SplitReader):
         if not messages:
             if not self._behind():
                 return EMPTY
-            messages = self._consumer.consume(1, _WAIT_SECONDS if self._waits else 0)
+            messages = self._consumer.consume(1, _WAIT_SECONDS if self._flowing else _SHORT_WAIT_SECONDS)
             if messages and limit > 1:
                 messages += self._consumer.consume(limit - 1, 0)
-        self._waits = bool(messages)
+        self._flowing = bool(messages)
         if self._deleted and not messages:
             raise self._failure("the topic was deleted", remedy="start the job without this topic")
         events = [m for m in messages if m.error() is not None]
