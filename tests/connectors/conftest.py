@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -95,3 +96,11 @@ def rabbit() -> Iterator[RabbitServer]:
         yield server.start()
     finally:
         server.remove()
+
+
+@pytest.fixture
+def example(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], dict[str, Any]]:
+    """Gives the names of a program in examples/servers, which then runs without Spark."""
+    monkeypatch.setenv("HEADRACE_EXECUTOR", "local")
+    folder = Path(__file__).parents[2] / "examples" / "servers"
+    return lambda name: runpy.run_path(str(folder / f"{name}.py"))

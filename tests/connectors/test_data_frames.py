@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 import decimal
 import json
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -184,6 +186,54 @@ def test_a_query_that_fails_fails_the_job(session: Any, make_env: MakeEnvironmen
     frame = session.readStream.text(str(tmp_path)).selectExpr("CAST(raise_error(value) AS STRING) AS value")
     with pytest.raises(JobExecutionError, match="query of a streaming DataFrame failed"):
         collected(make_env(1).from_dataframe(frame))
+
+
+def test_a_query_that_somebody_stops_fails_the_job(session: Any, make_env: MakeEnvironment) -> None:
+    frame = session.readStream.format("rate").option("rowsPerSecond", 100).load()
+    with make_env(1).from_dataframe(frame.select("value")).execute_and_collect() as results:
+        next(results)
+        (query,) = session.streams.active
+        query.stop()
+        with pytest.raises(JobExecutionError, match="was stopped from outside"):
+            list(results)
+
+
+SPARK_ENDS = """
+import os, signal
+from headrace.common import Configuration
+from headrace.datastream import StreamExecutionEnvironment
+from pyspark.sql import SparkSession
+
+configuration = Configuration().set_string("headrace.executor", "local")
+env = StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(1)
+
+def begin():
+    spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    return spark.sparkContext, spark.readStream.format("rate").option("rowsPerSecond", 100).load().select("value")
+
+def run(frame, ends):
+    try:
+        with env.from_dataframe(frame).execute_and_collect() as results:
+            next(results)
+            ends()
+            list(results)
+    except Exception as error:
+        print(type(error).__name__, error.message, flush=True)
+
+context, frame = begin()
+run(frame, context.stop)
+run(frame, None)  # on a Spark that was stopped before
+context, frame = begin()
+run(frame, lambda: os.kill(context._gateway.proc.pid, signal.SIGKILL))
+os._exit(0)  # nobody is there any more to stop
+"""
+
+
+def test_a_job_does_not_wait_for_a_spark_that_has_ended() -> None:
+    done = subprocess.run([sys.executable, "-c", SPARK_ENDS], capture_output=True, text=True, timeout=100, check=False)
+    said = done.stdout.splitlines()
+    assert len(said) == 3, done.stderr[-3000:]
+    assert all(line.startswith("JobExecutionError") and "Spark" in line for line in said), said
 
 
 # -- writers of Spark ------------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from headrace.datastream.connectors.file_system import (
     FileCompactStrategy,
     FileSink,
     OutputFileConfig,
+    RecordWiseFileCompactor,
     RollingPolicy,
     StreamingFileSink,
 )
@@ -36,8 +37,8 @@ from headrace.datastream.connectors.number_seq import NumberSequenceSource
 from headrace.datastream.formats import arrow_rows
 from headrace.datastream.formats.avro import AvroBulkWriters, AvroSchema
 from headrace.datastream.formats.csv import CsvBulkWriters, CsvSchema
-from headrace.datastream.formats.orc import OrcBulkWriters
-from headrace.datastream.formats.parquet import AvroParquetWriters, ParquetBulkWriters
+from headrace.datastream.formats.orc import OrcBulkWriters, OrcColumnarRowInputFormat
+from headrace.datastream.formats.parquet import AvroParquetWriters, ParquetBulkWriters, ParquetColumnarRowInputFormat
 from headrace.sinks.base import EpochEnd, Handle, SinkWriter, WriterContext
 from headrace.sinks.redis import RedisCommands
 from headrace.table import DataTypes
@@ -400,6 +401,31 @@ def test_an_aborted_compaction_leaves_the_files_to_the_state(tmp_path: Path) -> 
     task.writer.write(["more"], None)
     task.commit(task.end(last=True))
     assert visible(out) == ["line", "more"]
+
+
+@pytest.mark.parametrize(
+    ("writes", "reads", "read"),
+    [
+        (ParquetBulkWriters.for_row_type(ROWS), ParquetColumnarRowInputFormat(ROWS), pq.read_table),
+        (OrcBulkWriters.for_row_type(ROWS), OrcColumnarRowInputFormat(ROWS), orc.read_table),
+    ],
+    ids=["parquet", "orc"],
+)
+def test_files_of_a_bulk_format_are_written_anew(tmp_path: Path, writes: Any, reads: Any, read: Any) -> None:
+    out = tmp_path / "out"
+    strategy = FileCompactStrategy.builder().enable_compaction_on_checkpoint(3).build()
+    builder = FileSink.for_bulk_format(str(out), writes).with_bucket_assigner(ONE)
+    sink = builder.enable_compact(strategy, RecordWiseFileCompactor(reads)).build()
+    task = Task(sink, tmp_path / "log", ROW_TYPE)
+    for number in range(3):
+        task.writer.write([Row(id=number, name=f"n{number}"), Row(id=number + 10, name=None)], None)
+        handles = task.end(checkpointing=True)
+        assert len(handles) == (number == 2)
+    task.commit([*handles, *handles])
+    (name,) = files(out)
+    assert name.startswith("compacted-part-")
+    found = read(out / name).to_pylist()
+    assert found == [{"id": n + more, "name": None if more else f"n{n}"} for n in range(3) for more in (0, 10)]
 
 
 def test_only_one_file_stays_as_it_is(tmp_path: Path) -> None:

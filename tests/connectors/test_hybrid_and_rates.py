@@ -14,7 +14,7 @@ from headrace.common import WatermarkStrategy
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.serialization import SimpleStringSchema
 from headrace.common.time import Duration
-from headrace.datastream import SourceFunction, StreamExecutionEnvironment
+from headrace.datastream import RuntimeExecutionMode, SourceFunction, StreamExecutionEnvironment
 from headrace.datastream.connectors.datagen import DataGeneratorSource
 from headrace.datastream.connectors.file_system import FileSource, StreamFormat
 from headrace.datastream.connectors.hybrid_source import HybridSource
@@ -117,6 +117,17 @@ def test_sources_without_splits_are_passed_over(make_env: MakeEnvironment, tmp_p
     assert collected(make_env(2).from_source(source, NO_WATERMARKS, "n")) == ["x"]
     numbers = HybridSource.builder(NumberSequenceSource(1, 1)).add_source(NumberSequenceSource(2, 9))
     assert sorted(collected(make_env(3).from_source(numbers.build(), NO_WATERMARKS, "n"))) == list(range(1, 10))
+
+
+def test_bounded_sources_in_batch_mode(make_env: Any) -> None:
+    parts = [NumberSequenceSource(first, first + 9) for first in (1, 11, 21)]
+    source = HybridSource.builder(parts[0]).add_source(parts[1]).add_source(parts[2]).build()
+    env = make_env(2)
+    env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+    numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers").map(lambda n: (n % 3, n))
+    sums = numbers.key_by(lambda pair: pair[0]).reduce(lambda one, other: (one[0], one[1] + other[1]))
+    with sums.execute_and_collect() as results:
+        assert sorted(results) == [(0, 165), (1, 145), (2, 155)]
 
 
 def test_what_a_hybrid_source_refuses() -> None:

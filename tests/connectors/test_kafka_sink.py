@@ -221,6 +221,21 @@ def test_the_old_names(broker: Broker, make_env: Any) -> None:
     client.cancel().result()
 
 
+def test_an_element_ends_the_old_consumer(broker: Broker, make_env: Any) -> None:
+    class UntilEnd(SimpleStringSchema):
+        def is_end_of_stream(self, next_element: str) -> bool:
+            return next_element == "end"
+
+    topic = broker.topic(2)
+    broker.send(topic, ["a", "b", "end", "c"])
+    broker.send(topic, ["d"], 1)
+    properties = {"bootstrap.servers": broker.servers, "group.id": f"end-{topic}"}
+    stream = make_env(1).add_source(FlinkKafkaConsumer(topic, UntilEnd(), properties).set_start_from_earliest())
+    with stream.execute_and_collect() as results:
+        found = list(results)
+    assert set(found) - {"d"} == {"a", "b"}, "it ends, with the partition that has the mark and with the other one"
+
+
 def properties_of(broker: Broker) -> dict[str, str]:
     return {"bootstrap.servers": broker.servers}
 
@@ -300,3 +315,11 @@ def test_what_is_aborted_never_arrives_and_what_has_arrived_is_not_aborted(broke
     assert [task.committer.abort(handle) for handle in recovered] == [False, True]
     assert texts(broker, topic) == ["a"]
     task.committer.close()
+
+
+def test_the_example(broker: Broker, example: Any) -> None:
+    orders, totals = broker.topic(2), broker.topic()
+    for partition, item in enumerate(("tea", "rice")):
+        broker.send(orders, [f'{{"item": "{item}", "price": {price}}}' for price in (1, 2, 3)], partition)
+    example("kafka_totals")["main"](broker.servers, orders, totals)
+    assert sorted(texts(broker, totals)) == ["rice 1", "rice 3", "rice 6", "tea 1", "tea 3", "tea 6"]

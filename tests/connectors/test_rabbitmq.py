@@ -15,7 +15,7 @@ from headrace.common import BadRecord, Types
 from headrace.common.errors import BadRecordError, ConfigurationError, InvalidProgramError
 from headrace.common.serialization import SimpleStringSchema
 from headrace.datastream import OutputTag, StreamExecutionEnvironment
-from headrace.datastream.connectors.rabbitmq import RMQConnectionConfig, RMQSink, RMQSource
+from headrace.datastream.connectors.rabbitmq import RMQConnectionConfig, RMQSink, RMQSinkPublishOptions, RMQSource
 from headrace.datastream.formats.json import JsonRowDeserializationSchema
 
 if TYPE_CHECKING:
@@ -158,3 +158,69 @@ def test_what_is_refused(rabbit: RabbitServer, queue: str, make_env: MakeEnviron
     with pytest.raises(ConfigurationError, match="refuses the user"):
         first(make_env(1).add_source(RMQSource(wrong, queue, False, SimpleStringSchema())), 1)
     assert "wrong" not in repr(wrong.settings)
+
+
+class ByParity(RMQSinkPublishOptions):
+    def __init__(self, exchange: str) -> None:
+        self.exchange = exchange
+
+    def compute_exchange(self, value: str) -> str:
+        return self.exchange
+
+    def compute_routing_key(self, value: str) -> str:
+        return f"numbers.{'odd' if int(value) % 2 else 'even'}"
+
+    def compute_properties(self, value: str) -> Any:
+        import pika
+
+        return pika.BasicProperties(delivery_mode=2, correlation_id=f"number {value}") if value == "7" else None
+
+
+def test_messages_go_to_an_exchange_by_their_routing_keys(
+    rabbit: RabbitServer, queue: str, make_env: MakeEnvironment
+) -> None:
+    with rabbit.connection() as connection:
+        channel = connection.channel()
+        channel.exchange_declare(f"{queue}-exchange", "topic", durable=True)
+        for key, name in (("numbers.odd", f"{queue}-odd"), ("numbers.*", f"{queue}-all")):
+            channel.queue_declare(name, durable=True)
+            channel.queue_bind(name, f"{queue}-exchange", key)
+    env = make_env(2)
+    numbers = env.from_collection([str(n) for n in range(20)], Types.STRING())
+    numbers.add_sink(RMQSink(config(rabbit), None, SimpleStringSchema(), ByParity(f"{queue}-exchange")))
+    env.execute()
+    with rabbit.connection() as connection:
+        found = {}
+        for method, properties, body in connection.channel().consume(f"{queue}-odd", True, inactivity_timeout=0.3):
+            if method is None:
+                break
+            found[int(body)] = properties.correlation_id
+    assert found == {n: "number 7" if n == 7 else None for n in range(1, 20, 2)}
+    assert sorted(rabbit.take_all(f"{queue}-all")) == list(range(20))
+
+
+def test_an_exchange_that_is_not_there(rabbit: RabbitServer, queue: str, make_env: MakeEnvironment) -> None:
+    env = make_env(1)
+    options = ByParity("nowhere")
+    env.from_collection(["1"], Types.STRING()).add_sink(RMQSink(config(rabbit), None, SimpleStringSchema(), options))
+    with pytest.raises(ConfigurationError, match="does not know an exchange"):
+        env.execute()
+    with pytest.raises(InvalidProgramError, match="a queue or publish options"):
+        RMQSink(config(rabbit), queue, SimpleStringSchema(), options)
+    with pytest.raises(InvalidProgramError, match="a queue or publish options"):
+        RMQSink(config(rabbit), None, SimpleStringSchema())
+
+
+def test_the_example(rabbit: RabbitServer, queue: str, example: Any) -> None:
+    with rabbit.connection() as connection:
+        channel = connection.channel()
+        for name in (queue, f"{queue}-copies"):
+            channel.queue_declare(name, durable=True)
+        channel.basic_publish("", queue, b"tea")
+        job = example("rabbitmq_copy")["start"](rabbit.uri, queue, f"{queue}-copies")
+        deadline = time.monotonic() + 30
+        while (body := channel.basic_get(f"{queue}-copies", auto_ack=True)[2]) is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        job.cancel().result()
+    assert body == b"TEA"

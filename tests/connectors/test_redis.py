@@ -125,3 +125,8 @@ def test_what_is_refused(redis_server: RedisServer, client: Any, make_env: MakeE
     env.from_collection([1]).sink_to(nobody.set_retry_seconds(0.2).build())
     with pytest.raises(JobExecutionError, match="Redis does not answer"):
         env.execute()
+
+
+def test_the_example(redis_server: RedisServer, client: Any, example: Any) -> None:
+    example("redis_totals")["main"](redis_server.url)
+    assert {key: client.get(key) for key in client.keys()} == {"total:tea": "7", "total:rice": "2"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -42,8 +43,14 @@ class PostgresServer:
         data = f"{self.directory}/data"
         self._run([initdb, "-D", data, "-U", "tester", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"])
         self._log = open(f"{self.directory}/log", "w")
+        self._command = [postgres, "-D", data, "-k", self.directory, "-c", "listen_addresses=", "-c", "fsync=off"]
+        self._databases = 0
+        self.resume()
+
+    def resume(self):
+        """Starts it, at first or again; waits until it answers."""
         self._process = subprocess.Popen(
-            [postgres, "-D", data, "-k", self.directory, "-c", "listen_addresses=", "-c", "fsync=off"],
+            self._command,
             stdout=self._log,
             stderr=self._log,
             stdin=subprocess.DEVNULL,
@@ -51,7 +58,11 @@ class PostgresServer:
             **self._user,
         )
         self._wait()
-        self._databases = 0
+
+    def pause(self):
+        """Ends it at once, with all connections; its data stays."""
+        self._process.send_signal(signal.SIGINT)
+        self._process.wait(30)
 
     def _run(self, command):
         done = subprocess.run(

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
-from headrace.common.typeinfo import TypeInformation, Types
+from headrace.common.typeinfo import ListTypeInfo, ObjectArrayTypeInfo, RowTypeInfo, TypeInformation, Types
 
-__all__ = ["DataType", "DataTypes", "RowField", "RowType", "stream_type"]
+__all__ = ["DataType", "DataTypes", "RowField", "RowType", "row_type_of_stream", "stream_type"]
 
 _LONGEST = 2**31 - 1
 
@@ -333,3 +333,29 @@ def stream_type(data_type: DataType) -> TypeInformation:
         if type(data_type) is kind:
             return make()
     raise InvalidProgramError("There is no stream type for this type of a column", seen=data_type)
+
+
+def row_type_of_stream(kind: TypeInformation | None) -> RowType:
+    """Give the columns that rows of a stream have.
+
+    >>> row_type_of_stream(Types.ROW_NAMED(["a", "b"], [Types.LONG(), Types.LIST(Types.STRING())]))
+    RowType(RowField(a, BigIntType(true)), RowField(b, ArrayType(VarCharType(2147483647, true), true)))
+    """
+    found = _column_type(kind)
+    if not isinstance(found, RowType):
+        raise InvalidProgramError("These are no rows", seen=kind)
+    return found
+
+
+def _column_type(kind: TypeInformation | None) -> DataType:
+    if isinstance(kind, RowTypeInfo):
+        parts = zip(kind.get_field_names(), kind.get_field_types())
+        return DataTypes.ROW([DataTypes.FIELD(name, _column_type(part)) for name, part in parts])
+    if isinstance(kind, (ListTypeInfo, ObjectArrayTypeInfo)):
+        return DataTypes.ARRAY(_column_type(kind.element_type))
+    if kind == Types.BIG_DEC():
+        return DataTypes.DECIMAL(38, 18)
+    for found, make in reversed(_STREAM_TYPES):
+        if kind == make():
+            return found()
+    raise InvalidProgramError("There is no type of columns for this type", seen=kind)

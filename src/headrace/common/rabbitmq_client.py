@@ -8,7 +8,7 @@ from typing import Any
 from headrace.common.errors import ConfigurationError
 from headrace.common.extras import need
 
-__all__ = ["RabbitSettings", "away_errors", "connect", "open_queue"]
+__all__ = ["RabbitSettings", "away_errors", "connect", "no_exchange", "open_channel"]
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,23 @@ def connect(settings: RabbitSettings) -> Any:
         ) from error
 
 
-def open_queue(connection: Any, queue: str) -> Any:
-    """Give a channel, on which the queue exists; a new queue is durable.
+def no_exchange(error: BaseException) -> bool:
+    """Say whether a channel was closed because a message was for an exchange that is not there.
 
-    >>> channel = open_queue(connection, "orders")  # doctest: +SKIP
+    >>> no_exchange(OSError())
+    False
+    """
+    return isinstance(error, _pika().exceptions.ChannelClosedByBroker) and error.reply_code == 404
+
+
+def open_channel(connection: Any, queue: str | None) -> Any:
+    """Give a channel, on which the queue exists; a new queue is durable. None: no queue is asked for.
+
+    >>> channel = open_channel(connection, "orders")  # doctest: +SKIP
     """
     channel = connection.channel()
+    if queue is None:
+        return channel
     try:
         channel.queue_declare(queue, durable=True)
     except _pika().exceptions.ChannelClosedByBroker as error:

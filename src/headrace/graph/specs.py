@@ -56,6 +56,25 @@ class Filter(OperatorSpec):
 
 
 @dataclass(frozen=True)
+class MapColumns(OperatorSpec):
+    """As many rows as before with other columns: `taken` and `given` know how rows become columns and back."""
+
+    func: Any
+    taken: Any
+    given: Any
+    label = "Map Columns"
+
+
+@dataclass(frozen=True)
+class FilterColumns(OperatorSpec):
+    """Keeps the rows for which `func` gives true, for a run of rows at once."""
+
+    func: Any
+    taken: Any
+    label = "Filter Columns"
+
+
+@dataclass(frozen=True)
 class KeyedReduce(OperatorSpec):
     """Running reduce per key; in batch mode only the final value per key is emitted."""
 

@@ -35,6 +35,9 @@ class Place(str):
 class Operator:
     """One operator of one subtask."""
 
+    takes_columns = False
+    """Whether its input may stay a `ColumnRun`; else it is given the rows."""
+
     def __init__(self) -> None:
         self.output = Output()
         self.context: OperatorContext

@@ -12,6 +12,7 @@ from headrace.operators.base import Operator
 from headrace.operators.broadcast import BroadcastProcessOperator
 from headrace.operators.cep.event_time import EventTimeCepOperator
 from headrace.operators.cep.processing_time import ProcessingTimeCepOperator
+from headrace.operators.columns import FilterColumnsOperator, MapColumnsOperator
 from headrace.operators.connected import CoFlatMapOperator, CoMapOperator, CoProcessOperator
 from headrace.operators.feedback import FeedbackSinkOperator, FeedbackSourceOperator
 from headrace.operators.interval_join import IntervalJoinOperator
@@ -37,6 +38,8 @@ _MAKERS: dict[type[specs.OperatorSpec], Callable[[Any], Operator]] = {
     specs.Map: lambda s: MapOperator(s.func),
     specs.FlatMap: lambda s: FlatMapOperator(s.func),
     specs.Filter: lambda s: FilterOperator(s.func),
+    specs.MapColumns: lambda s: MapColumnsOperator(s.func, s.taken, s.given),
+    specs.FilterColumns: lambda s: FilterColumnsOperator(s.func, s.taken),
     specs.KeyedReduce: lambda s: KeyedReduceOperator(s.func),
     specs.Process: lambda s: ProcessOperator(s.func, s.keyed),
     specs.CoMap: lambda s: CoMapOperator(s.func),

@@ -10,9 +10,11 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
+from headrace.common.column_run import as_columns
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
 
 Values = list[Any]
+"""Records in order; or a `ColumnRun`, which reads as one, for a consumer that says `takes_columns`."""
 Timestamps = list[int | None] | None
 
 
@@ -64,9 +66,13 @@ class Output:
         """Hands a run of records to the main consumers; with their keys, if the operator has taken them already."""
         if values:
             self.records += len(values)
+            run = as_columns(values)
             for consumer in self.main:
                 began = perf_counter()
-                consumer.process_batch(values, timestamps, keys)
+                if run is None or getattr(consumer, "takes_columns", False):
+                    consumer.process_batch(values, timestamps, keys)
+                else:
+                    consumer.process_batch(run.rows(), timestamps, keys)
                 self._took(consumer, began)
 
     def emit_side(self, tag_id: str, values: Values, timestamps: Timestamps) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from headrace.common.codecs import codec_for
+from headrace.common.column_run import as_columns
 from headrace.common.faultpoints import reach
 from headrace.common.typeinfo import TypeInformation
 from headrace.operators.base import Operator
@@ -23,6 +24,7 @@ class StagedSinkOperator(Operator):
     def __init__(self, sink: Sink, input_type: TypeInformation | None) -> None:
         super().__init__()
         self._sink = sink
+        self.takes_columns = sink.takes_columns
         self._coerce = codec_for(input_type).coerce
         self._writer: SinkWriter | None = None
         self._handles: list[Handle] = []
@@ -54,7 +56,7 @@ class StagedSinkOperator(Operator):
         """Hands a run of records over."""
         assert self._writer is not None, "the operator is open"
         try:
-            self._writer.write(self._coerce(values), timestamps)
+            self._writer.write(self._coerce(values) if as_columns(values) is None else values, timestamps)
         except RecordError as error:
             cause = error.__cause__
             assert isinstance(cause, Exception), "a RecordError has the error of user code as its cause"

@@ -168,6 +168,11 @@ class SinkCommitter(ABC):
 class Sink(ABC):
     """A sink's definition: picklable."""
 
+    @property
+    def takes_columns(self) -> bool:
+        """Whether its writers also take a `ColumnRun` for the list of records."""
+        return False
+
     @abstractmethod
     def open_writer(self, context: WriterContext, states: list[Any]) -> SinkWriter:
         """A writer for one subtask. `states`: empty at first; its own state; or, after a change of parallelism, the

@@ -1,4 +1,4 @@
-"""A sink that publishes to a queue of RabbitMQ: at least once.
+"""A sink that publishes to a queue of RabbitMQ, or to exchanges with routing keys: at least once.
 
 1. Messages are gathered and published in transactions of the server of at most `_BATCH`; the end of an epoch waits for the
    last one. A transaction never stays open between epochs.
@@ -14,8 +14,15 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from headrace.common.errors import JobExecutionError, TypeMismatchError
-from headrace.common.rabbitmq_client import RabbitSettings, away_errors, connect, open_queue, persistent
+from headrace.common.errors import ConfigurationError, JobExecutionError, TypeMismatchError
+from headrace.common.rabbitmq_client import (
+    RabbitSettings,
+    away_errors,
+    connect,
+    no_exchange,
+    open_channel,
+    persistent,
+)
 from headrace.sinks.base import EpochEnd, RecordError, Sink, SinkWriter, WriterContext
 
 _LOG = logging.getLogger("headrace.rabbitmq")
@@ -23,11 +30,22 @@ _BATCH = 5000
 PATIENCE_SECONDS = 120.0
 
 
-class RabbitPublisher(Sink):
-    """Publishes to `queue`, by way of the default exchange."""
+Route = tuple[str, str, Any]
+"""Exchange, routing key and properties (None: persistent) of a message."""
+Message = tuple[str, str, bytes, Any]
 
-    def __init__(self, settings: RabbitSettings, queue: str, serialize: Callable[[Any], bytes | None]) -> None:
-        self.settings, self.queue, self.serialize = settings, queue, serialize
+
+class RabbitPublisher(Sink):
+    """Publishes to `queue`, by way of the default exchange; or, without one, where `route` says."""
+
+    def __init__(
+        self,
+        settings: RabbitSettings,
+        queue: str | None,
+        serialize: Callable[[Any], bytes | None],
+        route: Callable[[Any], Route] | None = None,
+    ) -> None:
+        self.settings, self.queue, self.serialize, self.route = settings, queue, serialize, route
 
     def open_writer(self, context: WriterContext, states: list[Any]) -> SinkWriter:
         return _Writer(self)
@@ -38,17 +56,20 @@ class _Writer(SinkWriter):
         self._sink = sink
         self._connection: Any = None
         self._channel: Any = None
-        self._waiting: list[bytes] = []
+        self._waiting: list[Message] = []
 
     def write(self, values: list[Any], timestamps: list[int | None] | None) -> None:
-        serialize = self._sink.serialize
+        serialize, route, queue = self._sink.serialize, self._sink.route, self._sink.queue or ""
+        exchange, key, properties = "", queue, None
         value = None
         try:
             for value in values:
                 message = serialize(value)
                 if message is None:
                     raise TypeMismatchError("A message of RabbitMQ has a body, and this record has none", seen=value)
-                self._waiting.append(message)
+                if route is not None:
+                    exchange, key, properties = route(value)
+                self._waiting.append((exchange, key, message, properties))
         except Exception as error:
             raise RecordError(value) from error
         if len(self._waiting) >= _BATCH:
@@ -66,7 +87,7 @@ class _Writer(SinkWriter):
             self._try_until_done(self._waiting[:_BATCH])
             del self._waiting[:_BATCH]
 
-    def _try_until_done(self, messages: list[bytes]) -> None:
+    def _try_until_done(self, messages: list[Message]) -> None:
         settings = self._sink.settings
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
@@ -75,6 +96,11 @@ class _Writer(SinkWriter):
                 return
             except away_errors() as error:
                 self.close()
+                if no_exchange(error):
+                    raise ConfigurationError(
+                        f"RabbitMQ at {settings.where} does not know an exchange: {error!r}",
+                        remedy="declare the exchange, and queues that are bound to it, before the job starts",
+                    ) from error
                 if not settings.automatic_recovery or time.monotonic() > deadline:
                     raise JobExecutionError(
                         f"RabbitMQ at {settings.where} does not take messages: {error!r}",
@@ -83,14 +109,14 @@ class _Writer(SinkWriter):
                 _LOG.warning("RabbitMQ at %s is away, another try follows: %r", settings.where, error)
             time.sleep(settings.recovery_interval / 1000)
 
-    def _transaction(self, messages: list[bytes]) -> None:
+    def _transaction(self, messages: list[Message]) -> None:
         if self._connection is None:
             self._connection = connect(self._sink.settings)
-            self._channel = open_queue(self._connection, self._sink.queue)
+            self._channel = open_channel(self._connection, self._sink.queue)
             self._channel.tx_select()
-        publish, queue, properties = self._channel.basic_publish, self._sink.queue, persistent()
-        for message in messages:
-            publish("", queue, message, properties)
+        publish, usual = self._channel.basic_publish, persistent()
+        for exchange, key, body, properties in messages:
+            publish(exchange, key, body, usual if properties is None else properties)
         self._channel.tx_commit()
 
     def close(self) -> None:

@@ -27,8 +27,6 @@ class Hybrid(Source):
     (['1:0'], False)
     """
 
-    bounded = False
-
     def __init__(self, sources: Sequence[Source]) -> None:
         """Takes the sources; all but the last come to an end."""
         if not sources:
@@ -41,6 +39,7 @@ class Hybrid(Source):
                     remedy="bound it: set_bounded() of a Kafka source, a FileSource without monitor_continuously()",
                 )
         self.sources = list(sources)
+        self.bounded = all(source.bounded for source in sources)
         self.may_finish = sources[-1].bounded or sources[-1].may_finish
         self.non_parallel = any(source.non_parallel for source in sources)
         types = [source.produced_type for source in sources]

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from headrace.common.bad_record import BadRecord
 from headrace.common.errors import BadRecordError, HeadraceError, JobExecutionError, reason_of, shortened
-from headrace.common.rabbitmq_client import RabbitSettings, away_errors, connect, open_queue
+from headrace.common.rabbitmq_client import RabbitSettings, away_errors, connect, open_channel
 from headrace.common.typeinfo import TypeInformation
 from headrace.sources.base import EMPTY, Batch, ReaderContext, Source, Split, SplitReader
 
@@ -108,7 +108,7 @@ class _Connection(threading.Thread):
         source = self._source
         connection = connect(source.settings)
         try:
-            channel = open_queue(connection, source.queue)
+            channel = open_channel(connection, source.queue)
             channel.basic_qos(prefetch_count=source.settings.prefetch or _PREFETCH)
             with self.lock:
                 self.generation += 1

@@ -19,22 +19,9 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
+from kafka_kit.jars import jar_directory
+
 START_SECONDS = 90.0
-REQUIREMENTS = Path(__file__).parents[3] / "requirements" / "kafka" / "pom.xml"
-
-
-def jar_directory() -> Path:
-    """Where scripts/setup has put the broker's jars."""
-    named = os.environ.get("HEADRACE_KAFKA_JARS")
-    if named:
-        found = Path(named)
-    else:
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headrace"
-        sums = subprocess.run(["cksum"], stdin=REQUIREMENTS.open(), capture_output=True, text=True, check=True)
-        found = cache / ("kafka-" + "-".join(sums.stdout.split()))
-    if not found.is_dir():
-        raise RuntimeError(f"There is no Kafka broker in {found}: run scripts/setup --tests")
-    return found
 
 
 def free_port() -> int:
@@ -88,7 +75,7 @@ class Broker:
             "-XX:TieredStopAtLevel=1",
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
         ]
-        return [java, *options, "-cp", f"{jar_directory()}/*", main, *arguments]
+        return [java, *options, "-cp", f"{jar_directory('kafka')}/*", main, *arguments]
 
     def _run(self, main: str, *arguments: str) -> None:
         done = subprocess.run(self._command(main, *arguments), capture_output=True, text=True, timeout=START_SECONDS)

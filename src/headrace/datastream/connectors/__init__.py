@@ -16,7 +16,7 @@ from headrace.datastream.connectors.file_system import (
 from headrace.datastream.connectors.jdbc import JdbcConnectionOptions, JdbcExecutionOptions, JdbcSink
 from headrace.datastream.connectors.kafka import KafkaRecordDeserializationSchema, KafkaSource
 from headrace.datastream.connectors.number_seq import NumberSequenceSource
-from headrace.datastream.connectors.rabbitmq import RMQConnectionConfig, RMQSink, RMQSource
+from headrace.datastream.connectors.rabbitmq import RMQConnectionConfig, RMQSink, RMQSinkPublishOptions, RMQSource
 
 __all__ = [
     "BucketAssigner",
@@ -35,6 +35,7 @@ __all__ = [
     "OutputFileConfig",
     "RMQConnectionConfig",
     "RMQSink",
+    "RMQSinkPublishOptions",
     "RMQSource",
     "RollingPolicy",
     "Sink",

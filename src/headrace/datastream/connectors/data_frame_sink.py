@@ -15,10 +15,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from headrace.common.column_run import as_columns
 from headrace.common.data_types import RowType
 from headrace.common.errors import TypeMismatchError
 from headrace.common.types import Row
-from headrace.datastream.formats.arrow_rows import columns_writer, pyarrow
+from headrace.datastream.formats.arrow_rows import pyarrow
+from headrace.datastream.formats.row_columns import RowColumns
 from headrace.sinks.base import (
     EpochEnd,
     Handle,
@@ -77,6 +79,10 @@ class FrameSink(Sink):
     rows: RowType
     target: SparkWriter | FrameFiles
 
+    @property
+    def takes_columns(self) -> bool:
+        return True
+
     def open_writer(self, context: WriterContext, states: list[Any]) -> SinkWriter:
         return _Writer(self.rows, context.directory)
 
@@ -88,13 +94,18 @@ class _Writer(SinkWriter):
     def __init__(self, rows: RowType, folder: str) -> None:
         self._names = rows.field_names()
         self._folder = folder
-        self._columns = columns_writer(rows)
+        self._columns = RowColumns(rows)
         self._batches: list[Any] = []
 
     def write(self, values: list[Any], timestamps: list[int | None] | None) -> None:
+        run = as_columns(values)
+        if run is not None and self._columns.fits(run):
+            arrays = run.columns.columns
+            self._batches.append(pyarrow().RecordBatch.from_arrays(arrays, schema=self._columns.schema))
+            return
         rows = [self._row(value) for value in values]
         try:
-            self._batches.append(self._columns(rows))
+            self._batches.append(self._columns.run(rows).columns)
         except TypeMismatchError as error:
             self._explain(rows, values)
             raise error
@@ -120,7 +131,7 @@ class _Writer(SinkWriter):
         """Finds the record whose values do not have the types of their columns."""
         for row, value in zip(rows, values):
             try:
-                self._columns([row])
+                self._columns.run([row])
             except TypeMismatchError as error:
                 raise RecordError(value) from TypeMismatchError(error.message, seen=value, expected=error.expected)
 
@@ -130,8 +141,7 @@ class _Writer(SinkWriter):
         path = os.path.join(self._folder, f"{end.handle}.parquet")
         with open(path, "xb") as file:
             with pyarrow("pyarrow.parquet").ParquetWriter(file, self._batches[0].schema) as writer:
-                for batch in self._batches:
-                    writer.write_batch(batch)
+                writer.write_table(pyarrow().Table.from_batches(self._batches))
             file.flush()
             os.fsync(file.fileno())
         self._batches = []

@@ -135,14 +135,16 @@ class FrameStream(_FrameSource):
         return [lanes[index::parallelism] for index in range(parallelism)]
 
     def discover(self, known: frozenset[str]) -> list[Split]:
-        if self._query is not None and not self._query.active:
-            query, self._query = self._query, None
-            query.check()
         if self._query is None:
             from headrace.runtime.spark.frame_query import FrameQuery
 
             self._query = FrameQuery(self._frame, self._folder(), self._lanes, self._trigger)
-        self._query.check()
+        try:
+            self._query.check()
+        except JobExecutionError:
+            query, self._query = self._query, None  # if the job starts again, so does the query
+            query.stop()
+            raise
         return []
 
     def publish_positions(self, positions: dict[str, Any]) -> None:

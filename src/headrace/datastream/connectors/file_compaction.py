@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import BinaryIO
 
-from headrace.common.errors import InvalidProgramError
+from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.common.serialization import BulkWriterFactory
+from headrace.datastream.connectors.file_formats import BulkFormat, StreamFormat
+from headrace.sinks.files.parts import add_all
+from headrace.sources.files import FileFormat, FileRange
 
-__all__ = ["FileCompactStrategy", "FileCompactor"]
+__all__ = ["FileCompactStrategy", "FileCompactor", "RecordWiseFileCompactor", "Rewriting"]
+
+_READ_RECORDS = 65_536
 
 
 @dataclass(frozen=True)
@@ -85,3 +93,48 @@ class FileCompactor:
     def identical_file_compactor() -> FileCompactor:
         """Give the compactor that takes one file as it is; several are an error."""
         return FileCompactor(single=True)
+
+
+@dataclass(frozen=True)
+class RecordWiseFileCompactor(FileCompactor):
+    """Reads the records of small files and writes them into one: for bulk formats, whose files have blocks and a foot.
+
+    >>> from headrace.datastream.formats.parquet import ParquetColumnarRowInputFormat
+    >>> from headrace.table import DataTypes
+    >>> rows = DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())])
+    >>> RecordWiseFileCompactor(ParquetColumnarRowInputFormat(rows)).single
+    False
+    """
+
+    reader_format: BulkFormat | StreamFormat | None = None
+
+    def __init__(self, reader_format: BulkFormat | StreamFormat) -> None:
+        """Take the format that reads what the sink writes."""
+        if not isinstance(reader_format, (BulkFormat, StreamFormat)):
+            raise TypeMismatchError(
+                "A RecordWiseFileCompactor takes a format of a FileSource",
+                seen=reader_format,
+                expected="such as ParquetColumnarRowInputFormat(row_type)",
+            )
+        super().__init__()
+        object.__setattr__(self, "reader_format", reader_format)
+
+
+@dataclass(frozen=True)
+class Rewriting:
+    """Writes the records of files into one; for `headrace.sinks.files`."""
+
+    reads: FileFormat
+    writes: BulkWriterFactory
+
+    def __call__(self, paths: Sequence[str], output: BinaryIO) -> None:
+        """Write the records of all files, in their order, with the end of the file."""
+        writer = self.writes.create(output)
+        for path in paths:
+            reader = self.reads.open(FileRange(path), None)
+            try:
+                while not reader.finished:
+                    add_all(writer, reader.read(_READ_RECORDS, 0).values)
+            finally:
+                reader.close()
+        writer.finish()

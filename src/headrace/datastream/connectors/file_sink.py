@@ -11,7 +11,12 @@ from headrace.common.serialization import BulkWriterFactory, Encoder
 from headrace.common.storage import file_system, is_local, local_path
 from headrace.common.typeinfo import TypeInformation
 from headrace.datastream.connectors.base import Sink
-from headrace.datastream.connectors.file_compaction import FileCompactor, FileCompactStrategy
+from headrace.datastream.connectors.file_compaction import (
+    FileCompactor,
+    FileCompactStrategy,
+    RecordWiseFileCompactor,
+    Rewriting,
+)
 from headrace.sinks.files.buckets import Buckets, OneBucket, OwnBuckets, TimeBuckets
 from headrace.sinks.files.compaction import Compaction
 from headrace.sinks.files.rolling import Rolling
@@ -25,6 +30,7 @@ __all__ = [
     "FileSink",
     "OnCheckpointRollingPolicy",
     "OutputFileConfig",
+    "RecordWiseFileCompactor",
     "RollingPolicy",
     "StreamingFileSink",
 ]
@@ -225,7 +231,14 @@ class FileSink(Sink):
                     "enable_compact takes a FileCompactStrategy and a FileCompactor", seen=(strategy, compactor)
                 )
             rules = Compaction(strategy.size_threshold, strategy.num_checkpoints, compactor.delimiter, compactor.single)
-            return self._with(compaction=rules)
+            return self._with(compaction=replace(rules, rewrite=self._rewriting(compactor)))
+
+        def _rewriting(self, compactor: FileCompactor) -> Rewriting | None:
+            if isinstance(compactor, RecordWiseFileCompactor):
+                raise InvalidProgramError(
+                    "A RecordWiseFileCompactor is for bulk formats", remedy="use concat_file_compactor()"
+                )
+            return None
 
         def disable_compact(self) -> Any:
             """Put no files together: this is the default."""
@@ -245,12 +258,18 @@ class FileSink(Sink):
     class BulkFormatBuilder(BaseBuilder):
         """Collects the parts of a sink of blocks."""
 
-        def enable_compact(self, strategy: FileCompactStrategy, compactor: FileCompactor) -> Any:
-            """Refuse: files with blocks and a foot cannot be written one after the other."""
-            raise InvalidProgramError(
-                "Files of a bulk format cannot be put together",
-                remedy="choose a longer checkpoint interval: files end with checkpoints",
-            )
+        def _rewriting(self, compactor: FileCompactor) -> Rewriting | None:
+            """Files with blocks and a foot cannot be written one after the other: they are read and written anew."""
+            if compactor.single:
+                return None
+            if not isinstance(compactor, RecordWiseFileCompactor) or compactor.reader_format is None:
+                raise InvalidProgramError(
+                    "Files of a bulk format cannot be put together by writing one after the other",
+                    seen=compactor,
+                    remedy="use RecordWiseFileCompactor(format), with the format that reads what the sink writes",
+                )
+            assert isinstance(self._parts.format, BulkWriterFactory)
+            return Rewriting(compactor.reader_format.file_format, self._parts.format)
 
         def with_rolling_policy(self, rolling_policy: RollingPolicy) -> Any:
             """Accept the policy that ends files with checkpoints: blocks cannot be continued."""

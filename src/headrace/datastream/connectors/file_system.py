@@ -20,6 +20,7 @@ from headrace.datastream.connectors.file_sink import (
     FileSink,
     OnCheckpointRollingPolicy,
     OutputFileConfig,
+    RecordWiseFileCompactor,
     RollingPolicy,
     StreamingFileSink,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "FileSplitAssignerProvider",
     "OnCheckpointRollingPolicy",
     "OutputFileConfig",
+    "RecordWiseFileCompactor",
     "RollingPolicy",
     "StreamFormat",
     "StreamingFileSink",

@@ -30,11 +30,6 @@ class FlinkKafkaConsumer(Source):
         self, topics: str | list[str], deserialization_schema: DeserializationSchema, properties: dict[str, str]
     ) -> None:
         """Take topics, how values are read, and properties of the client."""
-        if type(deserialization_schema).is_end_of_stream is not DeserializationSchema.is_end_of_stream:
-            raise InvalidProgramError(
-                "is_end_of_stream cannot end a Kafka source",
-                remedy="use KafkaSource with set_bounded() or set_unbounded()",
-            )
         self._schema = deserialization_schema
         self._builder = KafkaSource.builder().set_topics(*([topics] if isinstance(topics, str) else topics))
         self._builder.set_value_only_deserializer(deserialization_schema)
@@ -51,6 +46,9 @@ class FlinkKafkaConsumer(Source):
     def get_definition(self) -> Any:
         """Give the definition that the runtime reads."""
         start = self._start or KafkaOffsetsInitializer.committed_offsets(self._reset)
+        schema = self._schema
+        if type(schema).is_end_of_stream is not DeserializationSchema.is_end_of_stream:
+            self._builder.end_at(schema.is_end_of_stream)
         return self._builder.set_starting_offsets(start).build().get_definition()
 
     def set_start_from_earliest(self) -> FlinkKafkaConsumer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 from headrace.common.errors import ConfigurationError, InvalidProgramError, TypeMismatchError
@@ -86,6 +87,7 @@ class KafkaSourceBuilder:
         self._bounded = False
         self._dead_letters: str | None = None
         self._schema: DeserializationSchema | KafkaRecordDeserializationSchema | None = None
+        self._is_end: Callable[[Any], bool] | None = None
 
     def set_bootstrap_servers(self, bootstrap_servers: str) -> KafkaSourceBuilder:
         """Set where brokers are, as ``host:port,host:port``."""
@@ -170,6 +172,11 @@ class KafkaSourceBuilder:
             self.set_property(key, value)
         return self
 
+    def end_at(self, is_end: Callable[[Any], bool]) -> KafkaSourceBuilder:
+        """Let a subtask end at the first element for which this is true, without it; headrace's own."""
+        self._is_end = is_end
+        return self
+
     def build(self) -> KafkaSource:
         """Make the source."""
         subscription, schema = self._subscription, self._schema
@@ -211,6 +218,7 @@ class KafkaSourceBuilder:
                 produced,
                 self._dead_letters,
                 most if most >= 0 else None,
+                self._is_end,
             )
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from headrace.datastream.connectors.base import Sink, Source, dead_letter_tag
 from headrace.sinks.rabbitmq import RabbitPublisher
 from headrace.sources.rabbitmq import RabbitQueue
 
-__all__ = ["RMQConnectionConfig", "RMQSink", "RMQSource"]
+__all__ = ["RMQConnectionConfig", "RMQSink", "RMQSinkPublishOptions", "RMQSource"]
 
 
 class RMQConnectionConfig:
@@ -198,6 +199,11 @@ class RMQSource(Source):
         """Take where and what to consume."""
         if not isinstance(deserialization_schema, DeserializationSchema):
             raise TypeMismatchError("An RMQSource reads with a DeserializationSchema", seen=deserialization_schema)
+        if type(deserialization_schema).is_end_of_stream is not DeserializationSchema.is_end_of_stream:
+            raise InvalidProgramError(
+                "is_end_of_stream cannot end an RMQSource: what follows in the queue is there already",
+                remedy="stop the job with a savepoint",
+            )
         super().__init__(
             RabbitQueue(
                 _settings(connection_config),
@@ -214,8 +220,38 @@ class RMQSource(Source):
         return self
 
 
+class RMQSinkPublishOptions(ABC):
+    """Where each record is published: an exchange and a routing key. Exchanges are not declared by the sink.
+
+    >>> class ByCountry(RMQSinkPublishOptions):
+    ...     def compute_routing_key(self, value):
+    ...         return f"orders.{value['country']}"
+    ...
+    ...     def compute_exchange(self, value):
+    ...         return "orders"
+    >>> ByCountry().compute_routing_key({"country": "fr"})
+    'orders.fr'
+    """
+
+    @abstractmethod
+    def compute_routing_key(self, value: Any) -> str:
+        """Give the routing key of a record."""
+
+    @abstractmethod
+    def compute_exchange(self, value: Any) -> str:
+        """Give the exchange of a record."""
+
+    def compute_properties(self, value: Any) -> Any:
+        """Give the `pika.BasicProperties` of a record's message; None: it is persistent, and has no others."""
+        del value
+
+    def route(self, value: Any) -> tuple[str, str, Any]:
+        """Give all three."""
+        return self.compute_exchange(value), self.compute_routing_key(value), self.compute_properties(value)
+
+
 class RMQSink(Sink):
-    """Publishes to a queue, at least once; for `DataStream.add_sink`.
+    """Publishes to a queue, or where `RMQSinkPublishOptions` say, at least once; for `DataStream.add_sink`.
 
     >>> from headrace.common.serialization import SimpleStringSchema
     >>> config = RMQConnectionConfig.Builder().set_uri("amqp://guest:guest@localhost:5672/%2F").build()
@@ -224,9 +260,23 @@ class RMQSink(Sink):
     """
 
     def __init__(
-        self, connection_config: RMQConnectionConfig, queue_name: str, serialization_schema: SerializationSchema
+        self,
+        connection_config: RMQConnectionConfig,
+        queue_name: str | None,
+        serialization_schema: SerializationSchema,
+        publish_options: RMQSinkPublishOptions | None = None,
     ) -> None:
-        """Take where to publish, and how records become bytes."""
+        """Take a queue to publish to, or options instead of it, and how records become bytes."""
         if not isinstance(serialization_schema, SerializationSchema):
             raise TypeMismatchError("An RMQSink writes with a SerializationSchema", seen=serialization_schema)
-        super().__init__(RabbitPublisher(_settings(connection_config), queue_name, serialization_schema.serialize))
+        if publish_options is not None and not isinstance(publish_options, RMQSinkPublishOptions):
+            raise TypeMismatchError("Publish options are RMQSinkPublishOptions", seen=publish_options)
+        if (queue_name is None) == (publish_options is None):
+            raise InvalidProgramError(
+                "An RMQSink has a queue or publish options",
+                seen="both" if queue_name is not None else "none of them",
+                remedy="give None for the queue to use publish options",
+            )
+        route = None if publish_options is None else publish_options.route
+        settings = _settings(connection_config)
+        super().__init__(RabbitPublisher(settings, queue_name, serialization_schema.serialize, route))

@@ -5,33 +5,61 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
+from headrace.common.column_run import ColumnRun
 from headrace.common.data_types import RowType
 from headrace.common.serialization import BulkWriter
-from headrace.datastream.formats.arrow_rows import columns_writer
+from headrace.datastream.formats.arrow_rows import pyarrow
+from headrace.datastream.formats.row_columns import RowColumns
 
 __all__ = ["ColumnWriter"]
 
 _ROWS = 8192
+_BLOCK_ROWS = 1 << 17
+_BLOCK_BYTES = 64 << 20
 
 
 class ColumnWriter(BulkWriter):
-    """Gathers rows and hands record batches to `write`; `close` writes the foot of the file."""
+    """Gathers rows as columns and hands tables, the blocks of the file, to `write`; `close` writes its foot."""
 
     def __init__(self, rows: RowType, write: Callable[[Any], None], close: Callable[[], None]) -> None:
-        self._batch_of, self._write, self._close = columns_writer(rows), write, close
+        self._columns, self._write, self._close = RowColumns(rows), write, close
         self._rows: list[Any] = []
+        self._batches: list[Any] = []
+        self._count = self._bytes = 0
 
     def add_element(self, element: Any) -> None:
         """Add a row."""
         self._rows.append(element)
         if len(self._rows) >= _ROWS:
+            self._take_rows()
+
+    def add_columns(self, run: ColumnRun) -> bool:
+        """Add rows that are columns; False if these columns are not those of the file."""
+        if not self._columns.fits(run):
+            return False
+        self._take_rows()
+        self._take(run.columns)
+        return True
+
+    def _take_rows(self) -> None:
+        if self._rows:
+            rows, self._rows = self._rows, []
+            self._take(self._columns.run(rows).columns)
+
+    def _take(self, columns: Any) -> None:
+        self._batches.append(pyarrow().RecordBatch.from_arrays(columns.columns, schema=self._columns.schema))
+        self._count += columns.num_rows
+        self._bytes += columns.nbytes
+        if self._count >= _BLOCK_ROWS or self._bytes >= _BLOCK_BYTES:
             self.flush()
 
     def flush(self) -> None:
         """Hand over what was gathered."""
-        if self._rows:
-            rows, self._rows = self._rows, []
-            self._write(self._batch_of(rows))
+        self._take_rows()
+        if self._batches:
+            table = pyarrow().Table.from_batches(self._batches)
+            self._batches, self._count, self._bytes = [], 0, 0
+            self._write(table)
 
     def finish(self) -> None:
         """Write the end of the file."""
@@ -47,6 +75,8 @@ class KeepOpen:
         self.closed = False
 
     def write(self, data: Any) -> int:
+        if self._stream.closed:  # the part was abandoned, and its writer ends as it is collected
+            return len(data)
         return self._stream.write(bytes(data))
 
     def flush(self) -> None:

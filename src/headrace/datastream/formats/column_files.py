@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import IO, Any
 
+from headrace.common.column_run import ColumnCodec, as_columns
 from headrace.common.storage import file_size, open_input
 from headrace.sources.base import Batch, SplitReader
 from headrace.sources.files import FileFormat, FileRange, unreadable
@@ -39,7 +41,7 @@ class ColumnFiles(FileFormat):
 
     @abstractmethod
     def records(self, batch: Any) -> list[Any]:
-        """Make records of a record batch."""
+        """Make records of a record batch; a `ColumnRun` makes them later, if at all."""
 
     def cuts(self, path: str, parts: int) -> list[int]:
         if file_size(path) < _LARGE:
@@ -51,6 +53,27 @@ class ColumnFiles(FileFormat):
 
     def open(self, part: FileRange, position: Any) -> SplitReader:
         return _BlockReader(self, part, position or (part.start, 0))
+
+
+@dataclass(frozen=True)
+class _InFile:
+    """Columns of a file: where rows cannot be made of them, the error names it."""
+
+    codec: ColumnCodec
+    path: str
+    block: int
+
+    def rows(self, columns: Any) -> list[Any]:
+        try:
+            return self.codec.rows(columns)
+        except Exception as error:
+            raise unreadable(self.path, error, f", in block {self.block}") from error
+
+    def pack(self, columns: Any) -> bytes:
+        return self.codec.pack(columns)
+
+    def unpack(self, data: bytes) -> Any:
+        return self.codec.unpack(data)
 
 
 class _BlockReader(SplitReader):
@@ -98,7 +121,11 @@ class _BlockReader(SplitReader):
         skipped = min(max(self._done - self._given, 0), batch.num_rows)
         self._given += batch.num_rows
         if skipped < batch.num_rows:
-            self._rest = self._format.records(batch.slice(skipped) if skipped else batch)
+            rest = self._format.records(batch.slice(skipped) if skipped else batch)
+            run = as_columns(rest)
+            if run is not None:
+                run.codec = _InFile(run.codec, self._path, self._block)
+            self._rest = rest
 
     def position(self) -> tuple[int, int]:
         return self._block, self._done

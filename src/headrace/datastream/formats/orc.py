@@ -13,6 +13,7 @@ from headrace.datastream.connectors.file_formats import BulkFormat
 from headrace.datastream.formats import arrow_rows
 from headrace.datastream.formats.bulk_writers import ColumnWriter, KeepOpen
 from headrace.datastream.formats.column_files import BlockFile, ColumnFiles
+from headrace.datastream.formats.row_columns import RowColumns
 
 __all__ = ["OrcBulkWriters", "OrcColumnarRowInputFormat"]
 
@@ -55,11 +56,9 @@ class _Make:
 
     def __call__(self, stream: BinaryIO) -> BulkWriter:
         writer = arrow_rows.pyarrow("pyarrow.orc").ORCWriter(KeepOpen(stream), **self._settings)
-        pa = arrow_rows.pyarrow()
-
         # The writer learns the schema from the first table; an empty one makes a file without rows whole too.
         writer.write(arrow_rows.arrow_schema(self._rows).empty_table())
-        return ColumnWriter(self._rows, lambda batch: writer.write(pa.Table.from_batches([batch])), writer.close)
+        return ColumnWriter(self._rows, writer.write, writer.close)
 
 
 class OrcColumnarRowInputFormat(BulkFormat):
@@ -94,7 +93,7 @@ class _OrcRows(ColumnFiles):
     def __init__(self, rows: RowType, batch_rows: int) -> None:
         self.rows, self.batch_rows = rows, batch_rows
         self.produced_type = stream_type(rows)
-        self._read = arrow_rows.columns_reader(rows)
+        self._columns = RowColumns(rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.rows, self.batch_rows)
@@ -102,5 +101,5 @@ class _OrcRows(ColumnFiles):
     def open_file(self, file: IO[bytes]) -> BlockFile:
         return _OrcFile(file, self.rows.field_names())
 
-    def records(self, batch: Any) -> list[Any]:
-        return self._read(batch)
+    def records(self, batch: Any) -> Any:
+        return self._columns.of(batch)

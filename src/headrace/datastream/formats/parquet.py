@@ -96,7 +96,7 @@ class _Make:
 
     def __call__(self, stream: BinaryIO) -> BulkWriter:
         writer = pyarrow("pyarrow.parquet").ParquetWriter(KeepOpen(stream), arrow_schema(self._rows))
-        made = ColumnWriter(self._rows, writer.write_batch, writer.close)
+        made = ColumnWriter(self._rows, writer.write_table, writer.close)
         return made if self._names is None else _DictWriter(made, self._names)
 
 

@@ -8,8 +8,9 @@ from typing import IO, Any
 from headrace.common.data_types import RowType, stream_type
 from headrace.common.errors import BadRecordError
 from headrace.common.typeinfo import Types
-from headrace.datastream.formats.arrow_rows import columns_reader, pyarrow
+from headrace.datastream.formats.arrow_rows import pyarrow
 from headrace.datastream.formats.column_files import BlockFile, ColumnFiles
+from headrace.datastream.formats.row_columns import RowColumns
 
 __all__ = ["ParquetRecords", "ParquetRows"]
 
@@ -47,7 +48,7 @@ class ParquetRows(ColumnFiles):
     def __init__(self, rows: RowType, batch_rows: int = 2048, case_sensitive: bool = True) -> None:
         self.rows, self.batch_rows, self.case_sensitive = rows, batch_rows, case_sensitive
         self.produced_type = stream_type(rows)
-        self._read = columns_reader(rows)
+        self._columns = RowColumns(rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.rows, self.batch_rows, self.case_sensitive)
@@ -55,8 +56,8 @@ class ParquetRows(ColumnFiles):
     def open_file(self, file: IO[bytes]) -> BlockFile:
         return _ParquetFile(file, self.rows.field_names(), self.case_sensitive)
 
-    def records(self, batch: Any) -> list[Any]:
-        return self._read(batch)
+    def records(self, batch: Any) -> Any:
+        return self._columns.of(batch)
 
 
 class ParquetRecords(ColumnFiles):

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
+from headrace.common.data_types import RowType
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.output_tag import OutputTag
 from headrace.common.typeinfo import TupleTypeInfo, TypeInformation
@@ -121,6 +122,46 @@ class DataStream(PartitionedStream):
         """
         check_or_callable(func, FilterFunction, "The input must be a FilterFunction or a callable function")
         return self._add(Filter(func), "Filter", self.transformation.output_type)
+
+    def map_columns(self, func: Any, output_type: RowType) -> DataStream:
+        """Map many rows at once, as columns; headrace's own, for streams of rows with named and typed fields.
+
+        ``func`` gets a RecordBatch of pyarrow and gives one with as many rows and the columns of ``output_type``. How many
+        rows it gets is not defined. Rows that come from columnar files or DataFrames, and go to such, stay columns.
+
+        >>> import pyarrow as pa, pyarrow.compute as pc
+        >>> from headrace.common import Row, Types
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> from headrace.table import DataTypes
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> orders = env.from_collection([Row(n=1), Row(n=2)], Types.ROW_NAMED(["n"], [Types.LONG()]))
+        >>> doubled = DataTypes.ROW([DataTypes.FIELD("doubled", DataTypes.BIGINT())])
+        >>> orders.map_columns(
+        ...     lambda rows: pa.record_batch([pc.multiply(rows["n"], 2)], ["doubled"]), doubled
+        ... ).get_name()
+        'Map Columns'
+        """
+        from headrace.datastream.streams.column_functions import mapped_columns
+
+        spec, produced = mapped_columns(self, func, output_type)
+        return self._add(spec, "Map Columns", produced)
+
+    def filter_columns(self, func: Any) -> DataStream:
+        """Filter many rows at once, as columns: ``func`` gets a RecordBatch of pyarrow and gives a BooleanArray.
+
+        As for `map_columns`. Null counts as false.
+
+        >>> import pyarrow.compute as pc
+        >>> from headrace.common import Row, Types
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> orders = env.from_collection([Row(n=1), Row(n=2)], Types.ROW_NAMED(["n"], [Types.LONG()]))
+        >>> orders.filter_columns(lambda rows: pc.greater(rows["n"], 1)).get_name()
+        'Filter Columns'
+        """
+        from headrace.datastream.streams.column_functions import filtered_columns
+
+        return self._add(filtered_columns(self, func), "Filter Columns", self.transformation.output_type)
 
     def process(self, func: Any, output_type: TypeInformation | None = None) -> DataStream:
         """Apply a ProcessFunction, which sees timestamps and may emit to side outputs.

@@ -4,7 +4,9 @@
 2. The rows are written to `data/NUMBER`, then the list of their files to `batches/NUMBER.json`, at once and whole. A batch
    that is listed is never written again: after a crash the query repeats its last batch under the same number.
 3. The query waits while the slowest reader is `AHEAD` batches behind: that is the back pressure.
-4. When the query ends by itself (trigger `availableNow`), `end.json` says which batch was the last.
+4. When the query ends by itself (trigger `availableNow` or `once`), `end.json` says which batch was the last.
+5. A query that ends otherwise (it fails, somebody stops it, Spark is stopped or dies) fails the job: no reader waits for
+   batches that nobody brings.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -25,6 +27,8 @@ from headrace.runtime.spark.frames import write_files
 AHEAD = 4
 _WAIT_SECONDS = 0.02
 _NUMBER_DIGITS = 12
+_ENDING = {"availableNow", "once"}
+_REMEDY = "the job's restart strategy decides whether it is started again, from its own checkpoint"
 
 
 class FrameQuery:
@@ -37,28 +41,37 @@ class FrameQuery:
             os.makedirs(os.path.join(folder, part), exist_ok=True)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(folder, "end.json"))
-        writer = frame.writeStream.foreachBatch(self._take)
-        writer = writer.option("checkpointLocation", f"file://{os.path.join(os.path.abspath(folder), 'query')}")
-        self._query = (writer.trigger(**trigger) if trigger else writer).start()
+        self._context = frame.sparkSession.sparkContext
+        self._ends_by_itself = not _ENDING.isdisjoint(trigger)
+        with self._while_spark_lives():
+            writer = frame.writeStream.foreachBatch(self._take)
+            writer = writer.option("checkpointLocation", f"file://{os.path.join(os.path.abspath(folder), 'query')}")
+            self._query = (writer.trigger(**trigger) if trigger else writer).start()
 
     def check(self) -> None:
-        """Raise if the query has failed; if it has ended, say so to the readers."""
-        if self._query.isActive:
-            return
-        failure = self._query.exception()
-        if failure is not None:
-            raise JobExecutionError(
-                f"The query of a streaming DataFrame failed: {failure}",
-                remedy="the job's restart strategy decides whether it is started again, from its own checkpoint",
-            )
+        """Raise if the query has not ended by itself; if it has, say so to the readers."""
+        with self._while_spark_lives():
+            if self._query.isActive:
+                return
+            failure = self._query.exception()
         end = os.path.join(self._folder, "end.json")
-        if not self._stop.is_set() and not os.path.exists(end):
+        if failure is not None:
+            raise JobExecutionError(f"The query of a streaming DataFrame failed: {failure}", remedy=_REMEDY)
+        if not self._ends_by_itself:
+            raise JobExecutionError("The query of a streaming DataFrame was stopped from outside", remedy=_REMEDY)
+        if not os.path.exists(end):
             _write_whole(end, {"batches": self._next()})
 
-    @property
-    def active(self) -> bool:
-        """Whether it runs or has come to its end, and so need not be started again."""
-        return bool(self._query.isActive) or self._query.exception() is None
+    @contextlib.contextmanager
+    def _while_spark_lives(self) -> Iterator[None]:
+        """Says what is the matter when Spark has been stopped, or its process has died."""
+        try:
+            yield
+            stopped = self._context._jsc is None or self._context._jsc.sc().isStopped()
+        except Exception as error:
+            raise JobExecutionError(f"Spark does not run the query of a streaming DataFrame: {error}") from error
+        if stopped:
+            raise JobExecutionError("Spark was stopped, and with it the query of a streaming DataFrame")
 
     def stop(self) -> None:
         """End the query."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 from headrace.common.errors import JobExecutionError
 from headrace.sinks.files.parts import PartName
@@ -19,12 +20,16 @@ from headrace.sinks.files.parts import PartName
 
 @dataclass(frozen=True)
 class Compaction:
-    """When files are put together, and what stands between two of them; `single`: there must be only one."""
+    """When files are put together, and how: with a delimiter between them, or by what reads and writes them anew (`rewrite`).
+
+    `single`: there must be only one.
+    """
 
     size_threshold: int = -1
     checkpoints: int = -1
     delimiter: bytes = b""
     single: bool = False
+    rewrite: Callable[[Sequence[str], BinaryIO], None] | None = None
 
 
 class Held:
@@ -67,11 +72,17 @@ class Held:
         target = PartName(os.path.dirname(files[0]["from"]), f"compacted-{name}", folder)
         path = target.in_progress()
         with open(path, "xb") as output:
-            for index, file in enumerate(files):
-                if index:
-                    output.write(self._rules.delimiter)
-                with open(file["from"], "rb") as source:
-                    shutil.copyfileobj(source, output, 1 << 20)
+            if self._rules.rewrite is not None:
+                self._rules.rewrite([file["from"] for file in files], output)
+            else:
+                self._concatenate(files, output)
             output.flush()
             os.fsync(output.fileno())
         return {"from": path, "to": target.final, "of": [gone for f in files for gone in (f["from"], *f.get("of", ()))]}
+
+    def _concatenate(self, files: list[dict[str, Any]], output: BinaryIO) -> None:
+        for index, file in enumerate(files):
+            if index:
+                output.write(self._rules.delimiter)
+            with open(file["from"], "rb") as source:
+                shutil.copyfileobj(source, output, 1 << 20)

@@ -17,7 +17,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import IO, Any
 
-from headrace.common.serialization import BulkWriterFactory, Encoder
+from headrace.common.column_run import as_columns
+from headrace.common.serialization import BulkWriter, BulkWriterFactory, Encoder
 
 _RUN = 1024
 
@@ -125,6 +126,16 @@ class RowPart(Part):
         return {"path": self.path, "length": self.size}
 
 
+def add_all(writer: BulkWriter, values: list[Any]) -> None:
+    """Adds a run of elements to a file of blocks; columns as they are, if its writer takes them."""
+    run = as_columns(values)
+    add_columns = None if run is None else getattr(writer, "add_columns", None)
+    if add_columns is None or not add_columns(run):
+        add = writer.add_element
+        for value in values:
+            add(value)
+
+
 class BulkPart(Part):
     """Elements of a format with blocks and a foot."""
 
@@ -135,18 +146,18 @@ class BulkPart(Part):
         self._writer = factory.create(self.file)  # type: ignore[arg-type]
         self._log = log
         self._segments: list[str] = []
-        self._fresh: list[Any] = []
+        self._fresh: list[list[Any]] = []
+        """Runs of elements that no segment has yet."""
         for segment in (before or {}).get("segments", ()):
             with open(segment, "rb") as file:
-                self._append(pickle.load(file))  # noqa: S301 - written by this sink into the job's own state
+                for values in pickle.load(file):  # noqa: S301 - written by this sink into the job's own state
+                    self._append(values)
             self._segments.append(segment)
         self._fresh = []
 
     def _append(self, values: list[Any]) -> None:
-        add = self._writer.add_element
-        for value in values:
-            add(value)
-        self._fresh += values
+        add_all(self._writer, values)
+        self._fresh.append(values)
 
     def add(self, values: list[Any], limit: int | None) -> int:
         self._append(values)

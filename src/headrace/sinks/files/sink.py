@@ -41,6 +41,11 @@ class FileParts(Sink):
     compaction: Compaction | None = None
 
     @property
+    def takes_columns(self) -> bool:
+        """Whether columns may stay columns: writers of bulk formats know."""
+        return not isinstance(self.format, Encoder)
+
+    @property
     def remote(self) -> bool:
         """Whether the base is an address of another file system."""
         return not is_local(self.base)

@@ -20,6 +20,7 @@ from headrace.sinks.kafka.sending import Sender
 _HANDLES_OF_A_CHECKPOINT = 1 << 32
 _PARTITIONS_SECONDS = 300.0
 _METADATA_SECONDS = 30.0
+_BUFFER_BYTES = 1 << 20
 
 
 class KafkaTopics(Sink):
@@ -106,7 +107,7 @@ class _StagingWriter(SinkWriter):
             self._checkpoint, self._count = end.checkpoint, 0
         self._count += 1
         path = os.path.join(self._folder, f"{end.handle}.messages")
-        with open(path, "xb") as file:
+        with open(path, "xb", buffering=_BUFFER_BYTES) as file:
             for block in self._blocks:
                 block.save(file)
             file.flush()

@@ -2,12 +2,16 @@
 
 1. Position: the offset after the last message, moved on over markers of transactions when the end of the log is seen.
 2. The end of a bounded split: a message at or beyond the stop offset, or the end of the log there.
-3. A broker that is away: nothing comes, the client connects anew, reading goes on at the position.
+3. Messages that are there but not fetched yet are waited for: else a subtask that is quicker than the client would end its
+   epoch at every gap. If they do not come, the next waits are short ones: other partitions shall not be held up.
+4. A broker that is away: nothing comes, the client connects anew, reading goes on at the position.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from headrace.common.bad_record import BadRecord
@@ -16,7 +20,19 @@ from headrace.common.kafka_client import confluent, consumer, log_error
 from headrace.sources.base import EMPTY, Batch, SplitReader
 from headrace.sources.kafka.offsets import Partition
 
-_WAIT_SECONDS = 0.02
+_WAIT_SECONDS, _SHORT_WAIT_SECONDS = 0.2, 0.02
+
+
+@dataclass
+class EndMark:
+    """An element that ends the stream, and is not part of it: seen in one partition, it ends all of its subtask.
+
+    >>> EndMark(lambda element: element == "end").is_end("end")
+    True
+    """
+
+    is_end: Callable[[Any], bool]
+    seen: bool = False
 
 
 class PartitionReader(SplitReader):
@@ -32,28 +48,34 @@ class PartitionReader(SplitReader):
         takes_message: bool,
         sets_aside: bool = False,
         max_bytes: int | None = None,
+        end_mark: EndMark | None = None,
     ) -> None:
         self._topic, self._partition = partition
         self._next, self._stop = start, stop
         self._deserialize, self._takes_message = deserialize, takes_message
-        self._sets_aside, self._max_bytes = sets_aside, max_bytes
+        self._sets_aside, self._max_bytes, self._end_mark = sets_aside, max_bytes, end_mark
         self._errors = confluent().KafkaError
         self._here = confluent().TopicPartition(*partition, start)
         self.finished = stop is not None and start >= stop
         self._deleted = False
+        self._flowing = True
         self._consumer = consumer({**settings, "error_cb": self._note})
         self._consumer.assign([self._here])
 
     def read(self, limit: int, now: int) -> Batch:
+        if self._end_mark is not None and self._end_mark.seen:
+            self.finished = True
+            return EMPTY
         if self._stop is not None:
             limit = min(limit, max(self._stop - self._next, 1))
         messages = self._consumer.consume(limit, 0)
         if not messages:
             if not self._behind():
                 return EMPTY
-            messages = self._consumer.consume(1, _WAIT_SECONDS)
-            if limit > 1:
+            messages = self._consumer.consume(1, _WAIT_SECONDS if self._flowing else _SHORT_WAIT_SECONDS)
+            if messages and limit > 1:
                 messages += self._consumer.consume(limit - 1, 0)
+        self._flowing = bool(messages)
         if self._deleted and not messages:
             raise self._failure("the topic was deleted", remedy="start the job without this topic")
         events = [m for m in messages if m.error() is not None]
@@ -84,6 +106,10 @@ class PartitionReader(SplitReader):
         kept = [v for v in values if v is not None]
         if len(kept) < len(values):
             timestamps = [t for t, v in zip(timestamps, values) if v is not None]
+        if (mark := self._end_mark) is not None:
+            before = list(takewhile(lambda value: not mark.is_end(value), kept))
+            mark.seen = self.finished = len(before) < len(kept)
+            kept, timestamps = before, timestamps[: len(before)]
         if -1 in timestamps:
             timestamps = [None if t == -1 else t for t in timestamps]
         self._next = after

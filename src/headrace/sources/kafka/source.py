@@ -18,7 +18,7 @@ from headrace.common.kafka_client import confluent, consumer
 from headrace.common.typeinfo import TypeInformation
 from headrace.sources.base import ReaderContext, Source, Split, SplitReader
 from headrace.sources.kafka.offsets import Offsets, Partition, Start
-from headrace.sources.kafka.reader import PartitionReader
+from headrace.sources.kafka.reader import EndMark, PartitionReader
 from headrace.sources.kafka.subscription import Subscription
 
 _LOG = logging.getLogger("headrace.kafka")
@@ -79,15 +79,17 @@ class KafkaPartitions(Source):
         produced_type: TypeInformation | None = None,
         dead_letters: str | None = None,
         max_bytes: int | None = None,
+        is_end: Callable[[Any], bool] | None = None,
     ) -> None:
-        """Takes the client's settings and the rules for partitions and offsets."""
+        """Takes the client's settings and the rules for partitions and offsets; `is_end` knows the element that ends all."""
         self.settings = {**_DEFAULTS, "group.id": _NO_GROUP, **settings}
         self.subscription = subscription
         self.starting, self.stopping = starting, stopping
         self.deserialize, self.takes_message = deserialize, takes_message
         self.bounded = bounded
         self.discovery_seconds = None if bounded else discovery_seconds
-        self.may_finish = stopping is not None and self.discovery_seconds is None
+        self.may_finish = (stopping is not None or is_end is not None) and self.discovery_seconds is None
+        self.end_mark = None if is_end is None else EndMark(is_end)
         self.commit_offsets = commit_offsets
         self.client_id_prefix = client_id_prefix
         self.produced_type = produced_type
@@ -136,6 +138,7 @@ class KafkaPartitions(Source):
             self.takes_message,
             self.dead_letters is not None,
             self.max_bytes,
+            self.end_mark,  # tasks have definitions of their own: one mark for all partitions of a subtask
         )
 
     def publish_positions(self, positions: dict[str, Any]) -> None:

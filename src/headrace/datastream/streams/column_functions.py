@@ -1,0 +1,45 @@
+"""Functions on columns: `DataStream.map_columns` and `DataStream.filter_columns`. Decides what is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace.common.data_types import RowType, row_type_of_stream, stream_type
+from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.common.typeinfo import TypeInformation
+from headrace.datastream.formats.arrow_rows import row_type
+from headrace.datastream.formats.row_columns import RowColumns
+from headrace.graph.specs import FilterColumns, MapColumns
+
+if TYPE_CHECKING:
+    from headrace.datastream.streams.data_stream import DataStream
+
+
+def mapped_columns(stream: DataStream, func: Any, output_type: RowType) -> tuple[MapColumns, TypeInformation]:
+    """What `map_columns` does, and the type of its rows."""
+    given = RowColumns(row_type(output_type, "map_columns"))
+    return MapColumns(_checked(func, "map_columns"), _columns_of(stream), given), stream_type(output_type)
+
+
+def filtered_columns(stream: DataStream, func: Any) -> FilterColumns:
+    """What `filter_columns` does."""
+    return FilterColumns(_checked(func, "filter_columns"), _columns_of(stream))
+
+
+def _checked(func: Any, method: str) -> Any:
+    if not callable(func):
+        raise TypeMismatchError(f"{method} takes a function of a RecordBatch of pyarrow", seen=func)
+    return func
+
+
+def _columns_of(stream: DataStream) -> RowColumns:
+    kind = stream.transformation.output_type
+    try:
+        return RowColumns(row_type_of_stream(kind))
+    except InvalidProgramError as error:
+        raise InvalidProgramError(
+            "Functions on columns need a stream of rows whose fields have names and types",
+            operator_name=stream.get_name(),
+            seen=error.seen or kind,
+            remedy="declare them where the rows are made: output_type=Types.ROW_NAMED([...], [...])",
+        ) from None

@@ -1,0 +1,72 @@
+"""map and filter on columns: the function sees a run of rows at once, as a record batch.
+
+Runs that are columns already, as columnar files give them, stay columns. Rows of other operators are made columns first.
+"""
+
+from __future__ import annotations
+
+from itertools import compress
+from typing import Any, Protocol, cast
+
+from headrace.common.column_run import ColumnRun, as_columns
+from headrace.operators.base import FunctionOperator, Place
+from headrace.operators.output import Timestamps, Values
+
+
+class RowColumns(Protocol):
+    """How rows of one type become columns and back."""
+
+    def run(self, rows: list[Any]) -> ColumnRun:
+        """Make columns of rows."""
+        ...
+
+    def mapped(self, result: Any, count: int) -> ColumnRun:
+        """Check what a function made of `count` rows."""
+        ...
+
+    def mask(self, result: Any, count: int) -> Any:
+        """Check the truth values that a function gave for `count` rows."""
+        ...
+
+
+class _ColumnsOperator(FunctionOperator):
+    takes_columns = True
+
+    def __init__(self, func: Any, taken: RowColumns) -> None:
+        super().__init__(func)
+        self._taken = taken
+
+    def _columns(self, values: Values) -> ColumnRun:
+        run = as_columns(values)
+        return self.guarded(self._taken.run, values) if run is None else run
+
+    def _called(self, run: ColumnRun) -> Any:
+        try:
+            return self.func(run.columns)
+        except Exception as error:
+            raise self.failure_for(error, Place(f"columns of {len(run)} rows, the first of them {run[0]!r}")) from error
+
+
+class MapColumnsOperator(_ColumnsOperator):
+    """As many rows as before, with other columns."""
+
+    def __init__(self, func: Any, taken: RowColumns, given: RowColumns) -> None:
+        super().__init__(func, taken)
+        self._given = given
+
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        """Maps the run."""
+        run = self._columns(values)
+        result = self.guarded(self._given.mapped, self._called(run), len(run))
+        self.output.emit(cast("Values", result), timestamps)
+
+
+class FilterColumnsOperator(_ColumnsOperator):
+    """The rows for which the function gives true."""
+
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        """Filters the run."""
+        run = self._columns(values)
+        mask = self.guarded(self._taken.mask, self._called(run), len(run))
+        times = None if timestamps is None else list(compress(timestamps, mask.to_pylist()))
+        self.output.emit(cast("Values", run.kept(mask)), times)
