@@ -3,10 +3,13 @@
 import contextlib
 import os
 import signal
+import socket
 import threading
 import time
 
 import pytest
+
+from pyspark import SparkContext
 
 from headrace.common import RestartStrategies, Types, WatermarkStrategy
 from headrace.datastream.functions import MapFunction, SinkFunction
@@ -174,3 +177,67 @@ def test_metrics_of_workers_count_every_record_once_even_if_a_worker_dies(env, t
     assert view.metrics["numRestarts"] == 1
     assert len(view.exceptions) == 1
     assert view.exceptions[0].location.rpartition(":")[2].isdigit()
+
+
+def free_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+class BeanReader:
+    """Reads MBeans over a JMX connection of their own, as JConsole does."""
+
+    def __init__(self, port):
+        self.java = SparkContext._gateway.jvm.javax.management
+        url = self.java.remote.JMXServiceURL(f"service:jmx:rmi:///jndi/rmi://127.0.0.1:{port}/jmxrmi")
+        self.connector = self.java.remote.JMXConnectorFactory.connect(url)
+        self.connection = self.connector.getMBeanServerConnection()
+
+    def read(self, pattern):
+        """All MBeans of a pattern: {name: {attribute: value}}."""
+        names = list(self.connection.queryNames(self.java.ObjectName(pattern), None))
+        infos = {name: self.connection.getMBeanInfo(name).getAttributes() for name in names}
+        return {
+            name.toString(): {one.getName(): self.connection.getAttribute(name, one.getName()) for one in attributes}
+            for name, attributes in infos.items()
+        }
+
+
+def test_metrics_are_mbeans_of_the_drivers_jvm(make_env, tmp_path):
+    port = free_port()
+    env = make_env(
+        2,
+        metrics__reporter__beans__factory__class="org.apache.flink.metrics.jmx.JMXReporterFactory",
+        metrics__reporter__beans__interval="100 ms",
+        metrics__reporter__beans__port=f"{port}-{port + 20}",
+        metrics__reporter__beans__filter__includes="*operator*:seen,spread,rate;*:numRestarts",
+        headrace__epoch__max_records=500,
+    )
+    source = numbers(env).rebalance()
+    source.map(Counted(), LONG).name("counted: all").filter(lambda v: False).print()
+    with running(env, "my beans") as job:
+        reporter = job._reporting._plans[0].reporter
+        assert eventually(lambda: reporter.port, bool) in range(port, port + 21)
+        beans = BeanReader(reporter.port)
+        operators = "org.apache.flink.taskmanager.job.task.operator"
+        first = eventually(lambda: beans.read(f"{operators}.seen:*"), lambda found: len(found) == 2)
+        assert sorted(name.partition("subtask_index=")[2][0] for name in first) == ["0", "1"]
+        assert all("job_name=my_beans" in name and "operator_name=counted-_all" in name for name in first)
+        assert all(set(values) == {"Count"} and values["Count"] > 0 for values in first.values())
+        grown = eventually(
+            lambda: beans.read(f"{operators}.seen:*"),
+            lambda now: all(now[name]["Count"] > first[name]["Count"] for name in now),
+        )
+        assert all(grown[name]["Count"] > first[name]["Count"] for name in first)
+        spread = next(iter(beans.read(f"{operators}.spread:*").values()))
+        assert (
+            spread["Min"] <= spread["Median"] <= spread["95thPercentile"] <= spread["999thPercentile"] <= spread["Max"]
+        )
+        assert spread["Count"] > 0 and set(next(iter(beans.read(f"{operators}.rate:*").values()))) == {"Count", "Rate"}
+        (restarts,) = beans.read("org.apache.flink.jobmanager.job.numRestarts:*").values()
+        assert restarts == {"Value": 0}
+        (even,) = {name.partition(":")[0] for name in beans.read(f"{operators}.kind.*:*")}
+        assert even == f"{operators}.kind.seen"
+    assert eventually(lambda: beans.read("org.apache.flink.*:*"), lambda left: not left) == {}
+    beans.connector.close()

@@ -154,7 +154,7 @@ def test_a_slow_client_is_named(monkeypatch):
 
 
 def slow_number(index):
-    time.sleep(0.001)
+    time.sleep(0.01)
     return index
 
 
@@ -174,7 +174,7 @@ def test_a_slow_source_and_garbage_collection_are_named(make, function, word):
     env = environment(headrace__epoch__max_records="3")
     source = env.from_source(DataGenerator(make), WatermarkStrategy.no_watermarks(), "numbers", LONG)
     source.map(function, LONG).filter(lambda v: False).print()
-    job, view = running(env, lambda view: view.vertices[0].metrics["numRecordsIn"] >= 6)
+    job, view = running(env, lambda view: view.vertices[0].metrics["numRecordsIn"] >= 30)
     job.cancel()
     assert view.bottleneck.reason.startswith(word)
 
