@@ -8,7 +8,6 @@ import threading
 import time
 
 import pytest
-
 from pyspark import SparkContext
 
 from headrace.common import RestartStrategies, Types, WatermarkStrategy

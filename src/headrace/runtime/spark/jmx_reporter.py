@@ -89,6 +89,7 @@ def _attributes(metric: Reported) -> Iterator[tuple[str, Attribute]]:
     if isinstance(value, GaugeValue):
         yield "Value", Attribute("java.lang.Object", value.value)
         return
+    numbers: dict[str, float]
     if isinstance(value, Count):
         numbers = {"Count": value.number}
     elif isinstance(value, Rate):

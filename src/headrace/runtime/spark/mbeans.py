@@ -63,7 +63,7 @@ class MBeans:
             del self._shown[name]
         for name, attributes in wanted.items():
             known = self._shown.get(name)
-            if known is None:
+            if known is None or known.keys() != attributes.keys():
                 self._shown[name] = self._register(name, attributes)
                 continue
             for key, attribute in attributes.items():
@@ -95,7 +95,9 @@ class MBeans:
         raise JobExecutionError("No port is free for JMX", seen=", ".join(map(str, ports))) from failure
 
     def _register(self, name: str, attributes: Mapping[str, Attribute]) -> dict[str, tuple[Any, Attribute]]:
-        holders, infos, getters = {}, [], []
+        holders: dict[str, tuple[Any, Attribute]] = {}
+        infos: list[Any] = []
+        getters: list[Any] = []
         for key, attribute in attributes.items():
             holder = (self._long if attribute.type == "long" else self._reference)(attribute.value)
             holders[key] = holder, attribute
