@@ -13,7 +13,11 @@ __all__ = ["RabbitSettings", "away_errors", "connect", "open_queue"]
 
 @dataclass(frozen=True)
 class RabbitSettings:
-    """Where RabbitMQ is and how to connect; times in milliseconds, heartbeats in seconds, as Flink has them."""
+    """Where RabbitMQ is and how to connect; times in milliseconds, heartbeats in seconds, as Flink has them.
+
+    >>> RabbitSettings(uri="amqp://me:secret@127.0.0.1:5672/orders")
+    RabbitSettings(127.0.0.1:5672/orders)
+    """
 
     host: str | None = None
     port: int | None = None
@@ -46,12 +50,23 @@ def _pika() -> Any:
 
 
 def away_errors() -> tuple[type[BaseException], ...]:
-    """Errors after which a new connection may do better."""
+    """Errors after which a new connection may do better.
+
+    >>> issubclass(ConnectionResetError, away_errors())
+    True
+    """
     return (_pika().exceptions.AMQPError, OSError)
 
 
 def connect(settings: RabbitSettings) -> Any:
-    """Open a connection; raises one of `away_errors` if the server is not there."""
+    """Open a connection; raises one of `away_errors` if the server is not there.
+
+    >>> try:
+    ...     connect(RabbitSettings("127.0.0.1", 1))
+    ... except away_errors():
+    ...     print("nobody listens there")
+    nobody listens there
+    """
     pika = _pika()
     if settings.uri is not None:
         try:
@@ -75,7 +90,10 @@ def connect(settings: RabbitSettings) -> Any:
 
 
 def open_queue(connection: Any, queue: str) -> Any:
-    """Give a channel, on which the queue exists; a new queue is durable."""
+    """Give a channel, on which the queue exists; a new queue is durable.
+
+    >>> channel = open_queue(connection, "orders")  # doctest: +SKIP
+    """
     channel = connection.channel()
     try:
         channel.queue_declare(queue, durable=True)

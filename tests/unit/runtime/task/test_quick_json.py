@@ -16,6 +16,15 @@ JSON = st.recursive(
 )
 BLANKS = st.text(" \t\r\n", max_size=2)
 TEXTS = st.builds(lambda a, value, b: f"{a}{json.dumps(value)}{b}", BLANKS, JSON, BLANKS)
+DIGITS = st.text("0123456789", max_size=40)
+NUMBERS = st.builds(
+    lambda sign, whole, part, power: f"{sign}{whole}.{part}e{power}",
+    st.sampled_from(["", "-"]),
+    DIGITS,
+    DIGITS,
+    st.integers(-330, 330),
+)
+WHOLE = st.builds("{}{}".format, st.sampled_from(["", "-"]), DIGITS)
 BROKEN = st.text('{}[]",:0123.-+eE\\untrflsaN \ufeff', max_size=12)
 
 
@@ -27,12 +36,19 @@ def outcome(parse, text):
     return repr(value)
 
 
-@given(st.one_of(TEXTS, BROKEN))
+@given(st.one_of(TEXTS, NUMBERS, WHOLE, BROKEN))
 @example("")
 @example("\ufeff{}")
 @example("1 2")
 @example("NaN")
 @example("-")
+@example("-0")
+@example("18446744073709551616")
+@example("9007199254740993.0")
+@example("1e400")
+@example('"a\tb"')
+@example('"\\ud800"')
+@example('{"a": 1}{')
 @example('{"a": 1, "a": 2}')
 @example('"\ud800"')
 @example("[" * 20)
