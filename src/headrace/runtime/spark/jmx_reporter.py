@@ -1,19 +1,19 @@
 """The JMX reporter: an MBean for each metric in the JVM of the driver, named as Flink names them.
 
-JConsole, VisualVM and agents that sit in the JVM read them there; with a `port`, the JVM's own management agent serves them on
-127.0.0.1. The values are those of the last interval.
+JConsole, VisualVM and agents that sit in the JVM read them there; with a `port` they are served on 127.0.0.1. The values are
+those of the last interval.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from headrace.common.errors import ConfigurationError
 from headrace.metrics.reporters.base import MetricReporter, Reported, ReporterSettings
 from headrace.metrics.values import Count, GaugeValue, Rate, parts_of
-from headrace.runtime.spark.mbeans import Attribute, MBeans
+from headrace.runtime.spark.jmx_server import JMXServer
+from headrace.runtime.spark.mbeans import MBeans, Number, driver_gateway
 
 __all__ = ["JMXReporter"]
 
@@ -43,21 +43,26 @@ class JMXReporter(MetricReporter):
     """
 
     port: int | None = None
-    """Where the JVM serves its MBeans; None if nobody asked for it."""
+    """Where MBeans are served; None if nobody asked for it."""
+    _server: JMXServer | None = None
 
     def open(self, settings: ReporterSettings) -> None:
         """Find the JVM."""
-        self._beans = MBeans()
+        gateway = driver_gateway()
+        self._beans = MBeans(gateway)
         if (wanted := settings.text("port", "")) != "":
-            self.port = self._beans.serve(_ports(wanted))
+            self._server = JMXServer(gateway, self._beans.server, _ports(wanted))
+            self.port = self._server.port
 
     def report(self, metrics: list[Reported]) -> None:
         """Bring the MBeans to what the metrics are now."""
-        self._beans.show({_object_name(metric): dict(_attributes(metric)) for metric in metrics})
+        self._beans.show({_object_name(metric): _attributes(metric) for metric in metrics})
 
     def close(self) -> None:
-        """Take the MBeans away; a port stays the JVM's, which outlives the job."""
+        """Take the MBeans away, and serve nobody any more."""
         self._beans.show({})
+        if self._server is not None:
+            self._server.stop()
 
 
 def _ports(text: str) -> range:
@@ -84,17 +89,12 @@ def _allowed(text: str) -> str:
     return _REPLACED.sub("-", _REMOVED.sub("", text)).replace(" ", "_")
 
 
-def _attributes(metric: Reported) -> Iterator[tuple[str, Attribute]]:
+def _attributes(metric: Reported) -> dict[str, Number | str]:
     value: Any = metric.value
     if isinstance(value, GaugeValue):
-        yield "Value", Attribute("java.lang.Object", value.value)
-        return
-    numbers: dict[str, float]
+        return {"Value": value.value}
     if isinstance(value, Count):
-        numbers = {"Count": value.number}
-    elif isinstance(value, Rate):
-        numbers = {"Count": value.number, "Rate": value.rate}
-    else:
-        numbers = {_HISTOGRAM[part]: number for part, number in parts_of(value).items()}
-    for name, number in numbers.items():
-        yield name, Attribute("long", int(number)) if name == "Count" else Attribute("double", float(number))
+        return {"Count": value.number}
+    if isinstance(value, Rate):
+        return {"Count": value.number, "Rate": float(value.rate)}
+    return {_HISTOGRAM[part]: number for part, number in parts_of(value).items()}

@@ -1,134 +1,123 @@
 """MBeans whose values Python sets, in the JVM of the driver; made of the JDK's own classes, through py4j.
 
-An MBean is a RequiredModelMBean. Each of its attributes is read from a holder by an operation `get(<attribute>)`: the JDK
-calls the method before the parenthesis, and tells such operations apart by their whole names. To show another value is
-one call into the JVM, and values that have not changed cost none.
+An MBean is a RequiredModelMBean without methods: the descriptors of its attributes hold the values. To show another value is to
+give the attribute another descriptor; what has not changed costs no call into the JVM.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from pyspark import SparkContext
 
-from headrace.common.errors import ConfigurationError, JobExecutionError
+from headrace.common.errors import ConfigurationError
 
-__all__ = ["Attribute", "MBeans"]
+__all__ = ["MBeans", "Number", "driver_gateway"]
 
-_SERVED = "headrace.jmx.port"
-"""A property of the JVM: its management agent can be started once."""
+Number = int | float
+_NEVER_STALE = 0
+_OF_GAUGES = "Value"
+_BEAN = "javax.management.modelmbean.RequiredModelMBean"
+_SERVER = "javax.management.MBeanServer"
 
 
-class Attribute(NamedTuple):
-    """A value and its Java type: long, double or java.lang.Object."""
+def driver_gateway() -> Any:
+    """The way to the JVM of this process."""
+    if SparkContext._gateway is None:
+        raise ConfigurationError(
+            "The JMX reporter shows metrics in the JVM of the driver, and this process has none",
+            remedy="run the job on Spark (headrace.executor: spark), or use another reporter",
+        )
+    return SparkContext._gateway
 
-    type: str
-    value: int | float | str
+
+@dataclass
+class _Shown:
+    """An attribute of an MBean, and the value that it shows."""
+
+    info: Any
+    descriptor: Any
+    value: Number | str
 
 
 class MBeans:
     """Those of one reporter."""
 
-    def __init__(self) -> None:
-        """Raises where the process has no JVM."""
-        self._gateway: Any = SparkContext._gateway
-        if self._gateway is None:
-            raise ConfigurationError(
-                "The JMX reporter shows metrics in the JVM of the driver, and this process has none",
-                remedy="run the job on Spark (headrace.executor: spark), or use another reporter",
-            )
-        self._jvm: Any = self._gateway.jvm
+    def __init__(self, gateway: Any) -> None:
+        """`gateway` is py4j's, to the JVM."""
+        self._gateway, java, management = gateway, gateway.jvm.java, gateway.jvm.javax.management
         # Every name looked up in the JVM costs a round trip: once is enough.
-        model, management = self._jvm.javax.management.modelmbean, self._jvm.javax.management
-        atomic = self._jvm.java.util.concurrent.atomic
-        self._long, self._reference = atomic.AtomicLong, atomic.AtomicReference
-        self._descriptor, self._info, self._bean = (
+        model = management.modelmbean
+        self._object, self._class, self._find = java.lang.Object, java.lang.Class, java.lang.Class.forName
+        self._name, self._descriptor, self._info = (
+            management.ObjectName,
             model.DescriptorSupport,
             model.ModelMBeanInfoSupport,
-            model.RequiredModelMBean,
         )
-        self._attribute, self._operation = model.ModelMBeanAttributeInfo, model.ModelMBeanOperationInfo
-        self._name = management.ObjectName
-        self._no_parameters = self._gateway.new_array(management.MBeanParameterInfo, 0)
-        self._no_constructors = self._gateway.new_array(model.ModelMBeanConstructorInfo, 0)
-        self._no_notifications = self._gateway.new_array(model.ModelMBeanNotificationInfo, 0)
-        self._server = self._jvm.java.lang.management.ManagementFactory.getPlatformMBeanServer()
-        self._shown: dict[str, dict[str, tuple[Any, Attribute]]] = {}
+        self._bean, self._attribute = model.RequiredModelMBean, model.ModelMBeanAttributeInfo
+        self._nothing = [
+            gateway.new_array(kind, 0)
+            for kind in (
+                *(model.ModelMBeanConstructorInfo, model.ModelMBeanOperationInfo),
+                model.ModelMBeanNotificationInfo,
+            )
+        ]
+        self.server = java.lang.management.ManagementFactory.getPlatformMBeanServer()
+        self._register = self._method("registerMBean", "java.lang.Object", "javax.management.ObjectName")
+        self._unregister = self._method("unregisterMBean", "javax.management.ObjectName")
+        self._is_registered = self._method("isRegistered", "javax.management.ObjectName")
+        self._shown: dict[str, dict[str, _Shown]] = {}
 
-    def show(self, wanted: Mapping[str, Mapping[str, Attribute]]) -> None:
-        """From now on there are these MBeans, by name, with these values."""
+    def show(self, wanted: Mapping[str, Mapping[str, Number | str]]) -> None:
+        """From now on there are these MBeans, by name, with these attributes."""
         for name in self._shown.keys() - wanted.keys():
-            self._unregister(name)
+            self._remove(name)
             del self._shown[name]
-        for name, attributes in wanted.items():
+        for name, values in wanted.items():
             known = self._shown.get(name)
-            if known is None or known.keys() != attributes.keys():
-                self._shown[name] = self._register(name, attributes)
+            if known is None or known.keys() != values.keys():
+                self._shown[name] = self._made(name, values)
                 continue
-            for key, attribute in attributes.items():
-                holder, before = known[key]
-                if attribute != before:
-                    holder.set(attribute.value)
-                    known[key] = holder, attribute
+            for attribute, value in values.items():
+                shown = known[attribute]
+                if shown.value != value:
+                    shown.value = value
+                    shown.descriptor.setField("value", value)
+                    shown.info.setDescriptor(shown.descriptor)
 
-    def serve(self, ports: Iterable[int]) -> int:
-        """Lets the JVM's management agent serve all MBeans on the first port that is free; gives that port."""
-        system = self._jvm.java.lang.System
-        if (running := system.getProperty(_SERVED)) is not None:
-            return int(running)
-        system.setProperty("java.rmi.server.hostname", "127.0.0.1")
-        commands = self._name("com.sun.management:type=DiagnosticCommand")
-        failure: Exception | None = None
-        for port in ports:
-            options = {"port": port, "rmi.port": port, "host": "127.0.0.1", "authenticate": "false", "ssl": "false"}
-            given = self._array(
-                self._jvm.java.lang.Object, [self._strings(f"jmxremote.{k}={v}" for k, v in options.items())]
-            )
-            try:
-                self._server.invoke(commands, "jmxStart", given, self._strings(["[Ljava.lang.String;"]))
-            except Exception as error:
-                failure = error
-                continue
-            system.setProperty(_SERVED, str(port))
-            return port
-        raise JobExecutionError("No port is free for JMX", seen=", ".join(map(str, ports))) from failure
+    def _made(self, name: str, values: Mapping[str, Number | str]) -> dict[str, _Shown]:
+        shown = {}
+        for attribute, value in values.items():
+            descriptor = self._descriptor()
+            fields = {
+                "name": attribute,
+                "descriptorType": "attribute",
+                "currencyTimeLimit": _NEVER_STALE,
+                "value": value,
+            }
+            for key, field in fields.items():
+                descriptor.setField(key, field)
+            kind = "java.lang.Object" if attribute == _OF_GAUGES else "java.lang.Number"
+            info = self._attribute(attribute, kind, attribute, True, False, False, descriptor)
+            shown[attribute] = _Shown(info, descriptor, value)
+        infos = self._array(self._attribute, [one.info for one in shown.values()])
+        bean = self._bean(self._info(_BEAN, "a metric", infos, *self._nothing))
+        self._remove(name)  # it may be there for an earlier job, with the same variables
+        self._call(self._register, bean, self._name(name))
+        return shown
 
-    def _register(self, name: str, attributes: Mapping[str, Attribute]) -> dict[str, tuple[Any, Attribute]]:
-        holders: dict[str, tuple[Any, Attribute]] = {}
-        infos: list[Any] = []
-        getters: list[Any] = []
-        for key, attribute in attributes.items():
-            holder = (self._long if attribute.type == "long" else self._reference)(attribute.value)
-            holders[key] = holder, attribute
-            getter = f"get({key})"
-            described = self._described(name=key, descriptorType="attribute", getMethod=getter)
-            infos.append(self._attribute(key, attribute.type, key, True, False, False, described))
-            described = self._described(
-                name=getter, descriptorType="operation", targetObject=holder, targetType="ObjectReference"
-            )
-            getters.append(self._operation(getter, key, self._no_parameters, attribute.type, 0, described))
-        info = self._info(
-            *("javax.management.modelmbean.RequiredModelMBean", "a metric", self._array(self._attribute, infos)),
-            *(self._no_constructors, self._array(self._operation, getters), self._no_notifications),
-        )
-        self._unregister(name)  # an earlier job's, with the same variables
-        self._server.registerMBean(self._bean(info), self._name(name))
-        return holders
+    def _remove(self, name: str) -> None:
+        if self._call(self._is_registered, self._name(name)):
+            self._call(self._unregister, self._name(name))
 
-    def _unregister(self, name: str) -> None:
-        object_name = self._name(name)
-        if self._server.isRegistered(object_name):
-            self._server.unregisterMBean(object_name)
+    def _method(self, name: str, *types: str) -> Any:
+        """A method of the server: py4j cannot call it by name, because the class of the JDK's server is not public."""
+        return self._find(_SERVER).getMethod(name, self._array(self._class, [self._find(one) for one in types]))
 
-    def _described(self, **fields: Any) -> Any:
-        made = self._descriptor()
-        for name, value in fields.items():
-            made.setField(name, value)
-        return made
-
-    def _strings(self, texts: Iterable[str]) -> Any:
-        return self._array(self._jvm.java.lang.String, list(texts))
+    def _call(self, method: Any, *arguments: Any) -> Any:
+        return method.invoke(self.server, self._array(self._object, list(arguments)))
 
     def _array(self, kind: Any, items: list[Any]) -> Any:
         made = self._gateway.new_array(kind, len(items))
