@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""What metrics cost: one workload (W9 of the comparison: numbers, keyed running sums) on two source trees, in turn.
+"""What metrics cost: one workload (W9 of the comparison: numbers, keyed running sums) with and without them, in turn.
 
-    python bench/metrics_cost.py --without ../headrace-before/src [--with src] [--records 1000000] [--rounds 3]
+    python bench/metrics_cost.py [--records 1000000] [--rounds 3] [--with src] [--without other/src]
+
+Without `--without`, the other tree is a copy of the first in which nothing is measured: no clock is read for operators, no
+key is sampled, no process asked, and the driver drops what the tasks report.
 
 Every run is a process of its own, that runs n/10 and then n records; what is compared is the difference of both, so that starting
 up cancels out: records per second, and records per second of processor time of driver and workers, which other work on the
@@ -13,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -21,6 +25,51 @@ import time
 from pathlib import Path
 
 CHILD = "--run"
+# What is taken out of a tree, file by file: (text, what stands there instead). A text that is not there is an error.
+TAKEN_OUT = {
+    "operators/output.py": [
+        ("                began = perf_counter()\n", ""),
+        ("            began = perf_counter()\n", ""),
+        ("                self._took(consumer, began)\n", ""),
+        ("            self._took(consumer, began)\n", ""),
+    ],
+    "runtime/task/vertex_meter.py": [
+        (
+            "        if len(self._keys) < _KEYS_PER_EPOCH:\n            self._keys +=",
+            "        if False:\n            self._keys +=",
+        ),
+        (
+            "        began = time.perf_counter()\n        call()\n"
+            "        self._beside[node] = self._beside.get(node, 0.0) + time.perf_counter() - began\n",
+            "        call()\n",
+        ),
+        ("return tuple(self._report(node.id, records_in, busy) for node in self._vertex.nodes)", "return ()"),
+    ],
+    "runtime/task/process_facts.py": [
+        (
+            "return ProcessFacts(_memory.recent(), time.process_time(), _collector.seconds, _collector.collections)",
+            "return ProcessFacts()",
+        )
+    ],
+    "runtime/job_monitor.py": [
+        ("        now, moment = self._clock.now(), self._monotonic()\n", "        return\n"),
+    ],
+}
+
+
+def without_metrics(tree: str, folder: str) -> str:
+    """A copy of the tree in which nothing is measured."""
+    copy = Path(folder, "src")
+    shutil.copytree(tree, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for name, changes in TAKEN_OUT.items():
+        path = copy / "headrace" / name
+        text = path.read_text()
+        for old, new in changes:
+            if old not in text:
+                raise SystemExit(f"{name} has changed: {old!r} is not in it; see to TAKEN_OUT in {__file__}")
+            text = text.replace(old, new)
+        path.write_text(text)
+    return str(copy)
 
 
 def job(records: int) -> tuple[float, float]:
@@ -69,18 +118,23 @@ def rates(tree: str, records: int) -> list[float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--without", required=True, help="a tree without the metrics")
+    parser.add_argument("--without", help="a tree without the metrics, if it is not to be made of the other")
     parser.add_argument("--with", dest="tree", default="src")
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     a = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="headrace-cost-") as folder:
+        compare(a.without or without_metrics(a.tree, folder), a.tree, a.records, a.rounds)
+
+
+def compare(without: str, tree: str, records: int, rounds: int) -> None:
     ratios: list[list[float]] = []
-    for number in range(a.rounds):
-        trees = [a.without, a.tree] if number % 2 == 0 else [a.tree, a.without]
-        found = {tree: rates(tree, a.records) for tree in trees}
-        ratios.append([new / old for old, new in zip(found[a.without], found[a.tree])])
+    for number in range(rounds):
+        trees = [without, tree] if number % 2 == 0 else [tree, without]
+        found = {one: rates(one, records) for one in trees}
+        ratios.append([new / old for old, new in zip(found[without], found[tree])])
         shown = [
-            f"without {found[a.without][i]:>9,.0f}  with {found[a.tree][i]:>9,.0f}  {ratios[-1][i]:.3f}" for i in (0, 1)
+            f"without {found[without][i]:>9,.0f}  with {found[tree][i]:>9,.0f}  {ratios[-1][i]:.3f}" for i in (0, 1)
         ]
         print(f"per second: {shown[0]}   per processor second: {shown[1]}", flush=True)
     clock, processor = (statistics.median(r[i] for r in ratios) for i in (0, 1))

@@ -353,3 +353,67 @@ def test_output_of_a_sink_that_is_gone_ends_the_job_at_once(tmp_path):
     numbers(env, 500).print()
     with pytest.raises(IncompatibleStateError, match="a sink that the program does not have"):
         env.execute()
+
+
+class FourWays(Sink, SupportsCommitter):
+    def create_writer(self, context):
+        return FourWaysWriter()
+
+    def create_committer(self, context):
+        return FourWaysCommitter(context.metric_group().counter("asked"))
+
+
+class FourWaysWriter(PreparingWriter):
+    def prepare_commit(self):
+        return ["fine", "again", "known", "lost"]
+
+
+class FourWaysCommitter(Committer):
+    def __init__(self, asked):
+        self.asked = asked
+
+    def commit(self, requests):
+        self.asked.inc(len(requests))
+        for request in requests:
+            if request.get_committable() == "again" and request.get_number_of_retries() == 0:
+                request.retry_later()
+            elif request.get_committable() == "known":
+                request.signal_already_committed()
+            elif request.get_committable() == "lost":
+                request.signal_failed_with_known_reason(OSError("gone"))
+
+
+def committer_metrics(env):
+    """What the view of the job says of the committer, once the job has ended."""
+    job = env.submit("commits")
+    job.wait(30)
+    metrics = job.view().vertices[-1].subtasks[0].metrics
+    found = {name.rpartition(".")[2]: value for name, value in metrics.items() if "Sink" in name}
+    return {name: value for name, value in found.items() if name.endswith("Committables") or name == "asked"}
+
+
+def test_the_metrics_of_a_committer(tmp_path):
+    env = environment(tmp_path, 1)
+    numbers(env, 10).sink_to(FourWays())
+    found = committer_metrics(env)
+    each = found["totalCommittables"] // 4
+    assert each > 0
+    assert found == {
+        "totalCommittables": 4 * each,
+        "successfulCommittables": 2 * each,
+        "alreadyCommittedCommittables": each,
+        "failedCommittables": each,
+        "retriedCommittables": each,
+        "pendingCommittables": 0,
+        "asked": 5 * each,
+    }
+
+
+def test_the_metrics_of_commits_that_are_tried_again(tmp_path, fault):
+    env = environment(tmp_path, 1)
+    numbers(env, 10).add_sink(Told(tmp_path)).name("Sink: told")
+    fault("commit.post:1:raise")
+    found = committer_metrics(env)
+    assert found["successfulCommittables"] == found["totalCommittables"] > 0
+    assert found["alreadyCommittedCommittables"] > 0
+    assert found["pendingCommittables"] == 0

@@ -41,9 +41,8 @@ def start_service():
     with tempfile.TemporaryDirectory(prefix="hs-ui-") as folder:
         environment = {MARK: mark, "HEADRACE_STATE_KEY_FILE": f"{folder}/state.key"}
 
-        def start(prepare=lambda directory: None, **settings):
+        def start(**settings):
             directory = Path(folder) / uuid.uuid4().hex[:6]
-            prepare(directory)
             checkpoints = {
                 "execution__checkpointing__interval": "1 s",
                 "execution__checkpointing__savepoint_dir": f"file://{directory}/savepoints",
@@ -68,7 +67,7 @@ def open_page(browser):
     """Opens pages; at the end none may have had an error, or asked another host for anything."""
     contexts, wrong = [], []
 
-    def open_one(url, **settings):
+    def open_one(url, prepare=lambda page: None, **settings):
         context = browser.new_context(
             **{"viewport": {"width": 1440, "height": 900}, "color_scheme": "light", **settings}
         )
@@ -82,6 +81,7 @@ def open_page(browser):
             "console", lambda message: wrong.append(message.text) if "Content Security Policy" in message.text else None
         )
         page.on("request", lambda request: wrong.append(request.url) if urlsplit(request.url).netloc != own else None)
+        prepare(page)
         page.goto(url)
         return page
 
@@ -92,11 +92,13 @@ def open_page(browser):
 
 
 @pytest.fixture
-def picture():
-    """Keeps a picture of a page in artifacts/ui, for people to look at."""
+def artifacts():
+    """The folder for what tests leave for people to look at."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    return PICTURES
 
-    def keep(page, name):
-        PICTURES.mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=PICTURES / f"{name}.png")
 
-    return keep
+@pytest.fixture
+def picture(artifacts):
+    """Keeps a picture of a page."""
+    return lambda page, name: page.screenshot(path=artifacts / f"{name}.png")

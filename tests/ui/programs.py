@@ -32,6 +32,7 @@ def write(line):
         file.write(line + "\\n")
     return line
 
+print("The counts are about to begin")
 env = StreamExecutionEnvironment.get_execution_environment()
 orders = env.from_source(
     DataGeneratorSource(lambda index: (f"shop-{index % 64}", index), records_per_second=200),

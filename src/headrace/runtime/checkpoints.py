@@ -33,6 +33,8 @@ from headrace.common.errors import HeadraceError, UserCodeError
 from headrace.common.faultpoints import reach
 from headrace.graph.epoch_plan import EpochPlan
 from headrace.graph.job_graph import JobGraph
+from headrace.metrics.values import Path as MetricPath
+from headrace.metrics.values import Value
 from headrace.runtime import manifests
 from headrace.runtime.checkpoint_options import DurabilityOptions
 from headrace.runtime.checkpoint_statistics import CheckpointStatistics
@@ -95,6 +97,10 @@ class Checkpoints:
     def commits(self) -> bool:
         """Whether the job has sinks that commit."""
         return bool(self._committer)
+
+    def commit_metrics(self) -> dict[str, dict[MetricPath, Value]]:
+        """Metrics of the sinks' committers, by the ids of the operators."""
+        return self._committer.metrics()
 
     @property
     def started(self) -> bool:

@@ -10,6 +10,8 @@ from headrace.common.errors import HeadraceError, UserCodeError
 from headrace.graph.job_graph import JobGraph
 from headrace.graph.specs import SourceSpec, StagedSink
 from headrace.graph.stream_graph import StreamNode
+from headrace.metrics.values import Path, Value
+from headrace.runtime.commit_counts import CommitCounts
 from headrace.runtime.manifests import IncompatibleStateError, as_committable, as_handle, unpacked_positions
 from headrace.sinks.base import Handle, SinkCommitter, StagedOutputLostError
 from headrace.sources.base import Source
@@ -32,6 +34,11 @@ class JobCommitter:
                     if committer is not None:
                         self._committers[node.operator_id] = committer
                         self._nodes[node.operator_id] = node
+        self._counts = {sink: CommitCounts() for sink in self._committers}
+
+    def metrics(self) -> dict[str, dict[Path, Value]]:
+        """By the id of the sink's operator: what was committed, and what the committer itself has registered."""
+        return {sink: {**self._counts[sink].values(), **one.metrics()} for sink, one in self._committers.items()}
 
     def __bool__(self) -> bool:
         """Whether any sink commits."""
@@ -42,11 +49,11 @@ class JobCommitter:
         by_sink: dict[str, list[Handle]] = {}
         for sink, handle in handles:
             by_sink.setdefault(sink, []).append(handle)
-        return [
-            (sink, one)
-            for sink, several in by_sink.items()
-            for one in (self._committers[sink].combined(several) if sink in self._committers else several)
-        ]
+        for sink, committer in self._committers.items():
+            if sink in by_sink:
+                by_sink[sink] = together = committer.combined(by_sink[sink])
+                self._counts[sink].prepared({handle.id: committer.size(handle) for handle in together})
+        return [(sink, one) for sink, several in by_sink.items() for one in several]
 
     def commit(self, committable: Committable) -> None:
         committer = self._committers.get(committable.sink)
@@ -56,14 +63,18 @@ class JobCommitter:
                 seen=f"{committable.id} of operator {committable.sink}",
                 remedy="run the program with that sink (same uid) once more, so that its output can be committed.",
             )
+        handle, counts = as_handle(committable, self.generation), self._counts[committable.sink]
         try:
-            committer.commit(as_handle(committable, self.generation))
+            committer.commit(handle)
+            counts.committed(handle.id, committer.size(handle))
         except StagedOutputLostError as error:
+            counts.refused(handle.id, committer.size(handle))
             node = self._nodes[committable.sink]
             raise CommitRefusedError(
                 error.message, operator_name=node.name, uid=node.uid, seen=error.seen, remedy=error.remedy
             ) from error
         except Exception as error:
+            counts.put_off(committer.size(handle))
             raise self._named(committable.sink, error) from error
 
     def abort(self, committable: Committable) -> bool:

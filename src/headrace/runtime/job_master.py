@@ -94,7 +94,9 @@ class JobMaster:
         self._restarts = 0
         self._epochs = 0
         self._status = JobStatus.CREATED
-        self._monitor = JobMonitor(program.job_id, options.configuration, clock, self.checkpoint_statistics)
+        self._monitor = JobMonitor(
+            program.job_id, options.configuration, clock, self.checkpoint_statistics, checkpoints.commit_metrics
+        )
         self._monitor.begin(program.graph, 0)
         self._reporting = reporting
         self._flames = FlameGraphs()

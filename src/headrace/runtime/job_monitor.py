@@ -46,13 +46,15 @@ class JobMonitor:
         configuration: dict[str, str],
         clock: Clock,
         checkpoints: Callable[[], dict[str, Any]],
+        committers: Callable[[], dict[str, dict[Path, Value]]] = dict,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`checkpoints` gives the statistics of the job's checkpoints."""
+        """`checkpoints` gives the statistics of the job's checkpoints, `committers` the metrics of sinks by operator."""
         self._job_id = job_id
         self._configuration = masked(configuration)
         self._clock = clock
         self._checkpoints = checkpoints
+        self._committers = committers
         self._monotonic = monotonic
         self._lock = threading.RLock()
         self._status = JobStatus.CREATED
@@ -118,6 +120,7 @@ class JobMonitor:
             self._driver.add(elapsed, concluding=concluding, client=client)
             for vertex, window in self._spans.items():
                 window.add(elapsed, span=times.spans.get(vertex, 0.0))
+            watched = list(self._processes)
             for ack in acks:
                 self._take_process((ack.host, ack.pid), ack.process)
                 for report in ack.vertices:
@@ -133,8 +136,8 @@ class JobMonitor:
             for key, book in self._books.items():
                 if book.end_ms >= 0 and key not in times.busy:
                     book.rest(elapsed)
-            for _, window in self._processes.values():
-                window.add(elapsed)
+            for process in watched:  # what a new one did until now is not known: its time begins here
+                self._processes[process][1].add(elapsed)
 
     def _take_process(self, process: tuple[str, int], facts: ProcessFacts) -> None:
         before, window = self._processes.get(process, (facts, Windowed()))
@@ -204,7 +207,7 @@ class JobMonitor:
         return job_values(self._status.name, self._entered, self._start_ms, end, self._attempt, checkpoints)
 
     def _samples(self, checkpoints: dict[str, Any]) -> Iterator[Sample]:
-        now = self._clock.now()
+        now, committers = self._clock.now(), self._committers()
         of_job = {"job_id": self._job_id, "job_name": self._graph.name}
         scope = Scope(JOB, {"host": socket.gethostname(), **of_job})
         yield from (Sample(scope, path, value) for path, value in self._job_values(checkpoints).items())
@@ -229,6 +232,8 @@ class JobMonitor:
                 scope = Scope(OPERATOR, {**of_task, "operator_id": node.operator_id, "operator_name": node.name})
                 operator = book.operators[node.operator_id]
                 values = {**as_values(operator.numbers(now)), **operator.metrics()}
+                if subtask == 0:
+                    values |= committers.get(node.operator_id, {})
                 yield from (Sample(scope, path, value) for path, value in values.items())
 
     def _load(self, vertex: JobVertex) -> VertexLoad:
@@ -250,7 +255,7 @@ class JobMonitor:
         return VertexLoad(vertex.id, vertex.name, self._spans[vertex.id].per_second("span"), tuple(subtasks))
 
     def _vertex(self, vertex: JobVertex, now: int) -> VertexView:
-        names = shown_names(vertex)
+        names, committers = shown_names(vertex), self._committers()
         subtasks, together = [], MetricsTogether()
         for i in range(vertex.parallelism):
             book = self._books[vertex.id, i]
@@ -258,7 +263,9 @@ class JobMonitor:
             for node in vertex.nodes:
                 operator, name = book.operators[node.operator_id], names[node.id]
                 numbers.update({f"{name}.{metric}": n for metric, n in operator.numbers(now).items()})
-                own.update({(name, *path): value for path, value in operator.metrics().items()})
+                # The one committer of a sink, which lives in the driver, stands with the first subtask.
+                committed = committers.get(node.operator_id, {}) if i == 0 else {}
+                own.update({(name, *path): value for path, value in {**operator.metrics(), **committed}.items()})
             together.add(numbers, own)
             subtasks.append(self._subtask(i, book, {**numbers, **flat(own)}))
         inputs = tuple((e.source, e.edge.partitioner.name) for e in self._graph.in_edges(vertex.id))

@@ -19,6 +19,7 @@ from typing import Any
 
 from headrace.common.errors import HeadraceError
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
+from headrace.metrics.values import Path, Value
 
 __all__ = [
     "EpochEnd",
@@ -160,6 +161,15 @@ class SinkCommitter(ABC):
         """Say whether surely nothing of this checkpoint has been committed. A sink that cannot know says False."""
         del checkpoint
         return False
+
+    def size(self, handle: Handle) -> int:
+        """Give how many committables of the program a handle holds."""
+        del handle
+        return 1
+
+    def metrics(self) -> dict[Path, Value]:
+        """Give the metrics that the committer keeps; those that every sink has are counted for it."""
+        return {}
 
     def close(self) -> None:
         """Releases connections."""

@@ -41,6 +41,8 @@ class CommitRequest:
         self.waiting = True
         """Whether it is to be committed yet."""
         self.error: Exception | None = None
+        self.outcome = "successful"
+        """What became of it, once it does not wait any more: successful, alreadyCommitted or failed."""
 
     def get_committable(self) -> Any:
         """Give what the writer's `prepare_commit` gave."""
@@ -61,11 +63,11 @@ class CommitRequest:
 
     def signal_already_committed(self) -> None:
         """Say that it has been committed before: this counts as success."""
-        self.waiting = False
+        self.waiting, self.outcome = False, "alreadyCommitted"
 
     def signal_failed_with_known_reason(self, reason: Exception) -> None:
         """Give the committable up, with a line in the log: its data is lost and the job goes on."""
-        self.waiting = False
+        self.waiting, self.outcome = False, "failed"
         _log.error("headrace: %r is given up, it cannot be committed: %s", self._committable, reason)
 
     def signal_failed_with_unknown_reason(self, reason: Exception) -> None:

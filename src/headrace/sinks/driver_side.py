@@ -9,6 +9,7 @@ import cloudpickle
 
 from headrace.common.errors import InvalidProgramError
 from headrace.metrics.local import LocalMetricGroup
+from headrace.metrics.values import Path, Value
 
 __all__ = ["DriverContext", "DriverFunction"]
 
@@ -82,6 +83,10 @@ class DriverFunction:
             function.open(self._context)
             self._opened = function
         return self._opened
+
+    def metrics(self) -> dict[Path, Value]:
+        """What the function counts in the driver."""
+        return self._context.get_metrics_group().values()
 
     def close(self) -> None:
         """Closes the function if it was opened."""

@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from headrace.metrics.values import Path, Value
 from headrace.sinks.base import EpochEnd, Handle, RecordError, Sink, SinkCommitter, SinkWriter, WriterContext
 from headrace.sinks.driver_side import DriverFunction
 from headrace.sinks.element_context import ElementContext
@@ -158,6 +159,9 @@ class _Committer(SinkCommitter):
         function = self._function.get()
         function.set_user_context(unpacked(handle.payload["context"]))
         return function, unpacked(handle.payload["transaction"])
+
+    def metrics(self) -> dict[Path, Value]:
+        return self._function.metrics()
 
     def close(self) -> None:
         self._function.close()

@@ -8,13 +8,14 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import cloudpickle
 
 from headrace.common.errors import InvalidProgramError
 from headrace.metrics.local import LocalMetricGroup
+from headrace.metrics.values import Path, Value
 from headrace.sinks.base import EpochEnd, Handle, RecordError, Sink, SinkCommitter, SinkWriter, WriterContext
 from headrace.sinks.commit_requests import CommitRequest, commit_all
 from headrace.sinks.element_context import ElementContext
@@ -71,6 +72,7 @@ class CommitterInitContext:
     """
 
     _job_id: str
+    _metrics: LocalMetricGroup = field(default_factory=LocalMetricGroup)
 
     def get_job_id(self) -> str:
         """Give the id of the job, 32 hexadecimal digits."""
@@ -82,7 +84,7 @@ class CommitterInitContext:
 
     def metric_group(self) -> LocalMetricGroup:
         """Give the group in which the committer registers its metrics."""
-        return LocalMetricGroup()
+        return self._metrics
 
 
 class UserSink(Sink):
@@ -158,6 +160,9 @@ class _Writer(SinkWriter):
         self._writer.close()
 
 
+_OUTCOMES = ("successful", "alreadyCommitted", "failed", "retried")
+
+
 class _Committer(SinkCommitter):
     """Half-done handles are kept, so that another try commits only what is left."""
 
@@ -165,18 +170,34 @@ class _Committer(SinkCommitter):
         self._sink, self._job_id = sink, job_id
         self._committer: Any = None
         self._begun: dict[str, list[CommitRequest]] = {}
+        self._metrics = LocalMetricGroup()
+        self._counted = {name: self._metrics.counter(f"{name}Committables") for name in _OUTCOMES}
 
     def commit(self, handle: Handle) -> None:
         if self._committer is None:
             sink = pickle.loads(cloudpickle.dumps(self._sink))  # noqa: S301 - the program's own object
-            self._committer = sink.create_committer(CommitterInitContext(self._job_id))
+            self._committer = sink.create_committer(CommitterInitContext(self._job_id, self._metrics))
         requests = self._begun.setdefault(handle.id, [CommitRequest(unpacked(c)) for c in handle.payload])
-        commit_all(requests, self._committer.commit)
+        before = sum(request.get_number_of_retries() for request in requests)
+        try:
+            commit_all(requests, self._committer.commit)
+        finally:
+            retries = sum(request.get_number_of_retries() for request in requests) - before
+            self._counted["retried"].inc(retries)
+            self._counted["failed"].inc(sum(request.error is not None for request in requests))
         del self._begun[handle.id]
+        for request in requests:
+            self._counted[request.outcome].inc()
 
     def abort(self, handle: Handle) -> bool:
         """Committables of an epoch that is run again: the writer made them, the committer never sees them."""
         return handle.id not in self._begun
+
+    def size(self, handle: Handle) -> int:
+        return len(handle.payload)
+
+    def metrics(self) -> dict[Path, Value]:
+        return self._metrics.values()
 
     def close(self) -> None:
         if self._committer is not None:

@@ -11,6 +11,7 @@ import base64
 import zlib
 from typing import Any
 
+from headrace.metrics.values import Path, Value
 from headrace.sinks.base import EpochEnd, Handle, Sink, SinkCommitter, SinkWriter, WriterContext
 from headrace.sinks.commit_requests import CommitRequest, commit_all
 from headrace.sinks.driver_side import DriverFunction
@@ -82,6 +83,9 @@ class _Committer(SinkCommitter):
     def abort(self, handle: Handle) -> bool:
         """There is nothing outside of the handle itself."""
         return self._book is None or not self._book.is_checkpoint_committed(handle.subtask, handle.payload["number"])
+
+    def metrics(self) -> dict[Path, Value]:
+        return self._function.metrics()
 
     def close(self) -> None:
         if self._book is not None:

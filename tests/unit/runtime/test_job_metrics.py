@@ -13,12 +13,15 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from headrace.common import Configuration, Types, WatermarkStrategy
 from headrace.common.errors import ConfigurationError
+from headrace.common.job_status import JobStatus
 from headrace.datastream import OutputTag, RuntimeExecutionMode, StreamExecutionEnvironment
 from headrace.datastream.functions import MapFunction, ProcessFunction
 from headrace.metrics.values import Count, GaugeValue, Rate
-from headrace.runtime.job_monitor import shown_names
+from headrace.operators.clock import ManualClock
+from headrace.runtime.job_monitor import JobMonitor, shown_names
 from headrace.runtime.subtask_book import SubtaskBook
-from headrace.runtime.task.messages import VertexMeasures, VertexReport
+from headrace.runtime.task.messages import TaskAck, VertexMeasures, VertexReport
+from headrace.runtime.task.process_facts import ProcessFacts
 from headrace.runtime.task.vertex_meter import OperatorReport
 from headrace.sources.datagen import DataGenerator
 
@@ -154,7 +157,7 @@ def test_a_slow_client_is_named(monkeypatch):
 
 
 def slow_number(index):
-    time.sleep(0.001)
+    time.sleep(0.01)
     return index
 
 
@@ -174,9 +177,26 @@ def test_a_slow_source_and_garbage_collection_are_named(make, function, word):
     env = environment(headrace__epoch__max_records="3")
     source = env.from_source(DataGenerator(make), WatermarkStrategy.no_watermarks(), "numbers", LONG)
     source.map(function, LONG).filter(lambda v: False).print()
-    job, view = running(env, lambda view: view.vertices[0].metrics["numRecordsIn"] >= 6)
+    job, view = running(env, lambda view: view.vertices[0].metrics["numRecordsIn"] >= 30)
     job.cancel()
     assert view.bottleneck.reason.startswith(word)
+
+
+def test_the_start_of_a_process_is_not_held_against_its_garbage_collector():
+    """How long a process collected in the first epoch that it is seen in is not known, so that time says nothing."""
+    env = environment()
+    env.from_collection([1], LONG).print()
+    graph = env.get_job_graph()
+    (vertex,) = graph.vertices
+    moments = iter([0.0, 0.0, 10.0, 11.0])
+    monitor = JobMonitor("j" * 32, {}, ManualClock(), dict, monotonic=lambda: next(moments))
+    monitor.begin(graph, 0)
+    monitor.entered(JobStatus.RUNNING)
+    for collected_seconds in (5.0, 5.4):
+        done = VertexReport(vertex, 0, 1, 1, 0, False, None, False, 0.5)
+        facts = ProcessFacts(gc_seconds=collected_seconds)
+        monitor.epoch_done([TaskAck((0, 0), 1, 0, {}, None, False, (done,), "host", 7, process=facts)])
+    assert monitor.bottleneck().reason == "garbage collection: the process of subtask 0 spends 40% of its time in it"
 
 
 def report(life, seen, records=10):

@@ -46,7 +46,8 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
 }
 
 export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return (await checked(await request(path, { signal: signal ?? null }))).json() as Promise<T>;
+  const headers = { Accept: "application/json" };
+  return (await checked(await request(path, { signal: signal ?? null, headers }))).json() as Promise<T>;
 }
 
 export async function getText(path: string, signal?: AbortSignal): Promise<string> {

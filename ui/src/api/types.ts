@@ -27,6 +27,16 @@ export interface JobSummary {
   duration: number;
   "last-modification"?: number;
   tasks: Record<string, number>;
+  glance: Glance;
+}
+
+/** Of the event stream only: whether all is well with a job. */
+export interface Glance {
+  "records-per-second": number;
+  "watermark-lag": number | null;
+  checkpoint: { id: number; status: string; end_timestamp?: number; failure_message?: string | null } | null;
+  bottleneck: { vertex: string | null; reason: string } | null;
+  exception: ExceptionEntry | null;
 }
 
 export interface VertexIoMetrics {

@@ -81,15 +81,16 @@ export function polled<T>(path: () => string | null, every: number | (() => numb
   return resource;
 }
 
-/**
- * Like `polled`, but pushed: events named `event` at `events` carry what `path` would give. While no stream can be had, it
- * is asked for instead.
- */
-export function live<T>(path: () => string, events: () => string, event: string, every = 2000): Resource<T> {
+/** Longer than the service is ever silent: a stream that says nothing for so long is held up by something on the way. */
+const SILENT_MS = 6000;
+const ASKS_BETWEEN_STREAMS = 15;
+
+/** Like `polled`, but pushed, as events of this name. While no stream can be had, the same address is asked instead. */
+export function live<T>(path: () => string, event: string, every = 2000): Resource<T> {
   const resource = new Resource<T>();
   $effect(() => {
     const stop = new AbortController();
-    void follow(resource, path(), events(), event, every, stop.signal);
+    void follow(resource, path(), event, every, stop.signal);
     return () => {
       stop.abort();
       resource.clear();
@@ -98,53 +99,55 @@ export function live<T>(path: () => string, events: () => string, event: string,
   return resource;
 }
 
-async function follow<T>(
-  resource: Resource<T>,
-  path: string,
-  events: string,
-  event: string,
-  every: number,
-  signal: AbortSignal,
-): Promise<void> {
+async function follow<T>(resource: Resource<T>, path: string, event: string, every: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    try {
-      await stream(resource, events, event, signal);
-    } catch (error) {
-      if (!isAbort(error) && !(error instanceof ApiError)) connection.lost();
+    const worked = await stream(resource, path, event, signal);
+    for (let asks = worked ? 1 : ASKS_BETWEEN_STREAMS; asks > 0 && !signal.aborted; asks -= 1) {
+      if (!document.hidden) await poll(resource, path, 0, signal);
+      await pause(every, signal);
     }
-    if (!document.hidden) await poll(resource, path, 0, signal);
-    await pause(every, signal);
   }
 }
 
-/** Reads events until the stream ends. A page that is not seen gives its connection back: browsers have few of them. */
-async function stream<T>(resource: Resource<T>, path: string, event: string, signal: AbortSignal): Promise<void> {
+/**
+ * Reads events until the stream ends or falls silent; gives whether there were any. A page that is not seen gives its
+ * connection back: browsers have few of them.
+ */
+async function stream<T>(resource: Resource<T>, path: string, event: string, signal: AbortSignal): Promise<boolean> {
   const stop = new AbortController();
   const leave = (): void => {
     if (document.hidden || signal.aborted) stop.abort();
   };
   document.addEventListener("visibilitychange", leave);
   signal.addEventListener("abort", leave);
+  let silence = setTimeout(() => stop.abort(), SILENT_MS);
+  let heard = false;
   try {
-    await readEvents(resource, path, event, stop.signal);
+    for await (const data of eventsOf(path, event, stop.signal)) {
+      clearTimeout(silence);
+      silence = setTimeout(() => stop.abort(), SILENT_MS);
+      heard = true;
+      resource.took(JSON.parse(data) as T);
+      connection.heard();
+    }
+  } catch (error) {
+    if (!isAbort(error) && !(error instanceof ApiError)) connection.lost();
   } finally {
+    clearTimeout(silence);
     document.removeEventListener("visibilitychange", leave);
     signal.removeEventListener("abort", leave);
   }
+  return heard;
 }
 
-async function readEvents<T>(resource: Resource<T>, path: string, event: string, signal: AbortSignal): Promise<void> {
+async function* eventsOf(path: string, event: string, signal: AbortSignal): AsyncGenerator<string> {
   const response = await request(path, { signal, headers: { Accept: "text/event-stream" } });
   if (!response.ok || response.body === null) throw new ApiError(response.status, response.statusText);
-  connection.heard();
   const parser = new EventParser();
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done || signal.aborted) return;
-    for (const one of parser.push(value)) {
-      if (one.event === event) resource.took(JSON.parse(one.data) as T);
-      connection.heard();
-    }
+    for (const one of parser.push(value)) if (one.event === event) yield one.data;
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Checkpoints, JobDetail } from "../api/types";
-import { bottleneck, checkpointing, failures, health, lateness } from "./verdict";
+import type { Checkpoints, Glance, JobDetail } from "../api/types";
+import { bottleneck, checkpointing, failures, health, lateness, trouble } from "./verdict";
 import { verticesOf } from "./vertices";
 
 const NOW = 1_790_000_100_000;
@@ -116,4 +116,27 @@ it("failures name the newest exception", () => {
   const history = { exceptionHistory: { entries: [entry("shop.errors.PriceError", NOW - 2000), entry("ValueError", NOW - 9000)], truncated: false } };
   expect(failures(history, NOW)).toMatchObject({ mood: "bad", answer: "PriceError", detail: "2 s ago, 2 in all" });
   expect(failures(null, NOW).mood).toBe("good");
+});
+
+describe("a job in the list", () => {
+  const well: Glance = { "records-per-second": 5, "watermark-lag": 900, checkpoint: { id: 3, status: "COMPLETED" }, bottleneck: null, exception: null };
+  const exception = { exceptionName: "UserCodeError", stacktrace: "Traceback\n  File \"job.py\"\nValueError: no", timestamp: NOW };
+  const said = (state: string, more: Partial<Glance>): string | undefined =>
+    trouble({ jid: "j", name: "job", state, "start-time": NOW, "end-time": -1, duration: 0, tasks: {}, glance: { ...well, ...more } })?.text;
+
+  it("has no trouble if all is well", () => {
+    expect(said("RUNNING", {})).toBeUndefined();
+    expect(said("CANCELED", { exception })).toBeUndefined();
+  });
+
+  it("says the worst first", () => {
+    const slow = { vertex: "Map", reason: "user function" };
+    const failed = { id: 4, status: "FAILED", failure_message: "no space" };
+    expect(said("FAILED", { exception, bottleneck: slow })).toBe("ValueError: no");
+    expect(said("RESTARTING", { exception, checkpoint: failed })).toBe("ValueError: no");
+    expect(said("RUNNING", { exception, checkpoint: failed, bottleneck: slow })).toBe("Checkpoint 4 failed: no space");
+    expect(said("RUNNING", { exception, bottleneck: slow })).toBe("Map: user function");
+    expect(said("RUNNING", { "watermark-lag": 90_000 })).toBe("1 min 30 s behind the clock");
+    expect(said("RUNNING", { exception })).toBe("Started again after ValueError: no");
+  });
 });

@@ -1,6 +1,6 @@
 /** The five questions that the head of a job page answers: healthy, slow, late, checkpoints, failures. */
 
-import type { Checkpoints, ExceptionEntry, Exceptions, JobDetail } from "../api/types";
+import type { Checkpoints, ExceptionEntry, Exceptions, JobDetail, JobSummary } from "../api/types";
 import { ago, bytes, count, duration, percent, plural } from "./format";
 import { raised } from "./traceback";
 import type { VertexNumbers } from "./vertices";
@@ -125,4 +125,17 @@ export function titleOf(entry: ExceptionEntry): string {
 /** "package.module.SomeError" is "SomeError". */
 function shortName(exception: string): string {
   return exception.split(".").pop() || exception;
+}
+
+/** In a list of jobs: the worst that can be said of one, or null if all is well. */
+export function trouble(job: JobSummary): { mood: Mood; text: string } | null {
+  const { bottleneck: slow, checkpoint, exception, "watermark-lag": lag } = job.glance;
+  if (hasEnded(job.state)) return exception !== null && job.state === "FAILED" ? { mood: "bad", text: titleOf(exception) } : null;
+  if (exception !== null && job.state !== "RUNNING") return { mood: "bad", text: titleOf(exception) };
+  if (checkpoint?.status === "FAILED") {
+    return { mood: "bad", text: `Checkpoint ${checkpoint.id} failed: ${checkpoint.failure_message ?? "no reason given"}` };
+  }
+  if (slow !== null) return { mood: "watch", text: `${slow.vertex ?? "a vertex"}: ${slow.reason}` };
+  if (lag !== null && lag > LATE_MS) return { mood: "watch", text: `${duration(lag)} behind the clock` };
+  return exception === null ? null : { mood: "watch", text: `Started again after ${titleOf(exception)}` };
 }

@@ -24,6 +24,7 @@ _BUILT_IN = {
     "statsd": f"{_OWN}statsd.StatsDReporter",
     "influxdb": f"{_OWN}influxdb.InfluxdbReporter",
     "opentelemetry": f"{_OWN}opentelemetry.OpenTelemetryReporter",
+    "jmx": "headrace.runtime.spark.jmx_reporter.JMXReporter",
     "log": f"{_OWN}log.LogReporter",
 }
 _FLINK = {
@@ -33,6 +34,7 @@ _FLINK = {
     "org.apache.flink.metrics.statsd.StatsDReporter": "statsd",
     "org.apache.flink.metrics.influxdb.InfluxdbReporter": "influxdb",
     "org.apache.flink.metrics.otel.OpenTelemetryMetricReporter": "opentelemetry",
+    "org.apache.flink.metrics.jmx.JMXReporter": "jmx",
     "org.apache.flink.metrics.slf4j.Slf4jReporter": "log",
 }
 

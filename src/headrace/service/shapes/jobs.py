@@ -20,10 +20,14 @@ __all__ = [
     "execution_result",
     "is_over",
     "live_details",
+    "live_overview",
     "overview",
 ]
 
 _OVER = ("FINISHED", "CANCELED", "FAILED")
+_CHECKPOINT = ("id", "status", "end_timestamp", "failure_message")
+_REAL_TIME = 1e11
+"""Event time before 1973 is made up: nothing can be late against the clock."""
 _SUMMARY = (
     *("running", "canceling", "canceled", "total", "created", "scheduled", "deploying", "reconciling", "finished"),
     *("initializing", "failed"),
@@ -63,10 +67,10 @@ def details(view: JobView, now: int) -> dict[str, Any]:
 
 
 def live_details(view: JobView, now: int) -> dict[str, Any]:
-    """What the web UI is sent: the details, with the metrics of each vertex and the bottleneck."""
+    """What the web UI is sent: the details, with the metrics of each vertex (without its operators') and the bottleneck."""
     shown = details(view, now)
     for entry, vertex in zip(shown["vertices"], view.vertices):
-        entry["vertex-metrics"] = vertex.metrics
+        entry["vertex-metrics"] = {name: value for name, value in vertex.metrics.items() if "." not in name}
         entry["backpressure-level"] = vertex.back_pressure
         entry["busiest-subtask"] = busiest(vertex.subtasks)
     return {**shown, "bottleneck": None if view.bottleneck is None else asdict(view.bottleneck)}
@@ -114,6 +118,23 @@ def overview(view: JobView, now: int) -> dict[str, Any]:
         "tasks": tasks,
         "pending-operators": 0,
     }
+
+
+def live_overview(view: JobView, now: int) -> dict[str, Any]:
+    """What the web UI is sent of each job: the line of the list, and what tells at a glance whether all is well."""
+    lags = [float(v.metrics["watermarkLag"]) for v in view.vertices if "watermarkLag" in v.metrics]
+    sources = [vertex for vertex in view.vertices if not vertex.inputs]
+    concluded = [c for c in view.checkpoints["history"] if c["status"] != "IN_PROGRESS"]
+    names = {vertex.vertex_id: vertex.name for vertex in view.vertices}
+    slow, failures = view.bottleneck, exceptions(view, 1, [])["exceptionHistory"]["entries"]
+    glance = {
+        "records-per-second": sum(v.metrics.get("numRecordsOutPerSecond", 0.0) for v in sources),
+        "watermark-lag": max((lag for lag in lags if now - lag > _REAL_TIME), default=None),
+        "checkpoint": {k: concluded[0].get(k) for k in _CHECKPOINT} if concluded else None,
+        "bottleneck": None if slow is None else {"vertex": names.get(slow.vertex_id), "reason": slow.reason},
+        "exception": failures[0] if failures else None,
+    }
+    return {**overview(view, now), "glance": glance}
 
 
 def execution_config(view: JobView) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Live events for the web UI (server-sent events): the state of a job, or the list of jobs, when it has changed."""
+"""Live events for the web UI (server-sent events): the state of a job, or the list of jobs, each second.
+
+Who asks for `application/json` gets what an event holds, once: for clients behind proxies that let no stream pass.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import Call
 from headrace.service.rest.lookup import view_of
 from headrace.service.shapes import jobs as shapes
-from headrace.service.web.answers import json_text
+from headrace.service.web.answers import answer, json_text
 
 __all__ = ["job_events", "overview_events"]
 
@@ -25,11 +28,11 @@ _open: set[object] = set()
 
 
 async def overview_events(backend: Backend, request: Request) -> Response:
-    """/events: an event `overview` with what /jobs/overview gives, each second."""
+    """/events: an event `overview` with what /jobs/overview gives and a `glance` at each job, each second."""
 
     def shown() -> Any:
         now = backend.now()
-        return {"jobs": [shapes.overview(job.view(), now) for job in backend.jobs()]}
+        return {"jobs": [shapes.live_overview(job.view(), now) for job in backend.jobs()]}
 
     return await _stream(request, "overview", shown)
 
@@ -45,8 +48,10 @@ async def job_events(backend: Backend, request: Request) -> Response:
 
 
 async def _stream(request: Request, name: str, shown: Callable[[], Any]) -> Response:
+    if request.headers.get("accept", "").startswith("application/json"):
+        return answer(await run_in_threadpool(shown), 200)
     if len(_open) >= _MOST_STREAMS:
-        raise RequestError("Too many clients listen to events; ask for the page itself instead.", status=429)
+        raise RequestError("Too many clients listen to events; ask again with Accept: application/json.", status=429)
     first = await run_in_threadpool(shown)  # what is wrong with the request is said before the stream begins
     return StreamingResponse(
         _events(request, name, first, shown), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
