@@ -52,7 +52,9 @@ def test_axe_finds_nothing_on_any_page_or_tab_in_light_and_dark(service, jobs, o
     wrong = {}
     for place in places:
         # What is around a tab is the same for all of them.
-        part = "#vertex-part" if place.count("/") == 4 else "#job-part" if place.startswith(f"jobs/{running}/") else None
+        part = (
+            "#vertex-part" if place.count("/") == 4 else "#job-part" if place.startswith(f"jobs/{running}/") else None
+        )
         page.goto(f"{service.url}/#/{place}")
         expect(page.get_by_text(re.compile("^Loading"))).to_have_count(0)
         name = re.sub("[0-9a-f]{32}", "x", place).replace("/", "-") or "overview"
