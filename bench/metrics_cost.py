@@ -132,11 +132,16 @@ def compare(without: str, tree: str, records: int, rounds: int) -> None:
     for number in range(rounds):
         trees = [without, tree] if number % 2 == 0 else [tree, without]
         found = {one: rates(one, records) for one in trees}
+        if min(*found[without], *found[tree]) <= 0:
+            print("a round of no use: the small run took longer than the large one; raise --records", flush=True)
+            continue
         ratios.append([new / old for old, new in zip(found[without], found[tree])])
         shown = [
             f"without {found[without][i]:>9,.0f}  with {found[tree][i]:>9,.0f}  {ratios[-1][i]:.3f}" for i in (0, 1)
         ]
         print(f"per second: {shown[0]}   per processor second: {shown[1]}", flush=True)
+    if not ratios:
+        raise SystemExit("no round was of use")
     clock, processor = (statistics.median(r[i] for r in ratios) for i in (0, 1))
     print(f"medians of {len(ratios)} ratios: {clock:.3f} per second, {processor:.3f} per processor second")
 

@@ -3,12 +3,10 @@
 import contextlib
 import os
 import signal
-import socket
 import threading
 import time
 
 import pytest
-from pyspark import SparkContext
 
 from headrace.common import RestartStrategies, Types, WatermarkStrategy
 from headrace.datastream.functions import MapFunction, SinkFunction
@@ -176,85 +174,3 @@ def test_metrics_of_workers_count_every_record_once_even_if_a_worker_dies(env, t
     assert view.metrics["numRestarts"] == 1
     assert len(view.exceptions) == 1
     assert view.exceptions[0].location.rpartition(":")[2].isdigit()
-
-
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
-
-
-class BeanReader:
-    """Reads MBeans over a JMX connection of its own, as JConsole does."""
-
-    def __init__(self, port):
-        self.gateway = SparkContext._gateway
-        self.java, self.management = self.gateway.jvm.java, self.gateway.jvm.javax.management
-        url = self.management.remote.JMXServiceURL(f"service:jmx:rmi:///jndi/rmi://127.0.0.1:{port}/jmxrmi")
-        self.connection = self.management.remote.JMXConnectorFactory.connect(url).getMBeanServerConnection()
-        self.find = self.java.lang.Class.forName
-
-    def array(self, kind, items):
-        made = self.gateway.new_array(kind, len(items))
-        for index, item in enumerate(items):
-            made[index] = item
-        return made
-
-    def call(self, name, types, *arguments):
-        """The class of the connection is not public: only the method of its interface can be called."""
-        parameters = self.array(self.java.lang.Class, [self.find(one) for one in types])
-        method = self.find("javax.management.MBeanServerConnection").getMethod(name, parameters)
-        return method.invoke(self.connection, self.array(self.java.lang.Object, arguments))
-
-    def read(self, pattern):
-        """All MBeans of a pattern: {name: {attribute: value}}."""
-        bean = "javax.management.ObjectName"
-        found = {}
-        for name in self.call(
-            "queryNames", [bean, "javax.management.QueryExp"], self.management.ObjectName(pattern), None
-        ):
-            attributes = [one.getName() for one in self.call("getMBeanInfo", [bean], name).getAttributes()]
-            found[name.toString()] = {
-                one: self.call("getAttribute", [bean, "java.lang.String"], name, one) for one in attributes
-            }
-        return found
-
-
-def test_metrics_are_mbeans_of_the_drivers_jvm(make_env, tmp_path):
-    port = free_port()
-    env = make_env(
-        2,
-        metrics__reporter__beans__factory__class="org.apache.flink.metrics.jmx.JMXReporterFactory",
-        metrics__reporter__beans__interval="100 ms",
-        metrics__reporter__beans__port=f"{port}-{port + 20}",
-        metrics__reporter__beans__filter__includes="*operator*:seen,spread,rate;*:numRestarts",
-        headrace__epoch__max_records=500,
-    )
-    source = numbers(env).rebalance()
-    source.map(Counted(), LONG).name("counted: all").filter(lambda v: False).print()
-    with running(env, "my beans") as job:
-        reporter = job._reporting._plans[0].reporter
-        assert eventually(lambda: reporter.port, bool) in range(port, port + 21)
-        beans = BeanReader(reporter.port)
-        operators = "org.apache.flink.taskmanager.job.task.operator"
-        first = eventually(lambda: beans.read(f"{operators}.seen:*"), lambda found: len(found) == 2)
-        assert sorted(name.partition("subtask_index=")[2][0] for name in first) == ["0", "1"]
-        assert all("job_name=my_beans" in name and "operator_name=counted-_all" in name for name in first)
-        assert all(set(values) == {"Count"} and values["Count"] > 0 for values in first.values())
-        grown = eventually(
-            lambda: beans.read(f"{operators}.seen:*"),
-            lambda now: all(now[name]["Count"] > first[name]["Count"] for name in now),
-        )
-        assert all(grown[name]["Count"] > first[name]["Count"] for name in first)
-        spread = next(iter(beans.read(f"{operators}.spread:*").values()))
-        assert (
-            spread["Min"] <= spread["Median"] <= spread["95thPercentile"] <= spread["999thPercentile"] <= spread["Max"]
-        )
-        assert spread["Count"] > 0 and set(next(iter(beans.read(f"{operators}.rate:*").values()))) == {"Count", "Rate"}
-        (restarts,) = beans.read("org.apache.flink.jobmanager.job.numRestarts:*").values()
-        assert restarts == {"Value": 0}
-        (even,) = {name.partition(":")[0] for name in beans.read(f"{operators}.kind.*:*")}
-        assert even == f"{operators}.kind.seen"
-        port = reporter.port
-    with pytest.raises(OSError):
-        socket.create_connection(("127.0.0.1", port), 1).close()

@@ -61,8 +61,9 @@ class JMXReporter(MetricReporter):
     def close(self) -> None:
         """Take the MBeans away, and serve nobody any more."""
         self._beans.show({})
-        if self._server is not None:
-            self._server.stop()
+        server, self._server = self._server, None
+        if server is not None:
+            server.stop()
 
 
 def _ports(text: str) -> range:

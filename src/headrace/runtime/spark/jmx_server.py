@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from headrace.common.errors import JobExecutionError
@@ -17,10 +18,10 @@ class JMXServer:
 
     def __init__(self, gateway: Any, beans: Any, ports: Iterable[int]) -> None:
         """`beans` is the MBeanServer."""
-        self._gateway, self._jvm = gateway, gateway.jvm
+        self._jvm = gateway.jvm
         # What clients are told to call back: the name of the machine may lead to an address where nothing listens.
         self._jvm.java.lang.System.setProperty("java.rmi.server.hostname", _HOST)
-        sockets = self._local_sockets()
+        sockets = _local_sockets(gateway)
         failure: Exception | None = None
         for port in ports:
             try:
@@ -47,19 +48,25 @@ class JMXServer:
         connector.start()
         return connector
 
-    def _local_sockets(self) -> Any:
-        """An RMIServerSocketFactory, made of the constructor of ServerSocket with the address filled in."""
-        java = self._jvm.java
-        number, find, invoke = java.lang.Integer.TYPE, java.lang.Class.forName, java.lang.invoke
-        parameters = self._array(java.lang.Class, number, number, find("java.net.InetAddress"))
-        signature = invoke.MethodType.methodType(java.lang.Void.TYPE, parameters)
-        made = invoke.MethodHandles.publicLookup().findConstructor(find("java.net.ServerSocket"), signature)
-        filled = self._array(java.lang.Object, 50, java.net.InetAddress.getByName(_HOST))
-        local = invoke.MethodHandles.insertArguments(made, 1, filled)
-        return invoke.MethodHandleProxies.asInterfaceInstance(find("java.rmi.server.RMIServerSocketFactory"), local)
 
-    def _array(self, kind: Any, *items: Any) -> Any:
-        made = self._gateway.new_array(kind, len(items))
-        for index, item in enumerate(items):
-            made[index] = item
-        return made
+@lru_cache(maxsize=1)
+def _local_sockets(gateway: Any) -> Any:
+    """An RMIServerSocketFactory, made of the constructor of ServerSocket with the address filled in.
+
+    One for the JVM: a later server on the same port is found by clients that still have a connection to an earlier one.
+    """
+    java = gateway.jvm.java
+    number, find, invoke = java.lang.Integer.TYPE, java.lang.Class.forName, java.lang.invoke
+    parameters = _array(gateway, java.lang.Class, number, number, find("java.net.InetAddress"))
+    signature = invoke.MethodType.methodType(java.lang.Void.TYPE, parameters)
+    made = invoke.MethodHandles.publicLookup().findConstructor(find("java.net.ServerSocket"), signature)
+    filled = _array(gateway, java.lang.Object, 50, java.net.InetAddress.getByName(_HOST))
+    local = invoke.MethodHandles.insertArguments(made, 1, filled)
+    return invoke.MethodHandleProxies.asInterfaceInstance(find("java.rmi.server.RMIServerSocketFactory"), local)
+
+
+def _array(gateway: Any, kind: Any, *items: Any) -> Any:
+    made = gateway.new_array(kind, len(items))
+    for index, item in enumerate(items):
+        made[index] = item
+    return made
