@@ -58,4 +58,4 @@ def test_checkpoints_stay_when_the_program_is_interrupted(run_script, tmp_path):
     script.write_text(textwrap.dedent(PROGRAM))
     ended = run_script(script, tmp_path, 60, CHECKPOINTS=str(folder), END="interrupt")
     assert "KeyboardInterrupt" in ended.stderr, ended.report()
-    assert slots(folder)
+    assert slots(folder), ended.report()

@@ -38,19 +38,24 @@ class FakeJob:
 
     def __init__(self, graph, configuration, spark):
         self.graph, self.configuration, self.spark = graph, configuration, spark
-        self.interrupt = False
+        self.interrupted = False
+        self.left = False
         self.cancelled = False
         self.elements = [1, 2, 3]
 
     def wait(self, timeout=None):
         if self.cancelled:
             raise JobCancelledError("cancelled")
-        if self.interrupt:
+        if self.interrupted:
             raise KeyboardInterrupt
         return "result"
 
     def cancel(self):
         self.cancelled = True
+
+    def interrupt(self):
+        self.left = True
+        self.cancel()
 
     def results(self, collect_id):
         assert any(
@@ -296,19 +301,19 @@ def test_each_run_has_what_was_built_since_the_last_one(env, jobs):
     ]
 
 
-def test_interrupt_cancels_the_job(env, jobs, monkeypatch):
+def test_interrupt_ends_the_job(env, jobs, monkeypatch):
     env.from_collection([1]).print()
     monkeypatch.setattr(FakeJob, "wait", FakeJob.wait)
     original = FakeJob.__init__
 
     def interrupted(self, *arguments):
         original(self, *arguments)
-        self.interrupt = True
+        self.interrupted = True
 
     monkeypatch.setattr(FakeJob, "__init__", interrupted)
     with pytest.raises(KeyboardInterrupt):
         env.execute()
-    assert jobs[0].cancelled
+    assert jobs[0].left
 
 
 def test_execute_and_collect(env, jobs):

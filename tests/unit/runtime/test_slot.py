@@ -353,6 +353,7 @@ class Noting(MapFunction):
         self.path = path
 
     def map(self, value: int) -> int:
+        Path(self.path).touch()
         time.sleep(60)
         return value
 
@@ -365,8 +366,7 @@ def test_ending_leaves_user_code_and_closes_functions_once(make_job, tmp_path):
     job = make_job(Noting(str(tmp_path / "notes")))
     thread = threading.Thread(target=lambda: pytest.raises(SlotLostError, job.run))
     thread.start()
-    wait_for(lambda: job.folder.exists() and job.shipped and job.pids())
-    time.sleep(0.5)
+    wait_for((tmp_path / "notes").exists)
     end_slots(job.folder)
     thread.join()
     assert (tmp_path / "notes").read_text() == "closed\n"
