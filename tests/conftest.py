@@ -26,6 +26,8 @@ settings.load_profile("headrace")
 
 MARK = "HEADRACE_TEST_RUN"
 GRACE_S = 15.0
+LONG_FIRST = ("chaos", "cluster", "connectors", "ui", "service", "integration", "sinks", "docs", "durability", "semantics")
+"""Folders of tests that take long: they begin first, so that no process is left alone with one of them in the end."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,6 +39,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if item.get_closest_marker("long"):
                 item.add_marker(pytest.mark.skip(reason="only with --long"))
+    tests = Path(__file__).parent
+    rank = {tests / folder: number for number, folder in enumerate(LONG_FIRST)}
+    items.sort(key=lambda item: next((rank[p] for p in item.path.parents if p in rank), len(rank)))
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,7 @@ class AlternatingExecutor(DiskExecutor):
     def run_epoch(self, order: EpochOrder) -> list[bytes]:
         for task in self._host._tasks.values():  # functions stay open, as in a process that is gone
             task._release_state()
+        self._host._backends.close()
         self._spec = replace(self._spec, backend=BackendSettings(on_disk=not self._spec.backend.on_disk))
         self._host = TaskHost(self._spec)
         return super().run_epoch(order)
