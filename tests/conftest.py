@@ -26,7 +26,18 @@ settings.load_profile("headrace")
 
 MARK = "HEADRACE_TEST_RUN"
 GRACE_S = 15.0
-LONG_FIRST = ("chaos", "cluster", "connectors", "ui", "service", "integration", "sinks", "docs", "durability", "semantics")
+LONG_FIRST = (
+    "chaos",
+    "cluster",
+    "connectors",
+    "ui",
+    "service",
+    "integration",
+    "sinks",
+    "docs",
+    "durability",
+    "semantics",
+)
 """Folders of tests that take long: they begin first, so that no process is left alone with one of them in the end."""
 
 
