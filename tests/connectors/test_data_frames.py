@@ -205,13 +205,13 @@ from headrace.datastream import StreamExecutionEnvironment
 from pyspark.sql import SparkSession
 
 configuration = Configuration().set_string("headrace.executor", "local")
-env = StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(1)
 
 def begin():
     spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
     return spark.sparkContext, spark.readStream.format("rate").option("rowsPerSecond", 100).load().select("value")
 
 def run(frame, ends):
+    env = StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(1)
     try:
         with env.from_dataframe(frame).execute_and_collect() as results:
             next(results)
