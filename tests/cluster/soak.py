@@ -113,7 +113,7 @@ def one_kill(cluster: Cluster, kind: str, chosen: psutil.Process, memory: Memory
     kill([chosen])
     began = time.monotonic()
     if kind == "dispatcher":
-        cluster("cluster", "start", "-w", "1")
+        cluster("cluster", "start")
     # Three files more than before: what was on its way already does not count.
     while behind := [name for name, count in before.items() if len(cluster.files(name)) < count + 3]:
         waited = time.monotonic() - began
@@ -126,7 +126,7 @@ def one_kill(cluster: Cluster, kind: str, chosen: psutil.Process, memory: Memory
 def soak(cluster: Cluster, seconds: float, seed: int) -> dict:
     """Runs the jobs for so long, from the first one's start, and kills at least one process of each kind; gives the report."""
     randomness = random.Random(seed)
-    cluster("cluster", "start", "-w", "1")
+    cluster("cluster", "start")
     began = time.monotonic()
     ids = {name: cluster.submit(name, "-D", f"spark.app.name={name}") for name in NAMES}
     for name in NAMES:
