@@ -90,7 +90,7 @@ class Cluster:
 
     def wait_for_more(self, name: str, than: int = 0) -> int:
         """Waits until a job has committed more than so many numbers: each once, and none is missing."""
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + 180
         while len(numbers := self.numbers(name)) <= than:
             assert time.monotonic() < deadline, f"{name} stays at {len(numbers)}\n{self('list', '-a')}\n{self.logs()}"
             time.sleep(0.2)

@@ -26,6 +26,8 @@ from pathlib import Path
 import psutil
 from cluster_kit import Cluster, kill, member
 
+from headrace.state_processor import SavepointReader
+
 NAMES = ("one", "two", "three")
 SPARED = "three"
 KINDS = ("job master", "executor", "dispatcher")
@@ -98,7 +100,8 @@ def victims(cluster: Cluster, kind: str, ids: dict[str, str]) -> list[psutil.Pro
     if kind == "job master":
         found = cluster.processes("headrace.service.job_process")
         return [p for p in found if not p.cmdline()[-1].endswith(ids[SPARED])]
-    with urllib.request.urlopen(cluster.json("cluster", "status")["spark"]["web"] + "/json/", timeout=10) as answer:
+    port = json.loads((cluster.place / "cluster" / "cluster.json").read_text())["web-port"]
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/", timeout=10) as answer:
         spared = [app["id"] for app in json.load(answer)["activeapps"] if app["name"] == SPARED]
     assert len(spared) == 1, "the job that is spared is on the cluster once"
     return [p for p in cluster.processes("CoarseGrainedExecutorBackend") if spared[0] not in p.cmdline()]
@@ -163,13 +166,13 @@ def watch(memory: Memory, seconds: float) -> None:
 def ended(cluster: Cluster, name: str, job_id: str) -> dict:
     """Stops a job; counts what it has committed and what its state has counted."""
     savepoint = cluster.json("stop", job_id)["savepoint"]
-    rows = cluster("state", "scan", "--json", savepoint, "counts", "_reduce_state").splitlines()
+    counts = SavepointReader.read(savepoint).keyed_state("counts", "_reduce_state")
     numbers = cluster.numbers(name)
     return {
         "committed": len(numbers),
         "lost": len(set(range(1, max(numbers) + 1)) - set(numbers)),
         "doubled": len(numbers) - len(set(numbers)),
-        "counted": sum(json.loads(row)["value"][1] for row in rows),
+        "counted": sum(count[1] for _, count in counts),
     }
 
 

@@ -61,7 +61,8 @@ def test_a_job_and_its_parts(client, job):
     assert jobs.metrics(metric_names=["uptime"], job_ids=[job])["uptime"]["max"] > 0
     assert jobs.get_accumulators(job)["user-task-accumulators"] == []
     assert jobs.get_checkpointing_configuration(job)["interval"] == 200
-    number = jobs.get_checkpoint_ids(job)[0]
+    number = jobs.get_checkpoints(job)["latest"]["completed"]["id"]
+    assert number in jobs.get_checkpoint_ids(job)
     assert jobs.get_checkpoint_details(job, number, show_subtasks=True)["subtasks"]
     vertex = jobs.get_vertex(job, jobs.get_vertex_ids(job)[-1])
     assert vertex.details()["parallelism"] == 2 and vertex.backpressure()["status"] == "ok"
