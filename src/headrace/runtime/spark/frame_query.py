@@ -69,7 +69,8 @@ class FrameQuery:
             yield
             stopped = self._context._jsc is None or self._context._jsc.sc().isStopped()
         except Exception as error:
-            raise JobExecutionError(f"Spark does not run the query of a streaming DataFrame: {error}") from error
+            reason = " ".join(str(error).splitlines()[:2])  # what follows is the stack of the JVM
+            raise JobExecutionError(f"Spark does not run the query of a streaming DataFrame: {reason}") from error
         if stopped:
             raise JobExecutionError("Spark was stopped, and with it the query of a streaming DataFrame")
 
