@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from service_kit import NUMBERS, wait_for
+
+sys.path.append(str(Path(sys.prefix) / "flink-client"))  # scripts/setup puts it there
 from flink_rest_client import FlinkRestClient
 from flink_rest_client.common import RestException
-from service_kit import NUMBERS, wait_for
+
+sys.path.pop()  # a package of it is named `tests`
 
 WITH_OPTION = NUMBERS.replace("sys.argv[1]", "sys.argv[sys.argv.index('--last') + 1]")
 

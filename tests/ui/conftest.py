@@ -21,9 +21,9 @@ expect.set_options(timeout=15_000)
 PICTURES = Path(__file__).parent.parent.parent / "artifacts" / "ui"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """Debian's Chromium."""
+    """Debian's Chromium. Its driver has an event loop that runs in this thread: it must be gone when other tests want theirs."""
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert program is not None, "Chromium is needed: scripts/setup --tests, or apt-get install chromium"
     with sync_playwright() as playwright:
@@ -33,7 +33,7 @@ def browser():
         found.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def start_service():
     """Starts services whose jobs run on the local executor; at the end they and their jobs are killed."""
     mark = uuid.uuid4().hex
@@ -56,9 +56,9 @@ def start_service():
         end_marked(mark)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def service(start_service):
-    """The one service that most tests share."""
+    """The one service that most tests of a file share; its jobs would slow down all that comes after them."""
     return start_service().leading()
 
 
