@@ -18,6 +18,7 @@ pytestmark = pytest.mark.spark
 EXAMPLE = Path(__file__).parents[2] / "examples" / "servers" / "kafka_through_spark.py"
 
 
+@pytest.mark.long
 def test_a_topic_as_a_batch_and_as_a_streaming_frame(broker: Broker) -> None:
     topic = broker.topic(2)
     for number, item in enumerate(["tea", "rice", "tea", "salt", "tea"]):

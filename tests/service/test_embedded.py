@@ -16,7 +16,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@pytest.mark.parametrize("executor", ["local", pytest.param("spark", marks=pytest.mark.spark)])
+@pytest.mark.parametrize("executor", ["local", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.long])])
 def test_a_program_serves_its_own_job(start_script, tmp_path, executor):
     port = free_port()
     program = tmp_path / "job.py"

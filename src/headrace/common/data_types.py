@@ -339,7 +339,7 @@ def row_type_of_stream(kind: TypeInformation | None) -> RowType:
     """Give the columns that rows of a stream have.
 
     >>> row_type_of_stream(Types.ROW_NAMED(["a", "b"], [Types.LONG(), Types.LIST(Types.STRING())]))
-    RowType(RowField(a, BigIntType(true)), RowField(b, ArrayType(VarCharType(2147483647, true), true)))
+    RowType(RowField(a, BigIntType(true)),RowField(b, ArrayType(VarCharType(2147483647, true), true)))
     """
     found = _column_type(kind)
     if not isinstance(found, RowType):
