@@ -17,7 +17,7 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 EXPECTED = EXAMPLES / "expected"
 PROGRAMS = sorted(EXAMPLES.glob("*.py"))
-SCRIPTS = {"word_count", "streaming_word_count"}
+SCRIPTS = {"streaming_word_count"}
 DIRECTIVE = "# compare:"
 TIMEOUT_S = 240
 

@@ -22,6 +22,7 @@ def executors_check(tmp_path, *words):
     return done.returncode, checks["executors"]
 
 
+@pytest.mark.long
 def test_the_python_of_the_executors(tmp_path):
     code, check = executors_check(tmp_path)
     assert code == 0 and check["ok"], check

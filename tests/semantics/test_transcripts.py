@@ -19,9 +19,13 @@ TRANSCRIPTS = read_transcripts(HERE / "transcripts") + read_transcripts(HERE / "
 PER_SPARK_JOB = 25
 
 
-def of(way: str) -> pytest.MarkDecorator:
-    chosen = [t for t in TRANSCRIPTS if way in t.runs_on]
-    return pytest.mark.parametrize("transcript", chosen, ids=lambda t: f"{t.file}: {t.name}")
+def of(way: str, in_ci: int = 1) -> pytest.MarkDecorator:
+    """All transcripts of a way; without --long, one of `in_ci`."""
+    chosen = [
+        pytest.param(t, id=f"{t.file}: {t.name}", marks=[pytest.mark.long] if number % in_ci else [])
+        for number, t in enumerate(t for t in TRANSCRIPTS if way in t.runs_on)
+    ]
+    return pytest.mark.parametrize("transcript", chosen)
 
 
 def test_names_are_unique():
@@ -84,7 +88,7 @@ def test_with_state_on_disk(transcript: Transcript, monkeypatch: pytest.MonkeyPa
     replay_as_job([transcript], LOCAL)
 
 
-@of(LOCAL)
+@of(LOCAL, in_ci=3)
 def test_with_every_epoch_on_the_other_backend(transcript: Transcript, monkeypatch: pytest.MonkeyPatch):
     if epochs_matter(transcript) or transcript.batch:
         pytest.skip("its watermarks depend on epochs, or it is a batch and has one epoch")

@@ -174,6 +174,7 @@ def test_a_failing_job_says_why(service):
     assert "ZeroDivisionError" in result["failure-cause"]["stack-trace"]
 
 
+@pytest.mark.long  # tests/cluster does the same on a cluster
 @pytest.mark.spark
 def test_on_spark(start_service):
     service = start_service(headrace__executor="spark", spark__master="local[2,4]").leading()
