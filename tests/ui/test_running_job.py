@@ -129,7 +129,7 @@ def test_checkpoints_appear_without_reload(service, shop, page_of, open_page, pi
     vertices.get_by_role("button", name="count orders").click()
     subtasks = page.get_by_role("group", name="Subtasks of the checkpoint").locator("tbody tr")
     expect(subtasks).to_have_count(2)
-    expect(subtasks.first).to_contain_text(re.compile(r"completed.*\d\d:\d\d:\d\d.* ms.* B", re.IGNORECASE))
+    expect(subtasks.first).to_contain_text(re.compile(r"completed.*\d\d:\d\d:\d\d.* ms.* (Ki)?B", re.IGNORECASE))
     picture(page, "checkpoints")
 
 
