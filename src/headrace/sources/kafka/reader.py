@@ -108,8 +108,9 @@ class PartitionReader(SplitReader):
             timestamps = [t for t, v in zip(timestamps, values) if v is not None]
         if (mark := self._end_mark) is not None:
             before = list(takewhile(lambda value: not mark.is_end(value), kept))
-            mark.seen = self.finished = len(before) < len(kept)
-            kept, timestamps = before, timestamps[: len(before)]
+            if len(before) < len(kept):
+                mark.seen = self.finished = True
+                kept, timestamps = before, timestamps[: len(before)]
         if -1 in timestamps:
             timestamps = [None if t == -1 else t for t in timestamps]
         self._next = after
