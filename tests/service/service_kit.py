@@ -170,6 +170,20 @@ class Service(Client):
 MARK = "HEADRACE_TEST_RUN"
 
 
+def heard_by_certificate(start_service: Callable[..., Service], folder: Path) -> Service:
+    """A service that hears only clients with a certificate: `cert.pem` is its own, `client.pem` with `client.key` the client's."""
+
+    def openssl(*arguments: str) -> None:
+        subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True, timeout=20)
+
+    curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+    names = ("-addext", "subjectAltName=IP:127.0.0.1")
+    openssl("req", "-x509", *curve, "-keyout", "key.pem", "-out", "cert.pem", "-subj", "/CN=service", *names)
+    openssl("req", "-x509", *curve, "-keyout", "client.key", "-out", "client.pem", "-subj", "/CN=client")
+    files = {"certificate": "cert.pem", "key": "key.pem", "client-ca": "client.pem"}
+    return start_service(**{f"headrace.service.tls.{key}": str(folder / name) for key, name in files.items()})
+
+
 def end_marked(mark: str) -> None:
     """Ends the processes that inherited this mark."""
     for process in psutil.process_iter():

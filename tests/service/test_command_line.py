@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from service_kit import ENDLESS, NUMBERS
+from service_kit import ENDLESS, NUMBERS, heard_by_certificate
 
 from headrace.cli.app import app
 from headrace.cli.errors import exit_code_of
@@ -100,15 +100,7 @@ def headrace(*words: str) -> tuple[int, str, str]:
 
 
 def test_the_certificate_of_the_client_is_shown(tmp_path, start_service):
-    def openssl(*arguments: str) -> None:
-        subprocess.run(["openssl", *arguments], cwd=tmp_path, check=True, capture_output=True, timeout=20)
-
-    curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
-    names = ("-addext", "subjectAltName=IP:127.0.0.1")
-    openssl("req", "-x509", *curve, "-keyout", "key.pem", "-out", "cert.pem", "-subj", "/CN=service", *names)
-    openssl("req", "-x509", *curve, "-keyout", "client.key", "-out", "client.pem", "-subj", "/CN=client")
-    files = {"certificate": "cert.pem", "key": "key.pem", "client-ca": "client.pem"}
-    service = start_service(**{f"headrace.service.tls.{key}": str(tmp_path / name) for key, name in files.items()})
+    service = heard_by_certificate(start_service, tmp_path)
 
     def words(**given: str) -> list[str]:
         return [w for key, name in given.items() for w in ("-D", f"headrace.client.tls.{key}={tmp_path / name}")]

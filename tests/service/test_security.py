@@ -20,7 +20,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
-from service_kit import Client, wait_for
+from service_kit import Client, heard_by_certificate, wait_for
 
 from headrace.service.dispatcher.election import FileElection
 from headrace.service.dispatcher.node import Node
@@ -153,15 +153,7 @@ def test_no_service_for_others_without_a_token(tmp_path):
 
 
 def test_only_clients_with_a_certificate_are_heard(tmp_path, start_service):
-    def openssl(*arguments: str) -> None:
-        subprocess.run(["openssl", *arguments], cwd=tmp_path, check=True, capture_output=True, timeout=20)
-
-    curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
-    names = ("-addext", "subjectAltName=IP:127.0.0.1")
-    openssl("req", "-x509", *curve, "-keyout", "key.pem", "-out", "cert.pem", "-subj", "/CN=service", *names)
-    openssl("req", "-x509", *curve, "-keyout", "client.key", "-out", "client.pem", "-subj", "/CN=client")
-    settings = {"certificate": "cert.pem", "key": "key.pem", "client-ca": "client.pem"}
-    service = start_service(**{f"headrace.service.tls.{key}": str(tmp_path / name) for key, name in settings.items()})
+    service = heard_by_certificate(start_service, tmp_path)
     assert service.url.startswith("https://")
     address = urlsplit(service.url)
     context = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from headrace.common.errors import JobExecutionError
+from headrace.runtime.spark.mbeans import java_array
 
 __all__ = ["JMXServer"]
 
@@ -57,16 +58,9 @@ def _local_sockets(gateway: Any) -> Any:
     """
     java = gateway.jvm.java
     number, find, invoke = java.lang.Integer.TYPE, java.lang.Class.forName, java.lang.invoke
-    parameters = _array(gateway, java.lang.Class, number, number, find("java.net.InetAddress"))
+    parameters = java_array(gateway, java.lang.Class, [number, number, find("java.net.InetAddress")])
     signature = invoke.MethodType.methodType(java.lang.Void.TYPE, parameters)
     made = invoke.MethodHandles.publicLookup().findConstructor(find("java.net.ServerSocket"), signature)
-    filled = _array(gateway, java.lang.Object, 50, java.net.InetAddress.getByName(_HOST))
+    filled = java_array(gateway, java.lang.Object, [50, java.net.InetAddress.getByName(_HOST)])
     local = invoke.MethodHandles.insertArguments(made, 1, filled)
     return invoke.MethodHandleProxies.asInterfaceInstance(find("java.rmi.server.RMIServerSocketFactory"), local)
-
-
-def _array(gateway: Any, kind: Any, *items: Any) -> Any:
-    made = gateway.new_array(kind, len(items))
-    for index, item in enumerate(items):
-        made[index] = item
-    return made

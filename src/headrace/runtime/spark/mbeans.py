@@ -14,7 +14,7 @@ from pyspark import SparkContext
 
 from headrace.common.errors import ConfigurationError
 
-__all__ = ["MBeans", "Number", "driver_gateway"]
+__all__ = ["MBeans", "Number", "driver_gateway", "java_array"]
 
 Number = int | float
 _NEVER_STALE = 0
@@ -31,6 +31,14 @@ def driver_gateway() -> Any:
             remedy="run the job on Spark (headrace.executor: spark), or use another reporter",
         )
     return SparkContext._gateway
+
+
+def java_array(gateway: Any, kind: Any, items: list[Any]) -> Any:
+    """An array of a Java class with these items."""
+    made = gateway.new_array(kind, len(items))
+    for index, item in enumerate(items):
+        made[index] = item
+    return made
 
 
 @dataclass
@@ -58,11 +66,8 @@ class MBeans:
         )
         self._bean, self._attribute = model.RequiredModelMBean, model.ModelMBeanAttributeInfo
         self._nothing = [
-            gateway.new_array(kind, 0)
-            for kind in (
-                *(model.ModelMBeanConstructorInfo, model.ModelMBeanOperationInfo),
-                model.ModelMBeanNotificationInfo,
-            )
+            java_array(gateway, getattr(model, f"ModelMBean{kind}Info"), [])
+            for kind in ("Constructor", "Operation", "Notification")
         ]
         self.server = java.lang.management.ManagementFactory.getPlatformMBeanServer()
         self._register = self._method("registerMBean", "java.lang.Object", "javax.management.ObjectName")
@@ -102,7 +107,7 @@ class MBeans:
             kind = "java.lang.Object" if attribute == _OF_GAUGES else "java.lang.Number"
             info = self._attribute(attribute, kind, attribute, True, False, False, descriptor)
             shown[attribute] = _Shown(info, descriptor, value)
-        infos = self._array(self._attribute, [one.info for one in shown.values()])
+        infos = java_array(self._gateway, self._attribute, [one.info for one in shown.values()])
         bean = self._bean(self._info(_BEAN, "a metric", infos, *self._nothing))
         self._remove(name)  # it may be there for an earlier job, with the same variables
         self._call(self._register, bean, self._name(name))
@@ -114,13 +119,9 @@ class MBeans:
 
     def _method(self, name: str, *types: str) -> Any:
         """A method of the server: py4j cannot call it by name, because the class of the JDK's server is not public."""
-        return self._find(_SERVER).getMethod(name, self._array(self._class, [self._find(one) for one in types]))
+        return self._find(_SERVER).getMethod(
+            name, java_array(self._gateway, self._class, [self._find(one) for one in types])
+        )
 
     def _call(self, method: Any, *arguments: Any) -> Any:
-        return method.invoke(self.server, self._array(self._object, list(arguments)))
-
-    def _array(self, kind: Any, items: list[Any]) -> Any:
-        made = self._gateway.new_array(kind, len(items))
-        for index, item in enumerate(items):
-            made[index] = item
-        return made
+        return method.invoke(self.server, java_array(self._gateway, self._object, list(arguments)))

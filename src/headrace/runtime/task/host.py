@@ -42,12 +42,9 @@ class TaskHost:
         An exit or an interrupt out of user code is a failure of user code: it must not end the process.
         """
         level, partition = task_id
-        task: Task | None = None
         try:
-            task = self._task(order, task_id)
-            ack = task.run_epoch(order, attempt, frames, send)
+            ack = self._task(order, task_id).run_epoch(order, attempt, frames, send)
         except (Exception, SystemExit, KeyboardInterrupt) as error:
-            task = None
             self._discard(task_id)
             send(level, partition, failure_frame(task_id, attempt, self._failure(error, task_id)))
             return False
