@@ -102,7 +102,7 @@ def main(engine: str, folder: Path, rows: int) -> None:
         started, used = time.perf_counter(), processor.seconds()
         run(str(folder / name), str(target))
         seconds, busy = time.perf_counter() - started, processor.seconds() - used
-        parts = [pq.ParquetFile(path) for path in target.glob("*part-*")]
+        parts = [pq.ParquetFile(path) for path in target.glob("part-*")]
         whole, rest = divmod(total, 1024)
         if sum(part.metadata.num_rows for part in parts) != whole * 768 + max(rest - 256, 0):
             raise RuntimeError("not all rows arrived")

@@ -1,19 +1,23 @@
 """The JMX reporter in a real JVM: MBeans are read back over a JMX connection, as JConsole reads them."""
 
 import socket
+import time
 from pathlib import Path
 
 import psutil
 import pyspark
 import pytest
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
 
+from headrace.common import WatermarkStrategy
 from headrace.common.errors import ConfigurationError, JobExecutionError
 from headrace.metrics.local import LocalDistribution
 from headrace.metrics.reporters.settings import read_reporters
 from headrace.metrics.scope import JOB, OPERATOR, Sample, Scope
 from headrace.metrics.values import Count, GaugeValue, Rate, Spread
+from headrace.sources.datagen import DataGenerator
 
 pytestmark = pytest.mark.spark
 OPERATORS = "org.apache.flink.taskmanager.job.task.operator"
@@ -157,3 +161,38 @@ def test_it_listens_on_this_machine_only_and_says_what_is_wrong(opened, monkeypa
     monkeypatch.setattr(SparkContext, "_gateway", None)
     with pytest.raises(ConfigurationError, match="has none"):
         opened()
+
+
+def test_the_metrics_of_a_running_job_are_read_from_another_jvm(jvm, make_env):
+    port = free_port()
+    env = make_env(
+        metrics__reporter__beans__factory__class="org.apache.flink.metrics.jmx.JMXReporterFactory",
+        metrics__reporter__beans__port=port,
+        metrics__reporter__beans__interval="200 ms",
+    )
+    numbers = env.from_source(DataGenerator(lambda n: n, records_per_second=500), WatermarkStrategy.no_watermarks(), "n")
+    numbers.map(lambda n: n + 1).name("plus one").uid("plus").print()
+    job = env.execute_async("seen by JMX")
+    try:
+        pattern = f"{OPERATORS}.numRecordsIn:operator_name=plus_one,*"
+        counts = counts_of(jvm, port, pattern, at_least=1)
+        SparkContext._active_spark_context._jvm.java.lang.System.gc()  # what serves them is not given up
+        assert sum(counts_of(jvm, port, pattern, at_least=sum(counts) + 1)) > sum(counts)
+    finally:
+        job.cancel().result()
+    with pytest.raises(Py4JJavaError):
+        BeanReader(jvm, port)
+
+
+def counts_of(jvm, port, pattern, at_least):
+    """The counts of the metrics of a pattern, as soon as both subtasks have one and their sum is high enough."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            counts = [bean["Count"] for bean in BeanReader(jvm, port).read(pattern).values()]
+        except Py4JJavaError:  # the job has not begun to serve
+            counts = []
+        if len(counts) == 2 and sum(counts) >= at_least:
+            return counts
+        time.sleep(0.2)
+    raise AssertionError(f"no metrics like {pattern} within a minute; the last look saw {counts}")

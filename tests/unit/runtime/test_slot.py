@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import itertools
 import os
 import pickle
@@ -370,6 +371,44 @@ def test_ending_leaves_user_code_and_closes_functions_once(make_job, tmp_path):
     end_slots(job.folder)
     thread.join()
     assert (tmp_path / "notes").read_text() == "closed\n"
+
+
+class ToldWhileCollecting(MapFunction):
+    """The call to end comes while the garbage collector runs, after the task: Python drops what is raised there."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def open(self, runtime_context: Any) -> None:
+        gc.callbacks.append(self.collecting)
+
+    def collecting(self, phase: str, info: Any) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def map(self, value: int) -> int:
+        return value
+
+    def close(self) -> None:
+        Path(self.path).touch()
+
+
+class Swallowing(ToldWhileCollecting):
+    def open(self, runtime_context: Any) -> None: ...
+
+    def map(self, value: int) -> int:
+        with contextlib.suppress(BaseException):
+            os.kill(os.getpid(), signal.SIGTERM)
+        return value
+
+
+@pytest.mark.parametrize("function", [ToldWhileCollecting, Swallowing])
+def test_a_call_to_end_that_is_swallowed_still_ends_the_slot_at_once(make_job, tmp_path, function):
+    job = make_job(function(str(tmp_path / "closed")))
+    assert job.lines(job.run()) == ["1", "2", "3"]
+    begun = time.monotonic()
+    wait_for(lambda: not job.pids())
+    assert time.monotonic() - begun < slot_process.CLOSE_SECONDS / 2
+    assert (tmp_path / "closed").exists()
 
 
 def test_a_folder_of_somebody_else_is_refused(tmp_path):

@@ -21,7 +21,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class SlotEnding(BaseException):
-    """Raised in the main thread, wherever it is, when the slot is told to end."""
+    """Raised in the main thread when the slot is told to end: in the midst of a task, or while it waits for one."""
 
 
 class Slot:
@@ -64,11 +64,10 @@ class Slot:
         self._host: TaskHost | None = None
         self._memory = _Memory()
 
-    def serve(self, server: socket.socket) -> None:
-        """Handles couriers, one after the other, for ever."""
+    def serve(self, server: socket.socket, ending: Ending) -> None:
+        """Handles couriers, one after the other, until the slot is told to end."""
         while True:
-            connection, _ = server.accept()
-            with Wire(connection) as wire, contextlib.suppress(EOFError, OSError):
+            with Wire(ending.accept(server)) as wire, contextlib.suppress(EOFError, OSError), ending.interrupts():
                 self._handle(wire)
             self._memory.between_epochs()
 
@@ -176,14 +175,22 @@ class _Memory:
 
 
 class Ending:
-    """How a slot comes to its end: the first call raises `SlotEnding` in the main thread and starts the time to close."""
+    """How a slot comes to its end: the first call starts the time to close, and raises `SlotEnding` in a task that runs.
+
+    Python drops what is raised inside of destructors and of callbacks of the garbage collector: so nothing is raised between
+    tasks, and a task that swallowed it is the last one.
+    """
 
     def __init__(self) -> None:
         self.orphaned = False
         """Whether the executor is gone."""
+        self._told = self._working = False
+        self._woken, self._wake = os.pipe()  # a signal that comes just before a system call does not interrupt it
 
     def listen(self, daemon: int) -> None:
         """Ends this process on SIGTERM, and when the process `daemon` is gone."""
+        os.set_blocking(self._wake, False)
+        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, self._terminated)
         threading.Thread(target=self._watch, args=(daemon,), name="headrace-watch", daemon=True).start()
@@ -191,7 +198,30 @@ class Ending:
     def _terminated(self, number: int, frame: FrameType | None) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         signal.alarm(int(CLOSE_SECONDS))
+        self._told = True
+        if self._working:
+            raise SlotEnding
+
+    def accept(self, server: socket.socket) -> socket.socket:
+        """Waits for a connection, or for the end."""
+        while not self._told:
+            ready, _, _ = select.select([server, self._woken], [], [])
+            if self._woken in ready:
+                os.read(self._woken, 4096)
+            elif not self._told:
+                return server.accept()[0]
         raise SlotEnding
+
+    @contextlib.contextmanager
+    def interrupts(self) -> Iterator[None]:
+        """What is done inside is ended wherever it is."""
+        self._working = True
+        try:
+            if self._told:
+                raise SlotEnding
+            yield
+        finally:
+            self._working = False
 
     def _watch(self, daemon: int) -> None:
         _wait_for_exit(daemon)
@@ -240,7 +270,7 @@ def main(folder: Path, index: int, daemon: int, ready: int) -> None:
             os.close(ready)
             import headrace.runtime.task.host  # noqa: F401 - loads the operators while the courier sends
 
-            slot.serve(server)
+            slot.serve(server, ending)
     except SlotEnding:
         socket_path(folder, index).unlink(missing_ok=True)
         slot.close()

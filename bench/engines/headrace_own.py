@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""W8 of the benchmark as a pattern of headrace.cep; all else is what its engine `headrace` does.
+"""Workloads with operators that PyFlink has not: W7 as an interval join, W8 as a pattern; all else is what `headrace` does.
 
-Runs beside the benchmark's own engines: `bench/compare.py --engines headrace,headrace_cep,flink_sql --workloads W8`.
+Runs beside the benchmark's own engines: `bench/compare.py --engines headrace,headrace_own,flink_sql --workloads W7,W8`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,28 @@ from typing import Any
 
 from common import HERE, main
 
-WORKLOADS = ["W8"]
+WORKLOADS = ["W7", "W8"]
 
 _spec = importlib.util.spec_from_file_location("bench_headrace", os.path.join(HERE, "headrace.py"))
 plain: Any = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(plain)
 plain_env_for = plain.env_for
+
+
+def w7(env: Any, a: Any) -> Any:
+    import flink_jobs as jobs
+
+    from headrace.common import Duration
+    from headrace.datastream import ProcessJoinFunction
+
+    class Pair(ProcessJoinFunction):
+        def process_element(self, left: Any, right: Any, ctx: Any) -> Any:
+            return [(left[0], left[1], right[1], right[2], left[2])]
+
+    bids = jobs.parsed(env, a, jobs.w7_bid, 3, 1).key_by(jobs.by(0), key_type=jobs.LONG())
+    auctions = jobs.parsed(env, a, jobs.w7_auction, 3, 1, "auctions").key_by(jobs.by(0), key_type=jobs.LONG())
+    bounds = Duration.of_seconds(-5), Duration.of_seconds(5)
+    return bids.interval_join(auctions).between(*bounds).process(Pair(), output_type=jobs.longs(5))
 
 
 def rises_to_second(bid: Any, ctx: Any) -> bool:
@@ -54,11 +70,11 @@ def w8(env: Any, a: Any) -> Any:
 def env_for(a: Any) -> Any:
     import flink_jobs
 
-    flink_jobs.w8 = w8
+    flink_jobs.w7, flink_jobs.w8 = w7, w8
     return plain_env_for(a)
 
 
 plain.env_for = env_for
 
 if __name__ == "__main__":
-    main("headrace_cep", plain.run, WORKLOADS)
+    main("headrace_own", plain.run, WORKLOADS)
