@@ -170,7 +170,9 @@ def test_the_metrics_of_a_running_job_are_read_from_another_jvm(jvm, make_env):
         metrics__reporter__beans__port=port,
         metrics__reporter__beans__interval="200 ms",
     )
-    numbers = env.from_source(DataGenerator(lambda n: n, records_per_second=500), WatermarkStrategy.no_watermarks(), "n")
+    numbers = env.from_source(
+        DataGenerator(lambda n: n, records_per_second=500), WatermarkStrategy.no_watermarks(), "n"
+    )
     numbers.map(lambda n: n + 1).name("plus one").uid("plus").print()
     job = env.execute_async("seen by JMX")
     try:

@@ -114,9 +114,9 @@ def fire_timers(
             r = on_timer(timestamp, prepare(timestamp, domain))
             if r:
                 results.extend(r)
+                times.extend([timestamp] * (len(results) - len(times)))
         except Exception as error:
             where = Place(f"timer at {timestamp} of key {unwrap_key(backend.key)!r}")
             raise operator.failure_for(error, where) from error
-        times.extend([timestamp] * (len(results) - len(times)))
         due = queue.pop_due(limit)
     emit_tagged(operator.output, results, times)

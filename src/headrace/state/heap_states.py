@@ -121,14 +121,15 @@ class HeapListState(_HeapState, ListState[Any]):
 class HeapMapState(MapState[Any, Any]):
     """A map per key. Its iterators raise ``RuntimeError`` if the map changes while they run."""
 
-    __slots__ = ("_data", "_dirty", "_holder", "_table")
+    __slots__ = ("_data", "_holder", "_put", "_remove", "_table")
 
     def __init__(self, holder: KeyHolder, table: HeapMapTable, descriptor: StateDescriptor) -> None:
         """Bind the table."""
         self._holder = holder
         self._table = table
         self._data = table.data
-        self._dirty = table.dirty
+        self._put = table.put
+        self._remove = table.remove
 
     def get(self, key: Any) -> Any:
         """Give the value under ``key``, ``None`` if there is none."""
@@ -137,13 +138,7 @@ class HeapMapState(MapState[Any, Any]):
 
     def put(self, key: Any, value: Any) -> None:
         """Set the value under ``key``."""
-        current = self._holder.key
-        entries = self._data.get(current)
-        if entries is None:
-            self._data[current] = {key: value}
-        else:
-            entries[key] = value
-        self._dirty.add((current, key))
+        self._put(self._holder.key, key, value)
 
     def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
         """Set all entries of ``dict_value``."""
@@ -152,7 +147,7 @@ class HeapMapState(MapState[Any, Any]):
 
     def remove(self, key: Any) -> None:
         """Remove ``key``; without entries the state is empty again."""
-        self._table.remove(self._holder.key, key)
+        self._remove(self._holder.key, key)
 
     def contains(self, key: Any) -> bool:
         """Say whether there is an entry under ``key``."""

@@ -100,7 +100,8 @@ class HeapMapTable(HeapTable):
     """A map per key, filed entry by entry: what one entry's change costs does not grow with the map.
 
     ``data`` maps the owner of a map (a key, or a key and namespace) to a dict that is never empty; ``dirty`` and deltas
-    have entry keys ``(owner, map key)``.
+    have entry keys ``(owner, map key)``. ``fresh`` has those of ``dirty`` that were not there at the last delta: one that is
+    removed again leaves no trace.
 
     >>> table = HeapMapTable("m", "MapState")
     >>> table.put("a", "x", 1)
@@ -109,9 +110,19 @@ class HeapMapTable(HeapTable):
     (False, None, True)
     >>> sorted(sum(table.collect_delta(GroupCache(1)).values(), []))
     [(('a', 'x'), 1), (('a', 'y'), None)]
+    >>> table.put("a", "z", 1)
+    >>> table.remove("a", "z"), table.remove("a", "x")
+    (True, True)
+    >>> table.collect_delta(GroupCache(1))
+    {0: [(('a', 'x'), TOMBSTONE)]}
     """
 
-    __slots__ = ()
+    __slots__ = ("fresh",)
+
+    def __init__(self, name: str, kind: str, namespaced: bool = False) -> None:
+        """Start empty."""
+        super().__init__(name, kind, namespaced)
+        self.fresh: set[tuple[Any, Any]] = set()
 
     def lookup(self, owner: Any, key: Any) -> Any:
         """Give the value of an entry, MISSING if there is none."""
@@ -120,12 +131,14 @@ class HeapMapTable(HeapTable):
 
     def put(self, owner: Any, key: Any, value: Any) -> None:
         """Set the value of an entry."""
+        entry = (owner, key)
         entries = self.data.get(owner)
         if entries is None:
-            self.data[owner] = {key: value}
-        else:
-            entries[key] = value
-        self.dirty.add((owner, key))
+            entries = self.data[owner] = {}
+        if key not in entries and entry not in self.dirty:
+            self.fresh.add(entry)
+        entries[key] = value
+        self.dirty.add(entry)
 
     def remove(self, owner: Any, key: Any) -> bool:
         """Remove an entry; say whether it was there."""
@@ -135,8 +148,15 @@ class HeapMapTable(HeapTable):
         del entries[key]
         if not entries:
             del self.data[owner]
-        self.dirty.add((owner, key))
+        self._removed((owner, key))
         return True
+
+    def _removed(self, entry: tuple[Any, Any]) -> None:
+        if entry in self.fresh:
+            self.fresh.remove(entry)
+            self.dirty.remove(entry)
+        else:
+            self.dirty.add(entry)
 
     def entries(self, owner: Any) -> Iterator[tuple[Any, Any]]:
         """Iterate over the entries of a map."""
@@ -145,7 +165,8 @@ class HeapMapTable(HeapTable):
     def clear(self, owner: Any) -> None:
         """Remove a map."""
         entries = self.data.pop(owner, _NOTHING)
-        self.dirty.update([(owner, key) for key in entries])
+        for key in entries:
+            self._removed((owner, key))
 
     def is_empty(self, owner: Any) -> bool:
         """Say whether a map has no entry."""
@@ -156,6 +177,7 @@ class HeapMapTable(HeapTable):
         get = self.data.get
         changed = [(entry, get(entry[0], _NOTHING).get(entry[1], TOMBSTONE)) for entry in self.dirty]
         self.dirty.clear()
+        self.fresh.clear()
         return self._by_group(changed, group_of)
 
     def snapshot_full(self, group_of: GroupCache) -> StateDelta:

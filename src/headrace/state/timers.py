@@ -125,11 +125,13 @@ class TimerQueue:
                 _, sequence, timer = heappop(heap)
             else:
                 return None
-            if live.get(timer) == sequence:
-                del live[timer]
+            found = live.pop(timer, None)
+            if found == sequence:
                 if sequence < self._mark:
                     self._removed.add(timer)
                 return timer
+            if found is not None:  # deleted and registered anew: that one waits in its own place
+                live[timer] = found
 
     def collect_delta(self) -> StateDelta:
         """Give what changed since the last delta, by key group, and start a new one.

@@ -46,8 +46,15 @@ def test_a_slow_epoch_is_answered_at_once():
 
 def test_the_overhead_is_not_blamed_on_the_records():
     rate = RateController(target=1.0, first=1000, maximum=10**6)
+    rate.observe(records=1000, seconds=1.0, busy=1.0)
     rate.observe(records=1000, seconds=0.6, busy=0.1)
     assert rate.limit == 5000, "half a second is left for what took a tenth"
+
+
+def test_the_start_of_processes_in_the_first_epoch_is_no_overhead_of_the_next():
+    rate = RateController(target=1.0, first=1000, maximum=10**6)
+    rate.observe(records=1000, seconds=3.0, busy=0.1)
+    assert rate.limit == 10_000
 
 
 def test_when_the_overhead_alone_is_too_much_some_work_is_done_all_the_same():

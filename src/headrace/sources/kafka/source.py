@@ -24,6 +24,7 @@ from headrace.sources.kafka.subscription import Subscription
 _LOG = logging.getLogger("headrace.kafka")
 _NO_GROUP = "headrace"
 _COMMIT_SECONDS = 0.5
+_COMMIT_STEP_SECONDS = 0.005
 
 _DEFAULTS = {
     "enable.auto.commit": False,
@@ -95,6 +96,7 @@ class KafkaPartitions(Source):
         self.produced_type = produced_type
         self.dead_letters, self.max_bytes = dead_letters, max_bytes
         self._client: Any = None
+        self._committing = False
         self._looked_at = float("-inf")
 
     def __getstate__(self) -> dict[str, Any]:
@@ -154,8 +156,12 @@ class KafkaPartitions(Source):
             return
         client = self._driver_client()
         try:
+            self._committing = True
             client.commit(offsets=offsets, asynchronous=True)
-            client.poll(_COMMIT_SECONDS if self.bounded else 0)
+            client.poll(0)
+            deadline = time.monotonic() + _COMMIT_SECONDS
+            while self.bounded and self._committing and time.monotonic() < deadline:
+                client.poll(_COMMIT_STEP_SECONDS)  # after the last commit the driver may end
         except confluent().KafkaException as error:
             _LOG.warning("Kafka: offsets of group %s could not be committed: %s", self.settings["group.id"], error)
 
@@ -168,8 +174,14 @@ class KafkaPartitions(Source):
     def _driver_client(self) -> Any:
         if self._client is None:
             # Bounds how long the end of the driver waits for a commit that no broker answers.
-            self._client = consumer({"session.timeout.ms": 6000, **self.settings})
+            self._client = consumer({"session.timeout.ms": 6000, **self.settings, "on_commit": self._committed})
         return self._client
+
+    def _committed(self, error: Any, offsets: list[Any]) -> None:
+        """Called by the client while it is polled."""
+        self._committing = False
+        if error is not None:
+            _LOG.warning("Kafka: offsets of group %s were not committed: %s", self.settings["group.id"], error)
 
 
 def _split_id(partition: Partition) -> str:
