@@ -39,8 +39,8 @@ class QuickDecoder(json.JSONDecoder):
 class QuickEncoder(json.JSONEncoder):
     """Encodes as the standard library does without options, and sooner.
 
-    >>> QuickEncoder().encode({"a": [1, 2.5, "\u00e9"]})
-    '{"a": [1, 2.5, "\\\\u00e9"]}'
+    >>> QuickEncoder().encode({"a": [1, 2.5, None]})
+    '{"a": [1, 2.5, null]}'
     """
 
     def __init__(self) -> None:
