@@ -10,8 +10,8 @@
 2. parquet: filter and map on columns from Parquet files to Parquet files, against plain PySpark.
 3. numbers: number sequence and generator into a filter, without a rate and with one of a million a second.
 
-Machines are noisy: read the ratios. Per second of CPU means processor time of all the engine's processes, the broker's not
-among them: other work on the machine disturbs that less.
+Machines are noisy: read the ratios. Per second of CPU (Kafka only) means processor time of all the engine's processes, the
+broker's not among them: other work on the machine disturbs that less.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-Rates = tuple[float, float]
-"""Per second, and per second of processor time."""
+Rates = tuple[float, ...]
+"""Per second; of Kafka also per second of processor time."""
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = Path(__file__).resolve().parent / "connectors"
 sys.path.insert(0, str(ROOT / "tests" / "connectors"))
@@ -194,8 +194,8 @@ def parquet(arguments: argparse.Namespace) -> None:
         run("parquet_job.py", "make", folder, str(arguments.rows))
         for _ in range(arguments.rounds):
             for name, engine in (("PySpark", "pyspark"), ("headrace", "columns"), ("headrace, row by row", "rows")):
-                seconds, busy = run("parquet_job.py", engine, folder, str(arguments.rows)).split()
-                note(rates, name, (arguments.rows / float(seconds), arguments.rows / float(busy)))
+                seconds = run("parquet_job.py", engine, folder, str(arguments.rows))
+                note(rates, name, (arguments.rows / float(seconds),))
     show("Parquet -> filter, map -> Parquet", rates, "rows/s", "PySpark")
 
 
@@ -203,8 +203,7 @@ def numbers(arguments: argparse.Namespace) -> None:
     rates: dict[str, Rates] = {}
     for _ in range(arguments.rounds):
         for name in ("sequence", "generator", "generator, 1,000,000/s"):
-            rate, busy = run("numbers_job.py", name, str(arguments.numbers)).split()
-            note(rates, name, (float(rate), float(busy)))
+            note(rates, name, (float(run("numbers_job.py", name, str(arguments.numbers))),))
     show("Numbers -> filter", rates, "records/s", None)
 
 
@@ -219,16 +218,21 @@ def run(*command: str) -> str:
 
 def note(rates: dict[str, Rates], name: str, measured: Rates) -> None:
     """Keeps the best of all rounds."""
-    print(f"{name}: {measured[0]:,.0f}, {measured[1]:,.0f} per second of CPU", file=sys.stderr, flush=True)
-    before = rates.get(name, (0.0, 0.0))
-    rates[name] = max(measured[0], before[0]), max(measured[1], before[1])
+    print(f"{name}: {', '.join(f'{rate:,.0f}' for rate in measured)}", file=sys.stderr, flush=True)
+    before = rates.get(name, measured)
+    rates[name] = tuple(map(max, measured, before))
 
 
 def show(title: str, rates: dict[str, Rates], unit: str, base: str | None) -> None:
-    print(f"\n| {title} | {unit} | of {base} | per second of CPU | of {base} |\n| --- | --: | --: | --: | --: |")
+    """Prints a table: what was measured, and what part of `base` it is."""
+    units = [unit, "per second of CPU"][: len(next(iter(rates.values())))]
+    heads = [head for unit in units for head in ([unit, f"of {base}"] if base else [unit])]
+    print(f"\n| {title} | {' | '.join(heads)} |\n| --- {'| --: ' * len(heads)}|")
     for name, measured in rates.items():
-        ratios = [f"{mine / its:.2f}" for mine, its in zip(measured, rates[base])] if base in rates else ["", ""]
-        print(f"| {name} | {measured[0]:,.0f} | {ratios[0]} | {measured[1]:,.0f} | {ratios[1]} |", flush=True)
+        cells = []
+        for number, rate in enumerate(measured):
+            cells += [f"{rate:,.0f}", f"{rate / rates[base][number]:.2f}"] if base else [f"{rate:,.0f}"]
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
 def main() -> None:

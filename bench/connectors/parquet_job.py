@@ -1,4 +1,4 @@
-"""Parquet -> filter, map -> Parquet: `python parquet_job.py make|pyspark|columns|rows FOLDER ROWS` prints seconds, and of CPU.
+"""Parquet -> filter, map -> Parquet: `python parquet_job.py make|pyspark|columns|rows FOLDER ROWS` prints seconds.
 
 All engines run on Spark with two cores, once on a small folder to warm up, then on the large one.
 """
@@ -87,26 +87,21 @@ def headrace_job(by_columns: bool) -> Any:
 def main(engine: str, folder: Path, rows: int) -> None:
     import pyarrow.parquet as pq
 
-    sys.path.insert(0, str(Path(__file__).parents[1]))
-    from connector_cost import Processor
-
-    processor = Processor()
-
     if engine == "make":
         return make(folder, rows)
     run = pyspark_job() if engine == "pyspark" else headrace_job(engine == "columns")
     target = folder / f"out-{engine}"
-    seconds = busy = 0.0
+    seconds = 0.0
     for name, total in (("warm", WARM_ROWS), ("large", rows)):
         shutil.rmtree(target, ignore_errors=True)
-        started, used = time.perf_counter(), processor.seconds()
+        started = time.perf_counter()
         run(str(folder / name), str(target))
-        seconds, busy = time.perf_counter() - started, processor.seconds() - used
+        seconds = time.perf_counter() - started
         parts = [pq.ParquetFile(path) for path in target.glob("part-*")]
         whole, rest = divmod(total, 1024)
         if sum(part.metadata.num_rows for part in parts) != whole * 768 + max(rest - 256, 0):
             raise RuntimeError("not all rows arrived")
-    print(seconds, busy)
+    print(seconds)
 
 
 if __name__ == "__main__":
