@@ -401,7 +401,15 @@ class Swallowing(ToldWhileCollecting):
         return value
 
 
-@pytest.mark.parametrize("function", [ToldWhileCollecting, Swallowing])
+class WithOwnSignals(ToldWhileCollecting):
+    """Event loops that handle signals take the descriptor for signals, and leave none."""
+
+    def open(self, runtime_context: Any) -> None:
+        signal.set_wakeup_fd(-1)
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM)).start()
+
+
+@pytest.mark.parametrize("function", [ToldWhileCollecting, Swallowing, WithOwnSignals])
 def test_a_call_to_end_that_is_swallowed_still_ends_the_slot_at_once(make_job, tmp_path, function):
     job = make_job(function(str(tmp_path / "closed")))
     assert job.lines(job.run()) == ["1", "2", "3"]

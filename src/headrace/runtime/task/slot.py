@@ -199,6 +199,8 @@ class Ending:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         signal.alarm(int(CLOSE_SECONDS))
         self._told = True
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._wake, b"\0")  # an event loop of the user's may have taken the descriptor for signals
         if self._working:
             raise SlotEnding
 
