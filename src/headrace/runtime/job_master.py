@@ -103,7 +103,7 @@ class JobMaster:
         self._error: HeadraceError | None = None
         self._cancelled = threading.Event()
         self._left_alone = False
-        self._stopped = False
+        self._stopped = self._restored = False
         self._claims = options.durability.claim and options.durability.periodic
         self._finished = threading.Event()
         self._lock = threading.Lock()
@@ -309,6 +309,7 @@ class JobMaster:
         self._ledger = Ledger(program.job_id, program.graph, program.plan, self._state_directory())
         self._ledger.restarts = self._restarts
         self._monitor.begin(program.graph, self._restarts)
+        self._restored = origin is not None
         if origin is not None:
             manifests.start(self._ledger, program.graph, program.plan, origin)
             self._checkpoints.statistics.restored()
@@ -363,6 +364,9 @@ class JobMaster:
             result = self._epoch(checkpoint, drain=request is not None and request.drain)
             if result is None:
                 return
+            if self._restored:
+                self._restored = False
+                manifests.check_inputs(self._program.graph, self._ledger.reports)
             seconds = time.monotonic() - started
             self._results.take(result.outputs)
             ended = time.monotonic()

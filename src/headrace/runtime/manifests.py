@@ -7,6 +7,7 @@ inherits: each new task reads the files of all old ones that had operators of it
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from headrace.graph.epoch_plan import EpochPlan
 from headrace.graph.job_graph import JobGraph
 from headrace.operators.source import SplitPosition
 from headrace.runtime.ledger import Ledger, TaskOwner
-from headrace.runtime.task.messages import Inheritance, OldSubtask, TaskAck
+from headrace.runtime.task.messages import Inheritance, OldSubtask, TaskAck, VertexReport
 from headrace.sinks.base import Handle
 from headrace.sources.base import Split
 from headrace.state.files import StateFile
@@ -28,6 +29,7 @@ __all__ = [
     "as_committable",
     "as_handle",
     "between_epochs",
+    "check_inputs",
     "file_entries",
     "files_by_owner",
     "key_groups_of",
@@ -182,6 +184,20 @@ def start(ledger: Ledger, graph: JobGraph, plan: EpochPlan, origin: Origin) -> N
             for subtask in range(group["parallelism"]):
                 inheritance[vertex, subtask] = Inheritance(old)
     ledger.start_from({}, inheritance, positions)
+
+
+def check_inputs(graph: JobGraph, reports: Mapping[TaskOwner, VertexReport]) -> None:
+    """After the first epoch: who saw the end of all its input in the life before can get no other input now."""
+    for vertex in graph.vertices.values():
+        if not all(reports[vertex.id, i].ended for i in range(vertex.parallelism)):
+            continue
+        for edge in graph.in_edges(vertex.id):
+            upstream = graph.vertices[edge.source]
+            if not all(reports[upstream.id, i].ended for i in range(upstream.parallelism)):
+                raise IncompatibleStateError(
+                    f"{vertex.name!r} had seen the end of all its input, and now gets input from {upstream.name!r}",
+                    remedy="start it without its state: give it another uid, and allow non-restored state.",
+                )
 
 
 def unpacked_positions(manifest: Manifest) -> dict[str, list[SplitPosition]]:

@@ -111,8 +111,7 @@ class Valve:
         for channel in self.marks:
             self.marks[channel] = facts["marks"].get(channel, self.current)
         self.idle = {c for c in facts["idle"] if c in self.marks}
-        edges = facts.get("ended_edges", ())
-        self.ended = {c for c in self.marks if c in facts["ended"] or c[0] in edges}
+        self.ended = {c for c in facts["ended"] if c in self.marks}
         for number, one in self._inputs.items():
             one.current, one.idle = facts["inputs"].get(number, (self.current, False))
 

@@ -19,6 +19,9 @@ from headrace.state.redistribution import redistribute
 
 __all__ = ["inherit", "merged_facts"]
 
+_ACTIVE = {"idle": False, "timed_out": False}
+"""Whoever is idle says so again: those behind are new, and have not heard it."""
+
 
 def inherit(inheritance: Inheritance, contexts: dict[str, OperatorContext], directory: str) -> None:
     """Fills the states of a task's operators; `directory` is where remote files are put."""
@@ -70,31 +73,32 @@ def merged_facts(facts: Sequence[dict[str, Any]], subtask: int, parallelism: int
         values = [one[name] for one in facts if name in one]
         if name in ("watermark", "operator_watermark"):
             merged[name] = min(values)
-        elif name in ("idle", "ended"):
+        elif name == "idle":
+            merged[name] = False
+        elif name == "ended":
             merged[name] = len(values) == len(facts) and all(values)
         elif name == "clock":
             merged[name] = max(values)
         elif name == "event_time":
-            merged[name] = min(values, key=lambda v: v["watermark"]) | {"idle": False, "timed_out": False}
+            merged[name] = min(values, key=lambda v: v["watermark"]) | _ACTIVE
         elif name == "valve":
             merged[name] = _merged_valves(values)
         elif name == "accumulators":
             mine = [v for old, one in enumerate(facts) if old % parallelism == subtask and (v := one.get(name))]
             merged[name] = _merged_accumulators(mine)
-        else:  # of one split, which only one subtask had
+        elif name.startswith("split:"):  # its event time; only one subtask had it
+            merged[name] = values[-1] | _ACTIVE
+        else:
             merged[name] = values[-1]
     return merged
 
 
 def _merged_valves(valves: list[dict[str, Any]]) -> dict[str, Any]:
-    """Channels are others now: all start where the slowest of the old subtasks was; an edge has ended if all of it had."""
-    channels = {channel for valve in valves for channel in valve["marks"]}
-    going = {channel[0] for valve in valves for channel in valve["marks"] if channel not in valve["ended"]}
+    """Channels are others now: all start where the slowest of the old subtasks was, and are told anew of idleness and the end."""
     return {
         "marks": {},
         "idle": set(),
         "ended": set(),
-        "ended_edges": {edge for edge, _ in channels} - going,
         "current": min(valve["current"] for valve in valves),
         "all_idle": False,
         "inputs": {},

@@ -207,7 +207,7 @@ class Ending:
     def accept(self, server: socket.socket) -> socket.socket:
         """Waits for a connection, or for the end."""
         while not self._told:
-            ready, _, _ = select.select([server, self._woken], [], [])
+            ready, _, _ = select.select([server.fileno(), self._woken], [], [])
             if self._woken in ready:
                 os.read(self._woken, 4096)
             elif not self._told:

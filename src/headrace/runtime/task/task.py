@@ -71,7 +71,7 @@ class Task:
                 context.restored_checkpoint = order.checkpoint.restored
         try:
             for vertex in self.vertices:
-                vertex.open()
+                vertex.open(inherited=task_order.inheritance is not None)
         except Exception:
             with contextlib.suppress(Exception):
                 self.close()

@@ -45,6 +45,7 @@ class VertexTask:
         self.subtask = subtask
         self.valve = Valve(channels)
         self.ended = False
+        self._ends_again = False
         self.closed = False
         self.operators: dict[int, Operator] = {}
         self.writers: list[EdgeWriter] = []
@@ -79,13 +80,17 @@ class VertexTask:
         self._meter.add_writer(node, tag, writer)
         self.attach(node, tag, writer)
 
-    def open(self) -> None:
-        """Restores the valve and opens the operators, the last of the chain first."""
+    def open(self, inherited: bool = False) -> None:
+        """Restores the valve and opens the operators, the last of the chain first.
+
+        `inherited`: the vertices behind this one may be new, or cut anew. One that has ended tells them once more.
+        """
         facts = self.head.context.facts
         if "valve" in facts:
             self.valve.restore(facts["valve"])
             self.head.watermark = self.valve.current
         self.ended = facts.get("ended", False)
+        self._ends_again = inherited and self.ended
         clock = self.head.context.clock
         if isinstance(clock, ManualClock) and "clock" in facts:
             clock.set(max(clock.now(), facts["clock"]))
@@ -106,6 +111,7 @@ class VertexTask:
         assert isinstance(self.head, SourceOperator)
         started = time.perf_counter()
         self._meter.begin_epoch()
+        self._end_again()
         if not self.ended:
             before = self.head.records
             self.head.assign(list(positions))
@@ -123,6 +129,7 @@ class VertexTask:
         """Any other vertex's epoch: merges the channels and processes them."""
         started = time.perf_counter()
         self._meter.begin_epoch()
+        self._end_again()
         self._records_in = 0
         if not self.ended:
             self.tick()
@@ -186,13 +193,20 @@ class VertexTask:
         self._keep_facts()
         self.close()
 
+    def _end_again(self) -> None:
+        if self._ends_again:
+            self._ends_again = False
+            for writer in self.writers:
+                writer.process_watermark(MAX_WATERMARK)
+                writer.end()
+
     def _keep_facts(self) -> None:
         facts, clock = self.head.context.facts, self.head.context.clock
         facts["valve"] = self.valve.snapshot()
         if isinstance(clock, ManualClock):
             facts["clock"] = clock.now()
-        facts["ended"] = self.ended
-        for operator in self.operators.values():
+        for operator in self.operators.values():  # each of them may be the head of a vertex in another life
+            operator.context.facts["ended"] = self.ended
             operator.context.facts["operator_watermark"] = operator.watermark
         accumulators = self.head.context.accumulators.accumulators
         if accumulators and self._accumulated != (packed := cloudpickle.dumps(accumulators)):
