@@ -1,10 +1,11 @@
-"""A job that a test kills: `python counting_job.py SERVERS IN OUT DIRECTORY`. Started again, it goes on.
+"""A job that a test kills: `python counting_job.py SERVERS IN OUT DIRECTORY [SETTINGS]`. Started again, it goes on.
 
 Counts the messages of each key in state and writes each count to Kafka, exactly once.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Any
 
@@ -31,7 +32,7 @@ class Count(KeyedProcessFunction):
         yield f"{value} {count}"
 
 
-def main(servers: str, source: str, target: str, directory: str) -> None:
+def main(servers: str, source: str, target: str, directory: str, settings: str = "{}") -> None:
     configuration = Configuration.from_dict(
         {
             "headrace.job.id": "counting",
@@ -41,6 +42,7 @@ def main(servers: str, source: str, target: str, directory: str) -> None:
             "headrace.state.directory": f"{directory}/state",
             "spark.master": "local[2,4]",
             "spark.ui.enabled": "false",
+            **json.loads(settings),
         }
     )
     env = StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(2)
