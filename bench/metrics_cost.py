@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """What metrics cost: one workload (W9 of the comparison: numbers, keyed running sums) with and without them, in turn.
 
-    python bench/metrics_cost.py [--records 1000000] [--rounds 3] [--with src] [--without other/src]
+    python bench/metrics_cost.py [--records 1000000] [--rounds 3] [--beside] [--with src] [--without other/src]
 
 Without `--without`, the other tree is a copy of the first in which nothing is measured: no clock is read for operators, no
 key is sampled, no process asked, and the driver drops what the tasks report.
+
+With `--beside` both run at the same time, each on a core of its own, in turn on the one and the other, on the local executor:
+what slows the machine down then slows both down, and the ratio of their processor times scatters little.
 
 Every run is a process of its own, that runs n/10 and then n records; what is compared is the difference of both, so that starting
 up cancels out: records per second, and records per second of processor time of driver and workers, which other work on the
@@ -25,6 +28,7 @@ import time
 from pathlib import Path
 
 CHILD = "--run"
+ON_ONE_CORE = "HEADRACE_COST_CORE"
 # What is taken out of a tree, file by file: (text, what stands there instead). A text that is not there is an error.
 TAKEN_OUT = {
     "operators/output.py": [
@@ -88,7 +92,10 @@ def job(records: int) -> tuple[float, float]:
         def close(self):
             Path(folder, str(os.getpid())).write_text(str(time.process_time()))
 
-    env = StreamExecutionEnvironment.get_execution_environment(Configuration()).set_parallelism(2)
+    configuration = Configuration()
+    if ON_ONE_CORE in os.environ:
+        configuration.set_string("headrace.executor", "local")
+    env = StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(2)
     triple = Types.TUPLE([Types.LONG(), Types.LONG(), Types.LONG()])
     source = NumberSequenceSource(0, records - 1)
     numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
@@ -97,23 +104,40 @@ def job(records: int) -> tuple[float, float]:
     began, used = time.perf_counter(), time.process_time()
     env.execute("W9")
     seconds, driver = time.perf_counter() - began, time.process_time() - used
+    if ON_ONE_CORE in os.environ:
+        return seconds, driver
     return seconds, driver + sum(float(path.read_text()) for path in Path(folder).iterdir())
 
 
 def child(records: int) -> None:
+    if ON_ONE_CORE in os.environ:
+        os.sched_setaffinity(0, {int(os.environ[ON_ONE_CORE])})
     job(1000)
     small, large = job(records // 10), job(records)
     number = records - records // 10
     print(json.dumps([number / (after - before) for before, after in zip(small, large)]))
 
 
-def rates(tree: str, records: int) -> list[float]:
+def started(tree: str, records: int, core: int | None = None) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": os.path.abspath(tree)}
+    if core is not None:
+        environment[ON_ONE_CORE] = str(core)
     command = [sys.executable, __file__, CHILD, str(records)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(done.stderr)
-    return json.loads(done.stdout.splitlines()[-1])
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def rates(process: subprocess.Popen[str]) -> list[float]:
+    said, errors = process.communicate()
+    if process.returncode:
+        raise SystemExit(errors)
+    return json.loads(said.splitlines()[-1])
+
+
+def measured(trees: list[str], records: int, beside: bool) -> dict[str, list[float]]:
+    if not beside:
+        return {one: rates(started(one, records)) for one in trees}
+    running = {one: started(one, records, core) for core, one in enumerate(trees)}
+    return {one: rates(process) for one, process in running.items()}
 
 
 def main() -> None:
@@ -122,19 +146,22 @@ def main() -> None:
     parser.add_argument("--with", dest="tree", default="src")
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--beside", action="store_true")
     a = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="headrace-cost-") as folder:
-        compare(a.without or without_metrics(a.tree, folder), a.tree, a.records, a.rounds)
+        compare(a.without or without_metrics(a.tree, folder), a.tree, a.records, a.rounds, a.beside)
 
 
-def compare(without: str, tree: str, records: int, rounds: int) -> None:
+def compare(without: str, tree: str, records: int, rounds: int, beside: bool) -> None:
     ratios: list[list[float]] = []
+    best = {without: 0.0, tree: 0.0}
     for number in range(rounds):
         trees = [without, tree] if number % 2 == 0 else [tree, without]
-        found = {one: rates(one, records) for one in trees}
+        found = measured(trees, records, beside)
         if min(*found[without], *found[tree]) <= 0:
             print("a round of no use: the small run took longer than the large one; raise --records", flush=True)
             continue
+        best = {one: max(best[one], found[one][1]) for one in best}
         ratios.append([new / old for old, new in zip(found[without], found[tree])])
         shown = [
             f"without {found[without][i]:>9,.0f}  with {found[tree][i]:>9,.0f}  {ratios[-1][i]:.3f}" for i in (0, 1)
@@ -144,6 +171,7 @@ def compare(without: str, tree: str, records: int, rounds: int) -> None:
         raise SystemExit("no round was of use")
     clock, processor = (statistics.median(r[i] for r in ratios) for i in (0, 1))
     print(f"medians of {len(ratios)} ratios: {clock:.3f} per second, {processor:.3f} per processor second")
+    print(f"best per processor second: without {best[without]:,.0f}, with {best[tree]:,.0f}: {best[tree] / best[without]:.3f}")
 
 
 if __name__ == "__main__":
