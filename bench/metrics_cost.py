@@ -171,7 +171,9 @@ def compare(without: str, tree: str, records: int, rounds: int, beside: bool) ->
         raise SystemExit("no round was of use")
     clock, processor = (statistics.median(r[i] for r in ratios) for i in (0, 1))
     print(f"medians of {len(ratios)} ratios: {clock:.3f} per second, {processor:.3f} per processor second")
-    print(f"best per processor second: without {best[without]:,.0f}, with {best[tree]:,.0f}: {best[tree] / best[without]:.3f}")
+    print(
+        f"best per processor second: without {best[without]:,.0f}, with {best[tree]:,.0f}: {best[tree] / best[without]:.3f}"
+    )
 
 
 if __name__ == "__main__":
