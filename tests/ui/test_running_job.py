@@ -101,7 +101,7 @@ def test_a_flame_graph_shows_where_the_functions_spend_their_time(shop, page_of,
     try:
         page = open_page(page_of(job))
         counting = vertex(page, "count orders")
-        expect(counting).to_have_attribute("data-load", "busy", timeout=20_000)  # a graph of before would be kept a while
+        expect(counting).to_have_attribute("data-load", "busy", timeout=20_000)  # what was before is kept a while
         counting.click()
         drawer = page.get_by_role("region", name="Vertex count orders")
         drawer.get_by_role("tab", name="Flame graph").click()
