@@ -80,10 +80,10 @@ class FlameGraphs:
                     sampling.ended.set()
 
     def of(self, vertex: str, timeout: float) -> dict[str, Any]:
-        """The flame graph of a vertex; samples it first if there is none of the last seconds, for at most `timeout`."""
+        """The flame graph of a vertex; samples it first if nothing was seen in the last seconds, for at most `timeout`."""
         with self._lock:
             known = self._done.get(vertex)
-            if known is not None and self._now() - known[0] < _FRESH_SECONDS:
+            if known is not None and known[1] and self._now() - known[0] < _FRESH_SECONDS:
                 return tree(known[1])
             sampling = self._running.setdefault(vertex, _Sampling(self._now() + _SAMPLE_SECONDS))
         sampling.ended.wait(timeout)

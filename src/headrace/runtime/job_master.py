@@ -53,6 +53,7 @@ from headrace.runtime.task.messages import CheckpointOrder, EpochOrder, TaskAck
 from headrace.runtime.task.state_folder import StateFolder
 
 _EXIT_SECONDS = 15.0
+_WAIT_SECONDS = 0.01
 _CANCEL_GRACE_SECONDS = 1.0
 """For the epoch that runs when the job is cancelled: most end in time, and then no task is torn away."""
 _EXIT_GRACE_SECONDS = 4.0
@@ -148,9 +149,10 @@ class JobMaster:
     def wait(self, timeout: float | None = None) -> JobExecutionResult:
         """The job's result when it has ended; raises what made it fail."""
         deadline = None if timeout is None else time.monotonic() + timeout
-        while not self._finished.wait(0.2):
+        while not self._finished.is_set():
             if deadline is not None and time.monotonic() >= deadline:
                 raise TimeoutError(f"job {self.job_id} has not ended within {timeout} s")
+            time.sleep(_WAIT_SECONDS)  # Ctrl-C in the midst of a wait for an event could leave the event's lock taken
         if self._error is not None:
             raise self._error.with_traceback(None)
         if self._status is JobStatus.CANCELED:
