@@ -93,6 +93,8 @@ class DiskTimerQueue(TimerQueue):
         number = self._number(timer)
         if number is not None:
             self._unfile([(timer, number)])
+            if self._horizon == (timestamp, number):
+                self._horizon = self._first_on_disk()
             if number < self._mark:
                 self._removed.add(timer)
 
@@ -180,9 +182,12 @@ class DiskTimerQueue(TimerQueue):
         for timer, number in run:
             heappush(self._heap, (timer[0], number, timer))
         if len(found) > _REFILL:
-            _, time, number = _INDEX.unpack(found[-1][0])
-            self._horizon = (time - _OFFSET, number)
+            self._horizon = _place(found[-1][0])
         self._unfile(run)
+
+    def _first_on_disk(self) -> tuple[int, int] | None:
+        first = next(iter(self._store.scan(_PREFIX.pack(self._index))), None)
+        return None if first is None else _place(first[0])
 
     def _at(self, time: int, number: int) -> bytes:
         # Flink's times have 64 bits. Greater ones, which nothing reaches, come last in any order.
@@ -247,3 +252,9 @@ class _TimerSnapshot(Mapping[int, Iterator[tuple[Timer, int]]]):
 
     def __len__(self) -> int:
         return len(self._groups)
+
+
+def _place(where: bytes) -> tuple[int, int]:
+    """The time and the number in a key of the index."""
+    _, time, number = _INDEX.unpack(where)
+    return time - _OFFSET, number

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from headrace.state.disk_file import DiskFile
@@ -192,6 +192,15 @@ def merged(files):
 @pytest.mark.parametrize("kind", sorted(MAKERS))
 @settings(max_examples=150, deadline=None)
 @given(plan=operations)
+@example(
+    plan=[
+        ("register", (0, "a", None)),
+        ("register", (0, 3, None)),
+        ("register", (1, "a", None)),
+        ("pop", 0),
+        ("delete", (0, 3, None)),
+    ]
+)
 def test_timers_agree_with_a_sorted_list(kind, plan):
     new_queue = MAKERS[kind]
     queue, oracle, files = new_queue(), Oracle(), []
