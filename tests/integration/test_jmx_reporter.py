@@ -50,12 +50,6 @@ def opened(jvm, monkeypatch):
         reporter.close()
 
 
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
-
-
 class BeanReader:
     """Reads MBeans over a JMX connection of its own, as JConsole does."""
 
@@ -106,7 +100,7 @@ def samples(number):
     ]
 
 
-def test_metrics_are_mbeans_with_flinks_names(jvm, opened):
+def test_metrics_are_mbeans_with_flinks_names(jvm, opened, free_port):
     port = free_port()
     plan = opened(port=f"{port}-{port + 50}")
     assert plan.reporter.port in range(port, port + 51)
@@ -134,7 +128,7 @@ def test_metrics_are_mbeans_with_flinks_names(jvm, opened):
     }
 
 
-def test_a_second_reporter_takes_the_next_port_and_both_are_gone_in_the_end(jvm, opened):
+def test_a_second_reporter_takes_the_next_port_and_both_are_gone_in_the_end(jvm, opened, free_port):
     port = free_port()
     first = opened(port=str(port))
     second = opened(port=f"{port}-{port + 50}")
@@ -152,7 +146,7 @@ def test_a_second_reporter_takes_the_next_port_and_both_are_gone_in_the_end(jvm,
     opened(port=str(port))
 
 
-def test_it_listens_on_this_machine_only_and_says_what_is_wrong(opened, monkeypatch):
+def test_it_listens_on_this_machine_only_and_says_what_is_wrong(opened, monkeypatch, free_port):
     port = opened(port=str(free_port())).reporter.port
     listening = {one.laddr.ip for one in psutil.net_connections() if one.status == "LISTEN" and one.laddr.port == port}
     assert listening in ({"127.0.0.1"}, {"::ffff:127.0.0.1"})
@@ -163,7 +157,7 @@ def test_it_listens_on_this_machine_only_and_says_what_is_wrong(opened, monkeypa
         opened()
 
 
-def test_the_metrics_of_a_running_job_are_read_from_another_jvm(jvm, make_env):
+def test_the_metrics_of_a_running_job_are_read_from_another_jvm(jvm, make_env, free_port):
     port = free_port()
     env = make_env(
         metrics__reporter__beans__factory__class="org.apache.flink.metrics.jmx.JMXReporterFactory",

@@ -1,7 +1,6 @@
 """A real Prometheus scrapes a job on Spark; every query of the Grafana dashboard finds something there."""
 
 import json
-import socket
 import subprocess
 import time
 import urllib.error
@@ -30,14 +29,8 @@ class Stamps(TimestampAssigner):
         return value
 
 
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
-
-
 @pytest.fixture
-def prometheus(tmp_path):
+def prometheus(tmp_path, free_port):
     """Starts a Prometheus that scrapes a port: gives a function that asks its API."""
     started = []
 
@@ -83,7 +76,7 @@ def eventually(look, what, seconds=60):
     raise AssertionError(f"{what}: nothing was seen within {seconds} s")
 
 
-def test_a_prometheus_scrapes_a_job_and_the_dashboard_shows_it(make_env, prometheus, tmp_path):
+def test_a_prometheus_scrapes_a_job_and_the_dashboard_shows_it(make_env, prometheus, tmp_path, free_port):
     port = free_port()
     env = make_env(
         metrics__reporter__prom__factory__class="org.apache.flink.metrics.prometheus.PrometheusReporterFactory",

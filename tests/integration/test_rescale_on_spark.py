@@ -12,6 +12,7 @@ from headrace.datastream.connectors.number_seq import NumberSequenceSource
 
 pytestmark = pytest.mark.spark
 LAST = 1000
+PAIR = Types.TUPLE([Types.LONG(), Types.INT()])
 
 
 class Slow(MapFunction):
@@ -28,12 +29,7 @@ def test_the_stages_follow_the_parallelism(make_env):
     numbers = env.from_source(NumberSequenceSource(1, LAST), WatermarkStrategy.no_watermarks(), "numbers").uid(
         "numbers"
     )
-    rows = (
-        numbers.rebalance()
-        .map(Slow(), Types.TUPLE([Types.LONG(), Types.INT()]))
-        .uid("slow")
-        .execute_and_collect("rescaled")
-    )
+    rows = numbers.rebalance().map(Slow(), PAIR).uid("slow").execute_and_collect("rescaled")
     seen = [next(rows) for _ in range(50)]
     rows._job.rescale(2)
     seen += list(rows)
@@ -41,3 +37,19 @@ def test_the_stages_follow_the_parallelism(make_env):
     assert {index for _, index in seen} == {0, 1}
     assert {index for _, index in seen[:50]} == {0}
     assert {index for _, index in seen[-50:]} == {0, 1}
+
+
+def test_a_job_whose_input_has_ended_in_part_goes_on_and_ends(make_env):
+    """The source of the part is chained with its map before, and is not any more: the map must still hear of the end."""
+    env = make_env(1, headrace__epoch__first_records=100, headrace__epoch__bounded_target_ms=100)
+    ended = env.from_collection([-3, -2, -1], Types.LONG()).uid("ended").map(lambda v: (v, 0), PAIR).uid("same")
+    numbers = env.from_source(NumberSequenceSource(1, LAST), WatermarkStrategy.no_watermarks(), "numbers").uid(
+        "numbers"
+    )
+    going = numbers.map(Slow(), PAIR).uid("slow")
+    rows = ended.union(going).key_by(lambda row: row[0] % 5).map(lambda row: row[0], Types.LONG()).uid("values")
+    results = rows.execute_and_collect("ended in part")
+    seen = [next(results) for _ in range(50)]
+    results._job.rescale(2)
+    seen += list(results)
+    assert sorted(seen) == [-3, -2, -1, *range(1, LAST + 1)]

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import re
-import socket
 from pathlib import Path
 
 import pytest
 from service_kit import Client, wait_for
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.mark.parametrize("executor", ["local", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.long])])
-def test_a_program_serves_its_own_job(start_script, tmp_path, executor):
+def test_a_program_serves_its_own_job(start_script, tmp_path, executor, free_port):
     port = free_port()
     program = tmp_path / "job.py"
     program.write_text(f'''

@@ -132,13 +132,15 @@ class HeapMapTable(HeapTable):
     def put(self, owner: Any, key: Any, value: Any) -> None:
         """Set the value of an entry."""
         entry = (owner, key)
+        changed = entry in self.dirty  # first of all: a key without a hash is refused before anything is there for it
         entries = self.data.get(owner)
         if entries is None:
             entries = self.data[owner] = {}
-        if key not in entries and entry not in self.dirty:
-            self.fresh.add(entry)
+        if not changed:
+            if key not in entries:
+                self.fresh.add(entry)
+            self.dirty.add(entry)
         entries[key] = value
-        self.dirty.add(entry)
 
     def remove(self, owner: Any, key: Any) -> bool:
         """Remove an entry; say whether it was there."""

@@ -11,7 +11,9 @@ from headrace.state.descriptors import (
     ReducingStateDescriptor,
     ValueStateDescriptor,
 )
+from headrace.state.heap_table import HeapMapTable
 from headrace.state.interfaces import AggregatingState, ListState, MapState, ReducingState, ValueState
+from headrace.state.key_groups import GroupCache
 from headrace.state.opaque_key import OpaqueKey
 from headrace.state.tombstone import TOMBSTONE
 
@@ -335,3 +337,25 @@ def test_timers_are_filed_with_the_backend(backend, new_backend):
 def test_timer_names_are_reserved(backend):
     with pytest.raises(StateError, match="must not start with"):
         backend.get_state(ValueStateDescriptor("_timer_state/event", None))
+
+
+def test_a_map_key_without_a_hash_leaves_nothing_behind():
+    table = HeapMapTable("m", "MapState")
+    with pytest.raises(TypeError, match="unhashable"):
+        table.put("a", [1], 1)
+    assert table.is_empty("a")
+    assert table.collect_delta(GroupCache(1)) == {}
+
+
+def test_a_map_entry_that_comes_and_goes_between_two_deltas_leaves_no_trace_but_a_filed_one_does():
+    table = HeapMapTable("m", "MapState")
+    table.put("a", "filed", 1)
+    table.collect_delta(GroupCache(1))
+    for key in ("filed", "new"):
+        table.put("a", key, 2)
+        table.remove("a", key)
+        table.put("a", key, 3)
+        table.remove("a", key)
+    table.put("b", "cleared", 1)
+    table.clear("b")
+    assert table.collect_delta(GroupCache(1)) == {0: [(("a", "filed"), TOMBSTONE)]}
