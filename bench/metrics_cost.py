@@ -9,6 +9,9 @@ key is sampled, no process asked, and the driver drops what the tasks report.
 With `--beside` both run at the same time, each on a core of its own, in turn on the one and the other, on the local executor:
 what slows the machine down then slows both down, and the ratio of their processor times scatters little.
 
+With `--instructions` nothing is timed: valgrind counts what the processor executes, on the local executor, for n and n/10 records.
+That scatters by less than a percent on any machine, and takes some minutes for 200,000 records.
+
 Every run is a process of its own, that runs n/10 and then n records; what is compared is the difference of both, so that starting
 up cancels out: records per second, and records per second of processor time of driver and workers, which other work on the
 machine disturbs less. The trees take turns; a ratio is that of neighbours.
@@ -27,7 +30,7 @@ import tempfile
 import time
 from pathlib import Path
 
-CHILD = "--run"
+CHILD, ONCE = "--run", "--once"
 ON_ONE_CORE = "HEADRACE_COST_CORE"
 # What is taken out of a tree, file by file: (text, what stands there instead). A text that is not there is an error.
 TAKEN_OUT = {
@@ -147,9 +150,28 @@ def main() -> None:
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--beside", action="store_true")
+    parser.add_argument("--instructions", action="store_true", help="needs valgrind")
     a = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="headrace-cost-") as folder:
-        compare(a.without or without_metrics(a.tree, folder), a.tree, a.records, a.rounds, a.beside)
+        without = a.without or without_metrics(a.tree, folder)
+        if a.instructions:
+            old, new = instructions(without, a.records), instructions(a.tree, a.records)
+            print(f"instructions: without {old:,}, with {new:,}: {new / old:.3f}")
+        else:
+            compare(without, a.tree, a.records, a.rounds, a.beside)
+
+
+def instructions(tree: str, records: int) -> int:
+    """What the records of a run take, counted by valgrind: those of the start cancel out."""
+    counter = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+    environment = {**os.environ, "PYTHONPATH": os.path.abspath(tree), "PYTHONHASHSEED": "0", ON_ONE_CORE: "0"}
+    counts = []
+    for number in (1000, records // 10, records):  # the first one compiles
+        command = [*counter, sys.executable, __file__, ONCE, str(number)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        (line,) = [line for line in done.stderr.splitlines() if "refs:" in line]
+        counts.append(int(line.rpartition(":")[2].replace(",", "")))
+    return counts[2] - counts[1]
 
 
 def compare(without: str, tree: str, records: int, rounds: int, beside: bool) -> None:
@@ -179,5 +201,7 @@ def compare(without: str, tree: str, records: int, rounds: int, beside: bool) ->
 if __name__ == "__main__":
     if CHILD in sys.argv:
         child(int(sys.argv[2]))
+    elif ONCE in sys.argv:
+        job(int(sys.argv[2]))
     else:
         main()

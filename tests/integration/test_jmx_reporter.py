@@ -10,6 +10,7 @@ import pytest
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
+from pyspark.errors.exceptions.captured import install_exception_handler
 
 from headrace.common import WatermarkStrategy
 from headrace.common.errors import ConfigurationError, JobExecutionError
@@ -24,10 +25,16 @@ OPERATORS = "org.apache.flink.taskmanager.job.task.operator"
 
 
 @pytest.fixture(scope="module")
-def jvm():
-    """A JVM with py4j, as Spark's driver has one, but without Spark."""
-    (jar,) = (Path(pyspark.__file__).parent / "jars").glob("py4j-*.jar")
-    gateway = JavaGateway(gateway_parameters=GatewayParameters(port=launch_gateway(jarpath=str(jar), die_on_exit=True)))
+def jvm(spark):
+    """A JVM as Spark's driver has one, in which no Spark runs.
+
+    It knows the classes of Spark: in a process that has used Spark's SQL, py4j looks for them at every exception of Java.
+    """
+    install_exception_handler()
+    jars = Path(pyspark.__file__).parent / "jars"
+    (jar,) = jars.glob("py4j-*.jar")
+    port = launch_gateway(jarpath=str(jar), classpath=f"{jars}/*", die_on_exit=True)
+    gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port))
     yield gateway
     gateway.shutdown()
 

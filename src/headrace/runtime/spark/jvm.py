@@ -6,6 +6,7 @@ Elsewhere (YARN, Kubernetes, a configured Spark installation) PySpark's own way 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import shutil
@@ -24,6 +25,8 @@ from headrace.runtime.spark.java import java_command, opened_modules
 from headrace.runtime.spark.settings import is_local, log_configuration
 
 _EXIT_SECONDS = 10.0
+_DAEMON_SECONDS = 1
+_PYTHON_DAEMON = "pyspark.daemon"
 _SMALL_HEAP = ("m", "1g", "2g")
 _OTHERS_BUSINESS = ("SPARK_HOME", "SPARK_CONF_DIR", "SPARK_SUBMIT_OPTS", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT")
 _LAUNCHER_KEYS = (
@@ -119,9 +122,25 @@ def end_jvm(gateway: Any) -> None:
     process = getattr(gateway, "proc", None)
     if process is None:
         return
+    with contextlib.suppress(Exception):  # the JVM may be gone
+        _end_python_daemons(gateway)
     gateway._gateway_client.is_connected = False  # what is garbage from now on need not be told to the JVM
     try:
         process.stdin.close()
         process.wait(_EXIT_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
         process.kill()
+
+
+def _end_python_daemons(gateway: Any) -> None:
+    """Ends Spark's Python workers while the JVM still listens to them: a worker that outlives it reports a broken pipe."""
+    java = gateway.jvm.java
+    # py4j cannot call a method of a stream by name, because the JDK's class of it is not public.
+    nothing = gateway.new_array(java.lang.Object, 0)
+    listed = java.lang.Class.forName("java.util.stream.Stream").getMethod(
+        "toArray", gateway.new_array(java.lang.Class, 0)
+    )
+    for child in listed.invoke(java.lang.ProcessHandle.current().children(), nothing):
+        if _PYTHON_DAEMON in child.info().commandLine().orElse(""):
+            child.destroy()
+            child.onExit().get(_DAEMON_SECONDS, java.util.concurrent.TimeUnit.SECONDS)
