@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What metrics cost: one workload (W9 of the comparison: numbers, keyed running sums) with and without them, in turn.
 
-    python bench/metrics_cost.py [--records 1000000] [--rounds 3] [--beside] [--with src] [--without other/src]
+    python bench/metrics_cost.py [--records 1000000] [--rounds 3] [--beside | --instructions] [--with src] [--without other/src]
 
 Without `--without`, the other tree is a copy of the first in which nothing is measured: no clock is read for operators, no
 key is sampled, no process asked, and the driver drops what the tasks report.
@@ -9,8 +9,8 @@ key is sampled, no process asked, and the driver drops what the tasks report.
 With `--beside` both run at the same time, each on a core of its own, in turn on the one and the other, on the local executor:
 what slows the machine down then slows both down, and the ratio of their processor times scatters little.
 
-With `--instructions` nothing is timed: valgrind counts what the processor executes, on the local executor, for n and n/10 records.
-That scatters by less than a percent on any machine, and takes some minutes for 200,000 records.
+With `--instructions` nothing is timed: valgrind counts what the processor executes, on the local executor, for n and n/10
+records. That scatters by less than a percent on any machine, and takes some minutes for 200,000 records.
 
 Every run is a process of its own, that runs n/10 and then n records; what is compared is the difference of both, so that starting
 up cancels out: records per second, and records per second of processor time of driver and workers, which other work on the
