@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from queue import Empty, Queue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from headrace.common.errors import JobExecutionError
@@ -28,7 +28,7 @@ class DriverResults:
         self._progress = progress
         self._hold = hold
         self._held: list[tuple[str, list[Any]]] = []
-        self._queues: dict[str, Queue[Any]] = {}
+        self._queues: dict[str, SimpleQueue[Any]] = {}
         self.uncollected = 0
         """Records that were released and that nobody has taken yet."""
         self._ended = False
@@ -92,11 +92,11 @@ class DriverResults:
                 self.uncollected -= len(batch)
             yield from batch
 
-    def _queue(self, collect_id: str) -> Queue[Any]:
+    def _queue(self, collect_id: str) -> SimpleQueue[Any]:
         with self._lock:
             queue = self._queues.get(collect_id)
             if queue is None:
-                queue = self._queues[collect_id] = Queue()
+                queue = self._queues[collect_id] = SimpleQueue()
                 if self._ended:
                     queue.put(_DONE)
             return queue
