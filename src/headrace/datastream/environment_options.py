@@ -21,6 +21,7 @@ from headrace.datastream.execution_mode import RuntimeExecutionMode
 from headrace.datastream.operator_handle import PARALLELISM_DEFAULT
 from headrace.datastream.slot_sharing_group import SlotSharingGroup
 from headrace.datastream.without_effect import warn_without_effect
+from headrace.runtime.options import PYTHON_EXECUTABLE
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -234,7 +235,7 @@ class EnvironmentOptions(NoJava):
         >>> env.add_python_archive("/data/my_venv.tar.gz", "venv")
         >>> env.set_python_executable("venv/bin/python")
         """
-        self._configuration.set(options.PYTHON_EXECUTABLE, python_exec)
+        self._configuration.set(PYTHON_EXECUTABLE, python_exec)
 
     def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
         """Make a file available to functions under ``name``."""

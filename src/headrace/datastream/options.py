@@ -41,7 +41,6 @@ CACHED_FILES = _key("pipeline.cached-files").list_type().default_value([])
 PYTHON_FILES = _key("python.files").string_type().default_value("")
 PYTHON_REQUIREMENTS = _key("python.requirements").string_type().no_default_value()
 PYTHON_ARCHIVES = _key("python.archives").string_type().default_value("")
-PYTHON_EXECUTABLE = _key("python.executable").string_type().no_default_value()
 
 
 def value_of(configuration: Configuration, option: ConfigOption[T]) -> T:

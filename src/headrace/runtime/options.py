@@ -19,7 +19,7 @@ _JOB_PARAMETERS = ConfigOptions.key("pipeline.global-job-parameters").map_type()
 _LATENCY_INTERVAL = ConfigOptions.key("metrics.latency.interval").duration_type().no_default_value()
 _LONGEST_LIMIT = 7 * 24 * 3600.0
 _GRANULARITIES = ("single", "operator", "subtask")
-_PYTHON_EXECUTABLE = ConfigOptions.key("python.executable").string_type().no_default_value()
+PYTHON_EXECUTABLE = ConfigOptions.key("python.executable").string_type().no_default_value()
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def read_options(configuration: Configuration) -> RuntimeOptions:
         rescale_file=configuration.get(keys.RESCALE_FILE),
         testing_clock=configuration.get(keys.TESTING_CLOCK),
         durability=read_durability(configuration),
-        python=configuration.get(_PYTHON_EXECUTABLE),
+        python=configuration.get(PYTHON_EXECUTABLE),
         spark={k: str(v) for k, v in configuration.to_dict().items() if k.startswith("spark.")},
         job_parameters=configuration.get(_JOB_PARAMETERS) or {},
         configuration={key: str(value) for key, value in configuration.to_dict().items()},
