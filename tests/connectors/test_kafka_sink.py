@@ -30,6 +30,8 @@ from headrace.datastream.connectors.kafka import (
     Semantic,
 )
 from headrace.sinks.base import EpochEnd, Handle, StagedOutputLostError, WriterContext
+from headrace.sinks.kafka import committer
+from headrace.sinks.kafka.sending import Sender
 
 if TYPE_CHECKING:
     from kafka_kit.broker import Broker
@@ -118,6 +120,42 @@ def test_a_commit_that_was_cut_off_is_settled_by_the_next_driver(broker: Broker,
         channel.sender.producer.commit_transaction(10)
     assert texts(broker, topic) == ["a", "b"]
     task.committer.close()
+
+
+def test_a_broker_that_goes_away_within_a_commit_holds_nothing_up(broker: Broker, monkeypatch, tmp_path: Path) -> None:
+    """Between the messages and the number of the handle: there librdkafka waits for ever."""
+    topic = broker.topic()
+    task = Task(to_topic(broker, topic).build(), tmp_path)
+    commit_until_it_works(task, *task.epoch(["a"], 1))
+    (handle,) = task.epoch(["b"], 2)
+    flush = Sender.flush
+
+    def flush_and_lose_the_broker(sender: Sender) -> None:
+        flush(sender)
+        broker.stop(kill=True)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Sender, "flush", flush_and_lose_the_broker)
+        patch.setattr(committer, "_SECONDS", 2.0)
+        with pytest.raises(JobExecutionError, match="no answer within 4 s"):
+            task.committer.commit(handle)
+    broker.start()
+    commit_until_it_works(task, handle)
+    commit_until_it_works(task, *task.epoch(["c"], 3))
+    assert texts(broker, topic) == ["a", "b", "c"]
+    task.committer.close()
+
+
+def commit_until_it_works(task: Task, handle: Handle) -> None:
+    """As the driver does: a broker that has just begun does not yet know its groups."""
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            task.committer.commit(handle)
+            return
+        except JobExecutionError:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
 
 
 def test_an_aborted_handle_leaves_nothing(broker: Broker, tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 1. Each subtask has a transactional id of its own. `init_transactions` ends what an earlier owner had begun, and fences it.
 2. The transaction holds the messages and an offset of a consumer group of the sink's own: the number of the handle.
-3. A handle whose number is not above the group's offset was sent before: nothing is done. Numbers rise within a subtask.
+3. A handle whose number is not above the group's offset was sent before: nothing is done. Numbers rise within a subtask, and
+   the offset is that of the topic which the handle itself names.
 4. After any failure, or a lost connection, the producer is thrown away: the next try begins with 1, which settles what
    became of the last one.
 
@@ -14,54 +15,90 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any
 
-from headrace.common.errors import JobExecutionError
-from headrace.common.kafka_client import admin_client, confluent, consumer
+from headrace.common.errors import JobExecutionError, reason_of
+from headrace.common.kafka_client import confluent, consumer
 from headrace.sinks.base import Handle, SinkCommitter, StagedOutputLostError
 from headrace.sinks.kafka.messages import Messages
 from headrace.sinks.kafka.sending import Sender
 
 _LOG = logging.getLogger("headrace.kafka")
 _SECONDS = 10.0
+_GRACE_SECONDS = 2.0
 _COMMIT_SECONDS = 60.0
+_PARTITION = 0
+_SILENT = 0
 ACCESS = ("bootstrap.servers", "sasl.", "ssl.", "security.")
 
 
 class _Channel:
-    """The producer of one subtask, and the number of the last handle that was sent."""
+    """The producer of one subtask, and what it has sent so far."""
 
     def __init__(self, settings: dict[str, Any], name: str) -> None:
         self.sender = Sender({**settings, "transactional.id": name})
         self.sender.producer.init_transactions(_COMMIT_SECONDS)
         access = {k: v for k, v in settings.items() if k.startswith(ACCESS)}
-        self._group = consumer({**access, "group.id": name})
-        self.sent = _last_number(access, name)
+        # It sees the same brokers as the producer, which says what is wrong with them.
+        self._group = consumer({**access, "group.id": name, "log_level": _SILENT, "error_cb": lambda _: None})
+        self._sent: dict[str, int] = {}
 
-    def send(self, path: str, number: int, marker: tuple[str, int]) -> None:
+    def has_sent(self, handle: Handle) -> bool:
+        """Say whether Kafka has the messages of a handle."""
+        topic = handle.payload["topic"]
+        if topic not in self._sent:
+            # Not by the AdminClient: its question for offsets ends the process while a broker starts (librdkafka 2.16).
+            (found,) = self._group.committed([confluent().TopicPartition(topic, _PARTITION)], timeout=_SECONDS)
+            if found.error is not None:
+                raise confluent().KafkaException(found.error)
+            self._sent[topic] = found.offset
+        return bool(handle.payload["number"] <= self._sent[topic])
+
+    def send(self, handle: Handle) -> None:
+        """Send the messages of a handle, and its number, in one transaction."""
+        topic, number = handle.payload["topic"], handle.payload["number"]
         producer = self.sender.producer
         producer.begin_transaction()
-        with open(path, "rb") as file:
+        with open(handle.payload["path"], "rb") as file:
             for messages in Messages.load(file):
                 self.sender.send(messages)
         self.sender.flush()
-        offset = confluent().TopicPartition(*marker, number)
-        producer.send_offsets_to_transaction([offset], self._group.consumer_group_metadata(), _SECONDS)
+        offset = confluent().TopicPartition(topic, _PARTITION, number)
+        group = self._group.consumer_group_metadata()
+        _in_time(lambda: producer.send_offsets_to_transaction([offset], group, _SECONDS))
         producer.commit_transaction(_COMMIT_SECONDS)
         self.sender.check()
-        self.sent = number
+        self._sent[topic] = number
 
     def close(self) -> None:
         self._group.close()
 
 
-def _last_number(access: dict[str, Any], group: str) -> int:
-    """The highest offset that the group has on any topic."""
-    asked = confluent().ConsumerGroupTopicPartitions(group)
-    client = admin_client(access)
-    answer = client.list_consumer_group_offsets([asked], require_stable=True, request_timeout=_SECONDS)[group]
-    return max((tp.offset for tp in answer.result(_SECONDS).topic_partitions), default=-1)
+def _in_time(call: Callable[[], None]) -> None:
+    """Give up a call that does not end at its timeout: librdkafka waits for ever if the group's broker goes away.
+
+    That is its issue 5456. The call stays behind in its thread, with a producer that the next one fences.
+    """
+    outcome: SimpleQueue[Exception | None] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            call()
+        except Exception as error:
+            outcome.put(error)
+        else:
+            outcome.put(None)
+
+    Thread(target=run, name="headrace-kafka", daemon=True).start()
+    try:
+        failure = outcome.get(timeout=_SECONDS + _GRACE_SECONDS)
+    except Empty:
+        raise TimeoutError(f"no answer within {_SECONDS + _GRACE_SECONDS:.0f} s") from None
+    if failure is not None:
+        raise failure
 
 
 class KafkaCommitter(SinkCommitter):
@@ -73,24 +110,23 @@ class KafkaCommitter(SinkCommitter):
         self._channels: dict[int, _Channel] = {}
 
     def commit(self, handle: Handle) -> None:
-        path, number = handle.payload["path"], handle.payload["number"]
-        marker = (handle.payload["topic"], 0)
+        path = handle.payload["path"]
         try:
             channel = self._channel(handle.subtask)
-            if number > channel.sent:
+            if not channel.has_sent(handle):
                 if not os.path.exists(path):
                     raise StagedOutputLostError(
                         "Messages for Kafka are neither sent nor staged: they were aborted, or their file is gone",
                         seen=path,
                     )
-                channel.send(path, number, marker)
+                channel.send(handle)
         except (confluent().KafkaException, JobExecutionError, OSError) as error:
-            _LOG.warning("Kafka: a commit of checkpoint %s is tried again: %s", handle.checkpoint, error)
+            _LOG.warning("Kafka: a commit of checkpoint %s is tried again: %s", handle.checkpoint, reason_of(error))
             failed = self._channels.pop(handle.subtask, None)
             if failed is not None:
                 failed.close()
             raise JobExecutionError(
-                f"The messages of checkpoint {handle.checkpoint} could not be written to Kafka: {error}",
+                f"The messages of checkpoint {handle.checkpoint} could not be written to Kafka: {reason_of(error)}",
                 seen=path,
                 remedy="the commit is tried again; the messages are kept",
             ) from error
@@ -99,11 +135,10 @@ class KafkaCommitter(SinkCommitter):
 
     def abort(self, handle: Handle) -> bool:
         """What this driver staged and no manifest lists, nobody has sent; of another driver's, Kafka knows."""
-        number = handle.payload["number"]
         known = self._channels.get(handle.subtask)
         if handle.recovered:
             known = self._channel(handle.subtask)  # from here on its driver cannot send it any more
-        if known is not None and number <= known.sent:
+        if known is not None and known.has_sent(handle):
             return False
         with contextlib.suppress(FileNotFoundError):
             os.unlink(handle.payload["path"])
