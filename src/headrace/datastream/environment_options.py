@@ -14,6 +14,13 @@ from headrace.common.config_options import ConfigOption
 from headrace.common.configuration import Configuration
 from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
 from headrace.common.execution_config import ExecutionConfig
+from headrace.common.job_file_options import (
+    CACHED_FILES,
+    PYTHON_ARCHIVES,
+    PYTHON_EXECUTABLE,
+    PYTHON_FILES,
+    PYTHON_REQUIREMENTS,
+)
 from headrace.common.no_java import NoJava
 from headrace.common.time import Duration
 from headrace.datastream import options
@@ -21,7 +28,6 @@ from headrace.datastream.execution_mode import RuntimeExecutionMode
 from headrace.datastream.operator_handle import PARALLELISM_DEFAULT
 from headrace.datastream.slot_sharing_group import SlotSharingGroup
 from headrace.datastream.without_effect import warn_without_effect
-from headrace.runtime.options import PYTHON_EXECUTABLE
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -209,7 +215,7 @@ class EnvironmentOptions(NoJava):
 
     def add_python_file(self, file_path: str) -> None:
         """Make a module, a package directory or a zip file importable in the workers."""
-        self._append(options.PYTHON_FILES, file_path)
+        self._append(PYTHON_FILES, file_path)
 
     def set_python_requirements(self, requirements_file_path: str, requirements_cache_dir: str | None = None) -> None:
         """Have packages of a requirements file installed in the workers, from ``requirements_cache_dir`` if given."""
@@ -221,11 +227,11 @@ class EnvironmentOptions(NoJava):
                 requirements_cache_dir,
             ]
         )
-        self._configuration.set(options.PYTHON_REQUIREMENTS, "#".join(parts))
+        self._configuration.set(PYTHON_REQUIREMENTS, "#".join(parts))
 
     def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
         """Have an archive unpacked in the working directory of the workers, in ``target_dir`` if given."""
-        self._append(options.PYTHON_ARCHIVES, archive_path if target_dir is None else f"{archive_path}#{target_dir}")
+        self._append(PYTHON_ARCHIVES, archive_path if target_dir is None else f"{archive_path}#{target_dir}")
 
     def set_python_executable(self, python_exec: str) -> None:
         """Set the Python interpreter of the workers: a path, or one inside of an archive of `add_python_archive`.
@@ -240,10 +246,10 @@ class EnvironmentOptions(NoJava):
     def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
         """Make a file available to functions under ``name``."""
         entry = f"name:{name},path:{file_path},executable:{str(bool(executable)).lower()}"
-        files = options.value_of(self._configuration, options.CACHED_FILES)
+        files = options.value_of(self._configuration, CACHED_FILES)
         if any(known.startswith(f"name:{name},") for known in files):
             raise InvalidProgramError(f"cache file {name!r} already existed!", remedy="use another name")
-        self._configuration.set(options.CACHED_FILES, [*files, entry])
+        self._configuration.set(CACHED_FILES, [*files, entry])
 
     def add_jars(self, *jars_path: str) -> None:
         """Refuse: Java code of Flink cannot run on headrace."""

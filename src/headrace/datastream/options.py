@@ -36,11 +36,6 @@ CHAINING_ACROSS_MAX_PARALLELISM = (
 )
 JOB_NAME = _key("pipeline.name").string_type().default_value("Flink Streaming Job")
 TIME_CHARACTERISTIC = _key("pipeline.time-characteristic").string_type().default_value("EventTime")
-CACHED_FILES = _key("pipeline.cached-files").list_type().default_value([])
-
-PYTHON_FILES = _key("python.files").string_type().default_value("")
-PYTHON_REQUIREMENTS = _key("python.requirements").string_type().no_default_value()
-PYTHON_ARCHIVES = _key("python.archives").string_type().default_value("")
 
 
 def value_of(configuration: Configuration, option: ConfigOption[T]) -> T:

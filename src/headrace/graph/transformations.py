@@ -96,18 +96,23 @@ class TransformationRegistry:
         return self._items[number]
 
     def program(self, without_inputs: Container[int] = ()) -> TransformationRegistry:
-        """What the next job consists of: the calls since the last `start_new_program`, and all that they build on.
+        """What the next job consists of: the operators since the last `start_new_program`, and all that they build on.
 
-        What is only needed by transformations `without_inputs` is left out: their elements are known.
+        A source that no operator reads is left out, as in Flink; so is what is only needed by transformations
+        `without_inputs`: their elements are known.
 
         >>> registry = TransformationRegistry()
         >>> source = registry.add(TransformationKind.OPERATOR, ())
         >>> registry.start_new_program()
-        >>> sink = registry.add(TransformationKind.OPERATOR, (source,))
+        >>> unread, sink = [registry.add(TransformationKind.OPERATOR, inputs) for inputs in ((), (source,))]
         >>> [t.id for t in registry.program()] == [source, sink]
         True
         """
-        wanted = {number for number in self._items if number >= self._first_of_program}
+        wanted = {
+            number
+            for number, item in self._items.items()
+            if number >= self._first_of_program and item.kind is TransformationKind.OPERATOR and item.inputs
+        }
         waiting = list(wanted)
         while waiting:
             current = waiting.pop()

@@ -10,6 +10,7 @@ from headrace.common.checkpoint_options import CHECKPOINT_TIMEOUT
 from headrace.common.config_options import ConfigOption, ConfigOptions
 from headrace.common.configuration import Configuration
 from headrace.common.errors import ConfigurationError
+from headrace.common.job_file_options import PYTHON_EXECUTABLE
 from headrace.common.known_options import check_options
 from headrace.runtime.checkpoint_options import DurabilityOptions, read_durability
 from headrace.runtime.task.job_spec import LatencySettings
@@ -19,7 +20,6 @@ _JOB_PARAMETERS = ConfigOptions.key("pipeline.global-job-parameters").map_type()
 _LATENCY_INTERVAL = ConfigOptions.key("metrics.latency.interval").duration_type().no_default_value()
 _LONGEST_LIMIT = 7 * 24 * 3600.0
 _GRANULARITIES = ("single", "operator", "subtask")
-PYTHON_EXECUTABLE = ConfigOptions.key("python.executable").string_type().no_default_value()
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from headrace.datastream.connectors.datagen import DataGeneratorSource
 from headrace.datastream.environment_options import EnvironmentOptions
 from headrace.datastream.functions import ParallelSourceFunction
 from headrace.graph.specs import CollectSink
+from headrace.sources.datagen import DataGenerator
 
 pytestmark = pytest.mark.filterwarnings("ignore::headrace.datastream.without_effect.WithoutEffectWarning")
 
@@ -247,6 +248,7 @@ def test_add_source(env):
 
     alone, spread = env.add_source(Once()), env.add_source(Everywhere(), "spread", Types.INT())
     alone.print()
+    spread.print()
     nodes = env.get_stream_graph().nodes
     assert [nodes[s.transformation_id].parallelism for s in (alone, spread)] == [1, 2]
     assert (spread.get_name(), spread.get_type()) == ("spread", Types.INT())
@@ -254,6 +256,20 @@ def test_add_source(env):
         env.add_source([1])
     with pytest.raises(TypeMismatchError, match="add_source"):
         env.from_source(Once(), WatermarkStrategy.no_watermarks(), "x")
+
+
+def test_a_source_that_no_operator_reads_is_no_part_of_the_job(env):
+    forever = DataGenerator(lambda index: index)
+    unread = [env.from_source(forever, WatermarkStrategy.no_watermarks(), name) for name in ("one", "two", "three")]
+    unread[0].union(unread[1])
+    unread[2].key_by(lambda n: n)
+    env.from_collection([1]).map(str)
+    assert [node.name for node in env.get_stream_graph().nodes.values()] == ["Source: Collection Source", "Map"]
+    env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+    assert len(env.get_stream_graph().nodes) == 2, "nor does it make a batch impossible"
+    unread[1].map(str)
+    with pytest.raises(InvalidProgramError, match="UNBOUNDED"):
+        env.get_stream_graph()
 
 
 def test_other_sources(env):

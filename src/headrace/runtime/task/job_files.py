@@ -25,19 +25,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from headrace.common.config_options import ConfigOptions
 from headrace.common.configuration import Configuration
 from headrace.common.errors import ConfigurationError, JobExecutionError
+from headrace.common.job_file_options import CACHED_FILES, PYTHON_ARCHIVES, PYTHON_FILES, PYTHON_REQUIREMENTS
 
 LARGEST_SHIPPED = 64 << 20
 """Files and directories up to this many bytes travel with the job."""
 _DONE = "unpacked"
 _PIP_SECONDS = 600.0
-_key = ConfigOptions.key
-_PYTHON_FILES = _key("python.files").string_type().default_value("")
-_PYTHON_ARCHIVES = _key("python.archives").string_type().default_value("")
-_PYTHON_REQUIREMENTS = _key("python.requirements").string_type().no_default_value()
-_CACHED_FILES = _key("pipeline.cached-files").list_type().default_value([])
 
 
 @dataclass(frozen=True)
@@ -114,16 +109,16 @@ def gather_files(configuration: Configuration) -> JobFiles:
     >>> bool(gather_files(Configuration()))
     False
     """
-    requirements, _, packages = (configuration.get(_PYTHON_REQUIREMENTS) or "").partition("#")
-    archives = [entry.partition("#") for entry in _entries(configuration, _PYTHON_ARCHIVES)]
+    requirements, _, packages = (configuration.get(PYTHON_REQUIREMENTS) or "").partition("#")
+    archives = [entry.partition("#") for entry in _entries(configuration, PYTHON_ARCHIVES)]
     return JobFiles(
-        python_files=tuple(_packed(path, _PYTHON_FILES.key) for path in _entries(configuration, _PYTHON_FILES)),
+        python_files=tuple(_packed(path, PYTHON_FILES.key) for path in _entries(configuration, PYTHON_FILES)),
         archives=tuple(
-            (_packed(path, _PYTHON_ARCHIVES.key), target or os.path.basename(path)) for path, _, target in archives
+            (_packed(path, PYTHON_ARCHIVES.key), target or os.path.basename(path)) for path, _, target in archives
         ),
-        requirements=_packed(requirements, _PYTHON_REQUIREMENTS.key) if requirements else None,
-        packages=_packed(packages, _PYTHON_REQUIREMENTS.key) if packages else None,
-        cached=dict(_cached(entry) for entry in configuration.get(_CACHED_FILES) or []),
+        requirements=_packed(requirements, PYTHON_REQUIREMENTS.key) if requirements else None,
+        packages=_packed(packages, PYTHON_REQUIREMENTS.key) if packages else None,
+        cached=dict(_cached(entry) for entry in configuration.get(CACHED_FILES) or []),
     )
 
 
@@ -137,9 +132,9 @@ def _cached(entry: str) -> tuple[str, JobFile]:
     parts = dict(part.partition(":")[::2] for part in entry.split(","))
     if not parts.get("name") or not parts.get("path"):
         raise ConfigurationError(
-            f"{_CACHED_FILES.key} has an entry without name or path", seen=entry, expected="name:NAME,path:PATH"
+            f"{CACHED_FILES.key} has an entry without name or path", seen=entry, expected="name:NAME,path:PATH"
         )
-    return parts["name"], _packed(parts["path"], _CACHED_FILES.key, parts.get("executable") == "true")
+    return parts["name"], _packed(parts["path"], CACHED_FILES.key, parts.get("executable") == "true")
 
 
 def _packed(path: str, key: str, executable: bool = False) -> JobFile:
@@ -224,7 +219,7 @@ def _extract(packed: Path, target: Path) -> None:
             archive.extractall(target, filter="data")
     else:
         raise ConfigurationError(
-            f"{_PYTHON_ARCHIVES.key} names a file that is no archive",
+            f"{PYTHON_ARCHIVES.key} names a file that is no archive",
             seen=packed.name,
             expected="zip, tar, tar.gz, ...",
         )
