@@ -10,7 +10,7 @@ from soak import faults, soak
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(500)]
 
-SECONDS = 60.0
+SECONDS = 45.0
 """From the start of the first job until no more is killed; starting and stopping all of it is the rest of two minutes."""
 
 

@@ -128,7 +128,8 @@ class KafkaCommitter(SinkCommitter):
             raise JobExecutionError(
                 f"The messages of checkpoint {handle.checkpoint} could not be written to Kafka: {reason_of(error)}",
                 seen=path,
-                remedy="the commit is tried again; the messages are kept",
+                remedy="the commit is tried again; the messages are kept. If Kafka answers but this goes on, look for a "
+                f"transaction without an end (kafka-transactions.sh find-hanging) of {self._name}-{handle.subtask}",
             ) from error
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
