@@ -196,13 +196,37 @@ def test_csv_files(tmp_path: Path) -> None:
 
 def test_csv_headers_nulls_comments_and_separators(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("# shop\nnew;sizes;name;id;more\nskipped;;;0;\ntrue;1;NULL;7;x\n# end\n")
+    path.write_text("# shop\nid;name;new;sizes\n0;skipped;;\n7;NULL;true;1\n# end\n")
     builder = shop().set_column_separator(";").set_null_value("NULL").set_allow_comments()
-    source = of_stream(CsvReaderFormat.for_schema(builder.set_use_header().set_skip_first_data_row().build()), path)
-    assert records_of(source) == [Row(id=7, name=None, new=True, sizes=[1.0])]
-    strict = of_stream(CsvReaderFormat.for_schema(builder.set_strict_headers().build()), path)
-    with pytest.raises(BadRecordError, match="another order"):
-        records_of(strict)
+    builder.set_use_header().set_skip_first_data_row()
+    for schema in (builder.build(), builder.set_strict_headers().build()):
+        assert records_of(of_stream(CsvReaderFormat.for_schema(schema), path)) == [
+            Row(id=7, name=None, new=True, sizes=[1.0])
+        ]
+
+
+@pytest.mark.parametrize("header", ["h1,h2", "number,string", "string", "string,number,more", "", "String,Number"])
+def test_a_csv_header_is_only_read_over_unless_it_is_strict(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{header}\nstring,123\n")
+    builder = CsvSchema.builder().add_string_column("string").add_number_column("number").set_use_header()
+    assert records_of(of_stream(CsvReaderFormat.for_schema(builder.build()), path)) == [
+        Row(string="string", number=123)
+    ]
+    with pytest.raises(BadRecordError, match=r"(?s)a.csv' cannot be read.*the header \[.*headers are strict"):
+        records_of(of_stream(CsvReaderFormat.for_schema(builder.set_strict_headers().build()), path))
+
+
+def test_a_csv_header_does_not_make_room_for_more_columns(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("a,b,c\n1,2\n1,2,3\n")
+    schema = CsvSchema.builder().add_number_column("a").add_number_column("b").set_use_header().build()
+    with pytest.raises(
+        BadRecordError, match=r"a.csv' cannot be read, row 2 .*Too many entries: 2 fields expected but was 3"
+    ):
+        records_of(of_stream(CsvReaderFormat.for_schema(schema), path))
+    path.write_text("")
+    assert records_of(of_stream(CsvReaderFormat.for_schema(schema), path)) == []
 
 
 @pytest.mark.parametrize(

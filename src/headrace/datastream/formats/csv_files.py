@@ -50,21 +50,18 @@ class _CsvReader(SplitReader):
         if schema.allow_comments:
             lines = (line for line in self._text if not line.startswith("#"))
         self._lines = schema.dialect.reader(lines)
-        self._order = self._header(next(self._lines, [])) if schema.use_header else None
-        if schema.strict_headers and self._order is not None and self._order != list(range(len(self._names))):
-            raise ValueError(f"the header has another order than {self._names}")
+        if schema.use_header:
+            self._check_header(next(self._lines, []), schema.strict_headers)
         skipped = position + (1 if schema.skip_first_data_row else 0)
         self._rows: Iterator[list[str]] = itertools.islice(self._lines, skipped, None)
         self._next = position
         self._ahead: list[list[str]] = []
         self._look_ahead()
 
-    def _header(self, names: list[str]) -> list[int]:
-        missing = [name for name in self._names if name not in names]
-        if missing:
-            raise ValueError(f"the header {names} has no {missing}")
-        self._width = len(names)
-        return [names.index(name) for name in self._names]
+    def _check_header(self, names: list[str], strict: bool) -> None:
+        """A header is read over: columns go by their place. Only a strict one must have the names of the schema."""
+        if strict and names != self._names:
+            raise ValueError(f"the header {names} is not {self._names}, and headers are strict")
 
     def read(self, limit: int, now: int) -> Batch:
         rows = self._ahead
@@ -87,11 +84,10 @@ class _CsvReader(SplitReader):
 
     def _values(self, texts: list[str]) -> list[Any]:
         texts = texts or [""]
-        width = len(self._names) if self._order is None else self._width
-        if len(texts) != width:
-            raise ValueError(f"{width} fields expected but was {len(texts)}")
-        if self._order is not None:
-            texts = [texts[index] for index in self._order]
+        if len(texts) > len(self._names):
+            raise ValueError(f"Too many entries: {len(self._names)} fields expected but was {len(texts)}")
+        if len(texts) < len(self._names):
+            raise ValueError(f"Row length mismatch: {len(self._names)} fields expected but was {len(texts)}")
         return [read(text) for read, text in zip(self._readers, texts)]
 
     def _look_ahead(self) -> None:

@@ -160,7 +160,7 @@ class CsvSchemaBuilder:
         return self._with(null_value=null_value)
 
     def set_use_header(self, use: bool = True) -> CsvSchemaBuilder:
-        """Take the names of the columns from the first line, in any order."""
+        """Read over the first line, or write one with the names; columns go by their place, as in Flink."""
         return self._with(use_header=use)
 
     def set_skip_first_data_row(self, skip: bool = True) -> CsvSchemaBuilder:
@@ -168,7 +168,7 @@ class CsvSchemaBuilder:
         return self._with(skip_first_data_row=skip)
 
     def set_strict_headers(self, strict: bool = True) -> CsvSchemaBuilder:
-        """Fail if the header has other names or another order than the schema."""
+        """Fail if a header that is read has other names, or another order, than the schema."""
         return self._with(strict_headers=strict)
 
     def set_allow_comments(self, allow: bool = True) -> CsvSchemaBuilder:
