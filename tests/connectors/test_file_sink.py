@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -259,6 +261,35 @@ def test_bulk_formats_over_epochs_and_processes(tmp_path: Path, kind: str) -> No
     task.commit(handles)
     (path,) = [p for p in (tmp_path / "out").iterdir() if not p.name.startswith(".")]
     assert read(path) == expected
+
+
+def written_csv(schema: Any, *rows: Row) -> list[str]:
+    stream = io.BytesIO()
+    writer = pickle.loads(pickle.dumps(CsvBulkWriters.for_schema(schema))).create(stream)
+    for row in rows:
+        writer.add_element(row)
+    writer.finish()
+    return stream.getvalue().decode().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("precision", "scale", "answers"),
+    [
+        (2, 0, {"1.5": "2", "99.5": "", "-2.5": "-3", "100": ""}),
+        (5, 2, {"1.5": "1.5", "1.005": "1.01", "1": "1", "-1.005": "-1.01", "0.001": "0", "1E+3": ""}),
+        (38, 0, {"12345678901234567890123456789012345678": "12345678901234567890123456789012345678"}),
+    ],
+)
+def test_decimal_numbers_are_written_to_csv_as_flink_writes_them(
+    precision: int, scale: int, answers: dict[str, str]
+) -> None:
+    kind = DataTypes.DECIMAL(precision, scale)
+    schema = CsvSchema.builder().add_number_column("d", kind).add_array_column("a", element_type=kind).build()
+    rows = [Row(Decimal(text), [None, Decimal(text)]) for text in answers]
+    assert written_csv(schema, *rows) == [f"{text},;{text}" for text in answers.values()]
+    for wrong in ("x", float("nan"), True):
+        with pytest.raises(TypeMismatchError, match="Could not write a row as CSV: not a"):
+            written_csv(schema, Row(wrong, None))
 
 
 def test_a_value_that_does_not_fit_its_column(tmp_path: Path) -> None:

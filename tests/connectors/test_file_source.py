@@ -230,6 +230,26 @@ def test_a_csv_header_does_not_make_room_for_more_columns(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    ("precision", "scale", "answers"),
+    [
+        (2, 0, {"1.5": "2", "2.5": "3", "-1.5": "-2", "99.4": "99", "100": None, "99.5": None, "7": "7"}),
+        (5, 2, {"1.5": "1.50", "1.005": "1.01", "1.015": "1.02", "123456": None, "1e2": "100.00", "-0.004": "0.00"}),
+    ],
+)
+def test_decimal_numbers_of_csv_fit_their_column(
+    tmp_path: Path, precision: int, scale: int, answers: dict[str, str | None]
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("".join(f"{text},1;{text}\n" for text in answers))
+    kind = DataTypes.DECIMAL(precision, scale)
+    schema = CsvSchema.builder().add_number_column("d", kind).add_array_column("a", element_type=kind).build()
+    rows = records_of(of_stream(CsvReaderFormat.for_schema(schema), path))
+    read = [None if answer is None else decimal.Decimal(answer) for answer in answers.values()]
+    assert [str(row.d) for row in rows] == list(map(str, read))
+    assert [row.a[1] for row in rows] == read
+
+
+@pytest.mark.parametrize(
     ("line", "problem"),
     [
         ("x,a,true,1", r"row 2 .*not a whole number: 'x'"),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, BinaryIO
 
-from headrace.common.data_types import stream_type
 from headrace.common.errors import TypeMismatchError
 from headrace.common.serialization import BulkWriter, BulkWriterFactory, RowDataBulkWriterFactory
 from headrace.datastream.connectors.file_formats import StreamFormat
+from headrace.datastream.formats.csv_columns import column_writer
 from headrace.datastream.formats.csv_files import CsvFiles
 from headrace.datastream.formats.csv_rows import CsvRowDeserializationSchema, CsvRowSerializationSchema
 from headrace.datastream.formats.csv_schema import CsvSchema, CsvSchemaBuilder
-from headrace.datastream.formats.csv_values import writer_of
 
 __all__ = [
     "CsvBulkWriters",
@@ -69,8 +68,8 @@ class _CsvWriter(BulkWriter):
     def __init__(self, stream: BinaryIO, schema: CsvSchema) -> None:
         self._stream, self._schema = stream, schema
         self._null = schema.null_value or ""
-        types = map(stream_type, schema.row_type.field_types())
-        self._writers = [writer_of(each, sep, self._null) for each, sep in zip(types, schema.separators)]
+        types = zip(schema.row_type.field_types(), schema.separators)
+        self._writers = [column_writer(each, separator, self._null) for each, separator in types]
         if schema.use_header:
             self._write(list(schema.row_type.field_names()))
 

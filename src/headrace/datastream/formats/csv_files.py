@@ -13,8 +13,8 @@ from headrace.common.data_types import stream_type
 from headrace.common.errors import reason_of
 from headrace.common.storage import open_decompressed
 from headrace.common.types import named_rows
+from headrace.datastream.formats.csv_columns import column_reader
 from headrace.datastream.formats.csv_schema import CsvSchema
-from headrace.datastream.formats.csv_values import reader_of
 from headrace.sources.base import Batch, SplitReader
 from headrace.sources.files import FileFormat, FileRange, unreadable
 
@@ -23,8 +23,8 @@ __all__ = ["CsvFiles", "field_readers"]
 
 def field_readers(schema: CsvSchema) -> list[Callable[[str], Any]]:
     """The readers of the columns."""
-    types = map(stream_type, schema.row_type.field_types())
-    return [reader_of(each, separator or "\0", schema.null_value) for each, separator in zip(types, schema.separators)]
+    types = zip(schema.row_type.field_types(), schema.separators)
+    return [column_reader(each, separator or "\0", schema.null_value) for each, separator in types]
 
 
 class CsvFiles(FileFormat):

@@ -23,7 +23,16 @@ from headrace.common.typeinfo import (
 )
 from headrace.common.types import named_rows
 
-__all__ = ["reader_of", "writer_of"]
+__all__ = [
+    "Reader",
+    "Writer",
+    "array_reader",
+    "array_writer",
+    "null_reader",
+    "null_writer",
+    "reader_of",
+    "writer_of",
+]
 
 Reader = Callable[[str], Any]
 Writer = Callable[[Any], str]
@@ -36,8 +45,17 @@ def reader_of(type_info: TypeInformation, separator: str = ";", null: str | None
     >>> reader_of(Types.OBJECT_ARRAY(Types.INT()))("1;2")
     [1, 2]
     """
-    read = _reader(type_info, separator, null)
+    return null_reader(_reader(type_info, separator, null), null)
+
+
+def null_reader(read: Reader, null: str | None) -> Reader:
+    """Give the reader that also knows the text that stands for no value."""
     return read if null is None else lambda text: None if text == null else read(text)
+
+
+def array_reader(element: Reader, separator: str) -> Reader:
+    """Give the reader of arrays."""
+    return lambda text: [element(part) for part in text.split(separator)] if text.strip() else []
 
 
 def _reader(type_info: TypeInformation, separator: str, null: str | None) -> Reader:
@@ -57,8 +75,7 @@ def _reader(type_info: TypeInformation, separator: str, null: str | None) -> Rea
 
         return row
     if isinstance(type_info, _ARRAYS):
-        element = reader_of(type_info.element_type, separator, null)
-        return lambda text: [element(part) for part in text.split(separator)] if text.strip() else []
+        return array_reader(reader_of(type_info.element_type, separator, null), separator)
     for known, read in _PLAIN_READERS:
         if type_info == known:
             return read
@@ -73,8 +90,17 @@ def writer_of(type_info: TypeInformation, separator: str = ";", null: str = "") 
     >>> writer_of(Types.OBJECT_ARRAY(Types.INT()))([1, None, 3])
     '1;;3'
     """
-    write = _writer(type_info, separator, null)
+    return null_writer(_writer(type_info, separator, null), null)
+
+
+def null_writer(write: Writer, null: str) -> Writer:
+    """Give the writer that also writes None."""
     return lambda value: null if value is None else write(value)
+
+
+def array_writer(element: Writer, separator: str) -> Writer:
+    """Give the writer of arrays."""
+    return lambda value: separator.join([element(part) for part in value])
 
 
 def _writer(type_info: TypeInformation, separator: str, null: str) -> Writer:
@@ -84,8 +110,7 @@ def _writer(type_info: TypeInformation, separator: str, null: str) -> Writer:
         fields = [writer_of(part, separator, null) for part in type_info.get_field_types()]
         return lambda row: separator.join([write(part) for write, part in zip(fields, row, strict=True)])
     if isinstance(type_info, _ARRAYS):
-        element = writer_of(type_info.element_type, separator, null)
-        return lambda value: separator.join([element(part) for part in value])
+        return array_writer(writer_of(type_info.element_type, separator, null), separator)
     for known, write in _PLAIN_WRITERS:
         if type_info == known:
             return write
