@@ -275,8 +275,8 @@ def written_csv(schema: Any, *rows: Row) -> list[str]:
 @pytest.mark.parametrize(
     ("precision", "scale", "answers"),
     [
-        (2, 0, {"1.5": "2", "99.5": "", "-2.5": "-3", "100": ""}),
-        (5, 2, {"1.5": "1.5", "1.005": "1.01", "1": "1", "-1.005": "-1.01", "0.001": "0", "1E+3": ""}),
+        (2, 0, {"1.5": "2", "99.5": "", "-2.5": "-3", "100": "", "10": "1E+1"}),
+        (5, 2, {"1.5": "1.5", "1.005": "1.01", "1": "1", "-1.005": "-1.01", "100": "1E+2", "0.001": "0", "1E+3": ""}),
         (38, 0, {"12345678901234567890123456789012345678": "12345678901234567890123456789012345678"}),
     ],
 )
@@ -286,10 +286,76 @@ def test_decimal_numbers_are_written_to_csv_as_flink_writes_them(
     kind = DataTypes.DECIMAL(precision, scale)
     schema = CsvSchema.builder().add_number_column("d", kind).add_array_column("a", element_type=kind).build()
     rows = [Row(Decimal(text), [None, Decimal(text)]) for text in answers]
-    assert written_csv(schema, *rows) == [f"{text},;{text}" for text in answers.values()]
+    written = [f'{text},";{text}"' if len(text) > 24 or "+" in text else f"{text},;{text}" for text in answers.values()]
+    assert written_csv(schema, *rows) == written
     for wrong in ("x", float("nan"), True):
         with pytest.raises(TypeMismatchError, match="Could not write a row as CSV: not a"):
             written_csv(schema, Row(wrong, None))
+
+
+TEXTS = [
+    "hello",
+    "World-1",
+    "x y",
+    "#z",
+    "A+B",
+    "q" * 24,
+    "m_n",
+    "q" * 25,
+    "7",
+    "é",
+    "",
+    "-5",
+    "a\\b",
+    "\U0001f600" * 13,
+]
+EMOJI = f'"{TEXTS[-1]}"'
+QUOTED = {
+    ",": ["hello", "World-1", '"x y"', '"#z"', '"A+B"', TEXTS[5], "m_n", f'"{TEXTS[7]}"', "7", "é", "", "-5"],
+    ";": ["hello", '"World-1"', '"x y"', '"#z"', '"A+B"', TEXTS[5], "m_n", f'"{TEXTS[7]}"', '"7"', "é", "", '"-5"'],
+    "|": [text if text in ("", "é") else f'"{text}"' for text in TEXTS[:12]],
+    "\t": ["hello", "World-1", '"x y"', "#z", "A+B", TEXTS[5], "m_n", f'"{TEXTS[7]}"', "7", "é", "", "-5"],
+    "a": ["hello", '"World-1"', '"x y"', '"#z"', '"A+B"', TEXTS[5], '"m_n"', f'"{TEXTS[7]}"', '"7"', "é", "", '"-5"'],
+}
+
+
+@pytest.mark.parametrize("separator", QUOTED)
+def test_texts_of_csv_are_quoted_as_flink_quotes_them(separator: str) -> None:
+    schema = CsvSchema.builder().add_string_column("a").add_string_column("b").set_column_separator(separator).build()
+    expected = [*QUOTED[separator], '"a\\b"', EMOJI]
+    assert written_csv(schema, *[Row(text, None) for text in TEXTS]) == [text + separator for text in expected]
+
+
+@pytest.mark.parametrize(
+    ("separator", "header", "line"),
+    [
+        ("|", '"i"|"d"|"de"|"b"|"a"|"a_name_of_thirty_letters_xxxxx"', '5|-1.5|2.25|true|"1;2;3"|"z"'),
+        (";", 'i;d;de;b;a;"a_name_of_thirty_letters_xxxxx"', '5;-1.5;2.25;true;"1;2;3";z'),
+        (",", 'i,d,de,b,a,"a_name_of_thirty_letters_xxxxx"', "5,-1.5,2.25,true,1;2;3,z"),
+    ],
+)
+def test_numbers_and_truth_values_of_csv_are_never_quoted(separator: str, header: str, line: str) -> None:
+    numbers = CsvSchema.builder().add_number_column("i", DataTypes.INT()).add_number_column("d", DataTypes.DOUBLE())
+    numbers.add_number_column("de", DataTypes.DECIMAL(5, 2)).add_boolean_column("b")
+    schema = numbers.add_array_column("a", element_type=DataTypes.INT()).set_use_header()
+    schema.add_string_column("a_name_of_thirty_letters_xxxxx").set_column_separator(separator)
+    row = Row(5, -1.5, Decimal("2.250"), True, [1, 2, 3], "z")
+    assert written_csv(schema.build(), row) == [header, line]
+
+
+def test_quote_escape_and_line_end_of_csv_count_for_quoting() -> None:
+    def two() -> Any:
+        return CsvSchema.builder().add_string_column("a").add_string_column("b")
+
+    row = Row("string", "string2")
+    assert written_csv(two().set_column_separator("|").build(), row) == ['"string"|"string2"']
+    assert written_csv(two().set_quote_char("`").set_column_separator("|").build(), row) == ["`string`|`string2`"]
+    escaped = two().set_escape_char("!").build()
+    assert written_csv(escaped, Row("a!b", "c\\d"), Row('x"y', "z")) == ['"a!!b",c\\d', '"x""y",z']
+    assert written_csv(two().set_escape_char("~").build(), Row("a~b", "c\\d")) == ['"a~~b",c\\d']
+    assert written_csv(two().set_line_separator("Z").build(), Row("hello", "World")) == ['hello,"World"Z']
+    assert written_csv(two().set_null_value("n l").build(), Row(None, "c")) == ["n l,c"]
+    assert written_csv(two().disable_quote_char().build(), Row("a b", '"c"')) == ['a b,"c"']
 
 
 def test_a_value_that_does_not_fit_its_column(tmp_path: Path) -> None:

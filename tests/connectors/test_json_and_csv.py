@@ -266,6 +266,15 @@ def test_csv_values_are_written_as_flink_writes_them(kind: str, value: Any, writ
     assert CsvRowSerializationSchema.Builder(row_type).build().serialize(Row(value, 1)) == f"{written},1\n".encode()
 
 
+def test_csv_of_messages_is_quoted_by_its_own_characters() -> None:
+    row_type = Types.ROW_NAMED(["a", "b", "c"], [Types.STRING(), Types.STRING(), Types.STRING()])
+    builder = CsvRowSerializationSchema.Builder(row_type).set_field_delimiter(";").set_quote_character("'")
+    assert builder.build().serialize(Row("BEGIN", "1:hello", "END")) == b"BEGIN;'1:hello';END\n"
+    kinds = Types.ROW_NAMED(["a", "b"], [Types.BIG_DEC(), Types.SQL_DATE()])
+    bars = CsvRowSerializationSchema.Builder(kinds).set_field_delimiter("|").build()
+    assert bars.serialize(Row(decimal.Decimal("1.50"), datetime.date(2020, 1, 2))) == b'1.50|"2020-01-02"\n'
+
+
 def test_csv_refusals() -> None:
     for kind in ("MAP",):
         with pytest.raises(InvalidProgramError, match="CSV"):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any, BinaryIO
 
+from headrace.common.data_types import stream_type
 from headrace.common.errors import TypeMismatchError
 from headrace.common.serialization import BulkWriter, BulkWriterFactory, RowDataBulkWriterFactory
+from headrace.common.typeinfo import Types
 from headrace.datastream.connectors.file_formats import StreamFormat
 from headrace.datastream.formats.csv_columns import column_writer
 from headrace.datastream.formats.csv_files import CsvFiles
+from headrace.datastream.formats.csv_lines import line_writer
 from headrace.datastream.formats.csv_rows import CsvRowDeserializationSchema, CsvRowSerializationSchema
 from headrace.datastream.formats.csv_schema import CsvSchema, CsvSchemaBuilder
 
@@ -66,21 +69,18 @@ class _Make:
 
 class _CsvWriter(BulkWriter):
     def __init__(self, stream: BinaryIO, schema: CsvSchema) -> None:
-        self._stream, self._schema = stream, schema
-        self._null = schema.null_value or ""
-        types = zip(schema.row_type.field_types(), schema.separators)
-        self._writers = [column_writer(each, separator, self._null) for each, separator in types]
+        self._stream = stream
+        null, types, names = schema.null_value or "", schema.row_type.field_types(), schema.row_type.field_names()
+        writers = [column_writer(kind, separator, null) for kind, separator in zip(types, schema.separators)]
+        fields = list(zip(map(stream_type, types), writers))
+        self._line = line_writer(schema.dialect, fields, null, schema.line_separator)
         if schema.use_header:
-            self._write(list(schema.row_type.field_names()))
-
-    def _write(self, texts: list[str | None]) -> None:
-        self._stream.write((self._schema.dialect.line(texts, self._null) + self._schema.line_separator).encode())
+            header = line_writer(schema.dialect, [(Types.STRING(), str)] * len(names), null, schema.line_separator)
+            self._stream.write(header(names).encode())
 
     def add_element(self, element: Any) -> None:
         try:
-            if len(element) != len(self._writers):
-                raise ValueError(f"{len(self._writers)} fields expected but was {len(element)}")
-            self._write([None if value is None else write(value) for write, value in zip(self._writers, element)])
+            self._stream.write(self._line(element).encode())
         except (TypeError, ValueError, AttributeError) as error:
             raise TypeMismatchError(f"Could not write a row as CSV: {error}", seen=element) from None
 

@@ -9,7 +9,7 @@ from headrace.common.errors import BadRecordError, TypeMismatchError, shortened
 from headrace.common.serialization import DeserializationSchema, SerializationSchema
 from headrace.common.typeinfo import RowTypeInfo, TypeInformation
 from headrace.common.types import named_rows
-from headrace.datastream.formats.csv_lines import Dialect, one_character
+from headrace.datastream.formats.csv_lines import Dialect, line_writer, one_character
 from headrace.datastream.formats.csv_values import reader_of, writer_of
 
 __all__ = ["CsvRowDeserializationSchema", "CsvRowSerializationSchema"]
@@ -160,8 +160,9 @@ class CsvRowSerializationSchema(SerializationSchema):
         """Programs call `Builder`."""
         super().__init__()
         self._settings = (type_info, dialect, separator, null, line_end)
-        self._type_info, self._dialect, self._null, self._line_end = type_info, dialect, null, line_end
-        self._fields = [writer_of(part, separator, null) for part in type_info.get_field_types()]
+        self._type_info = type_info
+        fields = [(part, writer_of(part, separator, null)) for part in type_info.get_field_types()]
+        self._line = line_writer(dialect, fields, null, line_end)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._settings
@@ -169,10 +170,7 @@ class CsvRowSerializationSchema(SerializationSchema):
     def serialize(self, element: Any) -> bytes:
         """Give the line of a row."""
         try:
-            if len(element) != len(self._fields):
-                raise ValueError(f"{len(self._fields)} fields expected but was {len(element)}")
-            texts = [None if value is None else write(value) for write, value in zip(self._fields, element)]
-            return (self._dialect.line(texts, self._null) + self._line_end).encode()
+            return self._line(element).encode()
         except (TypeError, ValueError, AttributeError) as error:
             raise TypeMismatchError(
                 f"Could not serialize a row as CSV: {error}", seen=element, expected=repr(self._type_info)
