@@ -30,6 +30,7 @@ from headrace.datastream.connectors.file_system import (
     FileCompactor,
     FileCompactStrategy,
     FileSink,
+    FileSource,
     OutputFileConfig,
     RecordWiseFileCompactor,
     RollingPolicy,
@@ -40,9 +41,15 @@ from headrace.datastream.formats import arrow_rows
 from headrace.datastream.formats.avro import AvroBulkWriters, AvroSchema
 from headrace.datastream.formats.csv import CsvBulkWriters, CsvSchema
 from headrace.datastream.formats.orc import OrcBulkWriters, OrcColumnarRowInputFormat
-from headrace.datastream.formats.parquet import AvroParquetWriters, ParquetBulkWriters, ParquetColumnarRowInputFormat
+from headrace.datastream.formats.parquet import (
+    AvroParquetReaders,
+    AvroParquetWriters,
+    ParquetBulkWriters,
+    ParquetColumnarRowInputFormat,
+)
 from headrace.sinks.base import EpochEnd, Handle, SinkWriter, WriterContext
 from headrace.sinks.redis import RedisCommands
+from headrace.sources.base import ReaderContext
 from headrace.table import DataTypes
 
 ONE = BucketAssigner.base_path_bucket_assigner()
@@ -261,6 +268,63 @@ def test_bulk_formats_over_epochs_and_processes(tmp_path: Path, kind: str) -> No
     task.commit(handles)
     (path,) = [p for p in (tmp_path / "out").iterdir() if not p.name.startswith(".")]
     assert read(path) == expected
+
+
+NESTED = AvroSchema.parse_string("""{"type": "record", "name": "r", "fields": [
+    {"name": "nothing", "type": "null"},
+    {"name": "point", "type": {"type": "record", "name": "p", "fields": [
+        {"name": "x", "type": "int"}, {"name": "void", "type": {"type": "null"}}, {"name": "y", "type": ["null", "int"]}]}},
+    {"name": "maybe", "type": ["null", "p"]},
+    {"name": "points", "type": {"type": "array", "items": "p"}},
+    {"name": "by_name", "type": {"type": "map", "values": ["null", "p"]}},
+    {"name": "number", "type": ["int", "double", "null"]},
+    {"name": "mixed", "type": {"type": "array", "items": ["long", "string", "boolean", "p",
+        {"type": "bytes", "logicalType": "decimal", "precision": 5, "scale": 1}]}}]}""")
+"""Records in records, and unions."""
+
+
+def point(x: int, y: int | None = None) -> dict[str, Any]:
+    return {"x": x, "void": None, "y": y}
+
+
+def test_records_of_avro_are_written_to_parquet_and_read_again(tmp_path: Path) -> None:
+    sink = FileSink.for_bulk_format(str(tmp_path / "out"), AvroParquetWriters.for_generic_record(NESTED))
+    task = Task(sink.with_bucket_assigner(ONE).build(), tmp_path / "log")
+    records = [
+        {
+            "nothing": None,
+            "point": point(1, 2),
+            "maybe": None if number is None else point(3),
+            "points": [point(4, 5), point(6)],
+            "by_name": {"a": point(7), "b": None},
+            "number": number,
+            "mixed": [2**40, "text", True, point(8), Decimal("1.5")],
+        }
+        for number in (1, 2.5, None, 2**40)
+    ]
+    task.writer.write(records, None)
+    task.commit(task.end(last=True))
+    (path,) = [path for path in (tmp_path / "out").iterdir() if path.name.startswith("part-")]
+    table = pq.read_table(path)
+    assert table.column_names == ["point", "maybe", "points", "by_name", "number", "mixed"]
+    groups = [(1, None), (None, 2.5), None, (None, float(2**40))]
+    assert table["number"].to_pylist() == [
+        None if group is None else dict(zip(("member0", "member1"), group)) for group in groups
+    ]
+    assert table["point"][0].as_py() == {"x": 1, "y": 2}
+    source = FileSource.for_record_stream_format(AvroParquetReaders.for_generic_record(NESTED), str(path)).build()
+    reads = pickle.loads(pickle.dumps(source.get_definition()))
+    ((split,),) = reads.splits(1)
+    assert reads.open_reader(split, None, ReaderContext()).read(10, 0).values == records
+
+
+@pytest.mark.parametrize("wrong", [{"point": None}, {"point": {"y": 1}}, {"number": "text"}, {"points": 5}])
+def test_a_record_that_does_not_fit_its_avro_schema(wrong: dict[str, Any]) -> None:
+    record = {"point": point(1), "points": [], "by_name": {}, "mixed": []}
+    writer = AvroParquetWriters.for_generic_record(NESTED).create(io.BytesIO())
+    writer.add_element(record)
+    with pytest.raises(TypeMismatchError, match="A record does not fit its Avro schema"):
+        writer.add_element({**record, **wrong})
 
 
 def written_csv(schema: Any, *rows: Row) -> list[str]:

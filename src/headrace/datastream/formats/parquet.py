@@ -6,12 +6,13 @@ from typing import Any, BinaryIO
 
 from headrace.common.configuration import Configuration
 from headrace.common.data_types import RowType
-from headrace.common.errors import InvalidProgramError
+from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.serialization import BulkWriter, BulkWriterFactory, RowDataBulkWriterFactory
 from headrace.datastream.connectors.file_formats import BulkFormat, StreamFormat
 from headrace.datastream.formats.arrow_rows import arrow_schema, pyarrow, row_type
 from headrace.datastream.formats.avro import AvroSchema
 from headrace.datastream.formats.avro_columns import row_type_of
+from headrace.datastream.formats.avro_parquet import row_maker
 from headrace.datastream.formats.bulk_writers import ColumnWriter, KeepOpen
 from headrace.datastream.formats.parquet_files import ParquetRecords, ParquetRows
 
@@ -52,7 +53,7 @@ class AvroParquetReaders:
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> StreamFormat:
         """Give the format that reads the fields of a schema."""
-        return StreamFormat(ParquetRecords(row_type_of(schema).field_names()))
+        return StreamFormat(ParquetRecords(schema))
 
 
 class AvroParquetWriters:
@@ -66,8 +67,7 @@ class AvroParquetWriters:
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:
         """Give the factory of writers for a schema."""
-        rows = row_type_of(schema)
-        return BulkWriterFactory(_Make(rows, rows.field_names()))
+        return BulkWriterFactory(_Make(row_type_of(schema, groups=True), schema))
 
 
 class ParquetBulkWriters:
@@ -89,23 +89,27 @@ class ParquetBulkWriters:
 
 
 class _Make:
-    """Makes the writer of one file: rows, or dicts with these names."""
+    """Makes the writer of one file: of rows, or of the records of a schema."""
 
-    def __init__(self, rows: RowType, names: list[str] | None = None) -> None:
-        self._rows, self._names = rows, names
+    def __init__(self, rows: RowType, schema: AvroSchema | None = None) -> None:
+        self._rows, self._schema = rows, schema
 
     def __call__(self, stream: BinaryIO) -> BulkWriter:
         writer = pyarrow("pyarrow.parquet").ParquetWriter(KeepOpen(stream), arrow_schema(self._rows))
         made = ColumnWriter(self._rows, writer.write_table, writer.close)
-        return made if self._names is None else _DictWriter(made, self._names)
+        return made if self._schema is None else _RecordWriter(made, self._schema)
 
 
-class _DictWriter(BulkWriter):
-    def __init__(self, writer: BulkWriter, names: list[str]) -> None:
-        self._writer, self._names = writer, names
+class _RecordWriter(BulkWriter):
+    def __init__(self, writer: BulkWriter, schema: AvroSchema) -> None:
+        self._writer, self._row = writer, row_maker(schema)
 
     def add_element(self, element: Any) -> None:
-        self._writer.add_element([element[name] for name in self._names])
+        try:
+            row = self._row(element)
+        except (TypeError, ValueError, AttributeError) as error:
+            raise TypeMismatchError(f"A record does not fit its Avro schema: {error}", seen=element) from None
+        self._writer.add_element(row)
 
     def flush(self) -> None:
         self._writer.flush()

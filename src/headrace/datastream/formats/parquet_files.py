@@ -9,6 +9,9 @@ from headrace.common.data_types import RowType, stream_type
 from headrace.common.errors import BadRecordError
 from headrace.common.typeinfo import Types
 from headrace.datastream.formats.arrow_rows import pyarrow
+from headrace.datastream.formats.avro import AvroSchema
+from headrace.datastream.formats.avro_columns import row_type_of
+from headrace.datastream.formats.avro_parquet import record_maker
 from headrace.datastream.formats.column_files import BlockFile, ColumnFiles
 from headrace.datastream.formats.row_columns import RowColumns
 
@@ -63,12 +66,18 @@ class ParquetRows(ColumnFiles):
 class ParquetRecords(ColumnFiles):
     """Dicts with the fields of an Avro record."""
 
-    def __init__(self, names: list[str]) -> None:
-        self.names = names
+    def __init__(self, schema: AvroSchema) -> None:
+        self.schema = schema
+        self.names = row_type_of(schema, groups=True).field_names()
         self.produced_type = Types.PICKLED_BYTE_ARRAY()
+        self._record = record_maker(schema)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.schema,)
 
     def open_file(self, file: IO[bytes]) -> BlockFile:
         return _ParquetFile(file, self.names, case_sensitive=True)
 
     def records(self, batch: Any) -> list[Any]:
-        return list(batch.to_pylist(maps_as_pydicts="strict"))
+        found = batch.to_pylist(maps_as_pydicts="strict")
+        return list(found if self._record is None else map(self._record, found))
