@@ -422,6 +422,46 @@ def test_quote_escape_and_line_end_of_csv_count_for_quoting() -> None:
     assert written_csv(two().disable_quote_char().build(), Row("a b", '"c"')) == ['a b,"c"']
 
 
+def written_table(writers: Any, read: Any, *rows: Row) -> Any:
+    stream = io.BytesIO()
+    writer = pickle.loads(pickle.dumps(writers)).create(stream)
+    for row in rows:
+        writer.add_element(row)
+    writer.finish()
+    return read(io.BytesIO(stream.getvalue()))
+
+
+COLUMNAR = pytest.mark.parametrize(
+    ("writers", "read"),
+    [(ParquetBulkWriters.for_row_type, pq.read_table), (OrcBulkWriters.for_row_type, orc.read_table)],
+    ids=["parquet", "orc"],
+)
+
+
+@COLUMNAR
+def test_decimal_numbers_are_rounded_to_their_column(writers: Any, read: Any) -> None:
+    kind = DataTypes.DECIMAL(2, 0)
+    rows = DataTypes.ROW([DataTypes.FIELD("d", kind), DataTypes.FIELD("a", DataTypes.ARRAY(kind))])
+    numbers = [Decimal(text) for text in ("1.5", "-2.5", "99.4", "99.5", "100", "7")]
+    expected = [Decimal(2), Decimal(-3), Decimal(99), None, None, Decimal(7)]
+    table = written_table(writers(rows), read, *[Row(number, [number]) for number in numbers])
+    assert table["d"].to_pylist() == expected
+    assert table["a"].to_pylist() == [[number] for number in expected]
+    with pytest.raises(TypeMismatchError, match="field 'd' has not the type of its column: not a decimal number: 'x'"):
+        written_table(writers(rows), read, Row("x", []))
+
+
+@COLUMNAR
+def test_a_null_in_a_column_without_nulls_is_refused(writers: Any, read: Any) -> None:
+    rows = DataTypes.ROW([DataTypes.FIELD("d", DataTypes.DECIMAL(2, 0, nullable=False))])
+    assert written_table(writers(rows), read, Row(Decimal("1.5")))["d"].to_pylist() == [2]
+    for wrong in (Decimal(100), None):
+        with pytest.raises(
+            TypeMismatchError, match=r"(?s)column 'd' is NOT NULL, and a value of it is null.*too many digits"
+        ):
+            written_table(writers(rows), read, Row(wrong))
+
+
 def test_a_value_that_does_not_fit_its_column(tmp_path: Path) -> None:
     sink = FileSink.for_bulk_format(str(tmp_path), ParquetBulkWriters.for_row_type(ROWS)).build()
     task = Task(sink, tmp_path / "log")

@@ -36,6 +36,7 @@ from headrace.common.types import Row, named_rows
 __all__ = ["arrow_schema", "columns_reader", "columns_writer", "pyarrow", "row_type"]
 
 Convert = Callable[[Any], Any]
+Change = Callable[[DataType], Convert | None]
 _MILLIS = 3
 _MICROS = 6
 
@@ -120,10 +121,10 @@ def columns_reader(rows: RowType) -> Callable[[Any], list[Row]]:
     return read
 
 
-def columns_writer(rows: RowType) -> Callable[[list[Any]], Any]:
-    """Give the function that makes a record batch of pyarrow of rows."""
+def columns_writer(rows: RowType, change: Change = lambda _: None) -> Callable[[list[Any]], Any]:
+    """Give the function that makes a record batch of pyarrow of rows; `change` says what becomes of values of a type."""
     schema = arrow_schema(rows)
-    converters = [_to_arrow(part) for part in rows.field_types()]
+    converters = [_to_arrow(part, change) for part in rows.field_types()]
 
     def write(values: list[Any]) -> Any:
         pa = pyarrow()
@@ -131,10 +132,10 @@ def columns_writer(rows: RowType) -> Callable[[list[Any]], Any]:
         arrays = []
         for index, (field, column) in enumerate(zip(schema, columns)):
             convert = converters[index]
-            plain = column if convert is None else [None if v is None else convert(v) for v in column]
             try:
+                plain = column if convert is None else [None if v is None else convert(v) for v in column]
                 arrays.append(pa.array(plain, field.type))
-            except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
+            except (ValueError, TypeError, OverflowError) as error:
                 raise TypeMismatchError(
                     f"A value of field {field.name!r} has not the type of its column: {error}", expected=str(field.type)
                 ) from None
@@ -159,20 +160,20 @@ def _from_arrow(data_type: DataType) -> Convert | None:
     return None
 
 
-def _to_arrow(data_type: DataType) -> Convert | None:
+def _to_arrow(data_type: DataType, change: Change) -> Convert | None:
     if isinstance(data_type, RowType):
         names = data_type.field_names()
-        parts = [_to_arrow(part) or _same for part in data_type.field_types()]
+        parts = [_to_arrow(part, change) or _same for part in data_type.field_types()]
         return lambda v: {n: None if e is None else c(e) for n, c, e in zip(names, parts, v)}
     if isinstance(data_type, ArrayType):
-        element = _to_arrow(data_type.element_type)
+        element = _to_arrow(data_type.element_type, change)
         return None if element is None else lambda v: [None if e is None else element(e) for e in v]
     if isinstance(data_type, MapType):
-        key, value = _to_arrow(data_type.key_type) or _same, _to_arrow(data_type.value_type) or _same
+        key, value = _to_arrow(data_type.key_type, change) or _same, _to_arrow(data_type.value_type, change) or _same
         return lambda v: [(key(k), None if e is None else value(e)) for k, e in v.items()]
     if isinstance(data_type, LocalZonedTimestampType):
         return _moment
-    return None
+    return change(data_type)
 
 
 def _same(value: Any) -> Any:

@@ -7,8 +7,10 @@ from typing import Any, BinaryIO
 
 from headrace.common.column_run import ColumnRun
 from headrace.common.data_types import RowType
+from headrace.common.errors import TypeMismatchError
 from headrace.common.serialization import BulkWriter
-from headrace.datastream.formats.arrow_rows import pyarrow
+from headrace.datastream.formats.arrow_rows import columns_writer, pyarrow
+from headrace.datastream.formats.file_values import fitted
 from headrace.datastream.formats.row_columns import RowColumns
 
 __all__ = ["ColumnWriter"]
@@ -23,6 +25,7 @@ class ColumnWriter(BulkWriter):
 
     def __init__(self, rows: RowType, write: Callable[[Any], None], close: Callable[[], None]) -> None:
         self._columns, self._write, self._close = RowColumns(rows), write, close
+        self._made_of_rows = columns_writer(rows, fitted)
         self._rows: list[Any] = []
         self._batches: list[Any] = []
         self._count = self._bytes = 0
@@ -44,9 +47,16 @@ class ColumnWriter(BulkWriter):
     def _take_rows(self) -> None:
         if self._rows:
             rows, self._rows = self._rows, []
-            self._take(self._columns.run(rows).columns)
+            self._take(self._made_of_rows(rows))
 
     def _take(self, columns: Any) -> None:
+        for field, column in zip(self._columns.schema, columns.columns):
+            if column.null_count and not field.nullable:
+                raise TypeMismatchError(
+                    f"The column {field.name!r} is NOT NULL, and a value of it is null",
+                    expected=str(field.type),
+                    remedy="a decimal number with too many digits is null, too; else declare the column nullable",
+                )
         self._batches.append(pyarrow().RecordBatch.from_arrays(columns.columns, schema=self._columns.schema))
         self._count += columns.num_rows
         self._bytes += columns.nbytes
