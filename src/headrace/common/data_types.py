@@ -35,6 +35,14 @@ class DataType:
         """Give the type without nulls."""
         return replace(self, is_nullable=False)
 
+    def bridged_to(self, conversion_cls: str) -> Any:
+        """Give the type itself: values are Python's, there is no Java class to convert them to.
+
+        >>> DataTypes.TIME().bridged_to("java.sql.Time")
+        TimeType(0, true)
+        """
+        return self
+
     def __repr__(self) -> str:
         """Give PyFlink's form."""
         parts = [repr(getattr(self, f.name)) for f in fields(self) if f.name != "is_nullable"]
