@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import orc
 
-from headrace.common import Row, Types, WatermarkStrategy, kafka_client, rabbitmq_client
+from headrace.common import Configuration, Row, Types, WatermarkStrategy, kafka_client, rabbitmq_client
 from headrace.common.errors import (
     HeadraceError,
     InvalidProgramError,
@@ -460,6 +460,17 @@ def test_a_null_in_a_column_without_nulls_is_refused(writers: Any, read: Any) ->
             TypeMismatchError, match=r"(?s)column 'd' is NOT NULL, and a value of it is null.*too many digits"
         ):
             written_table(writers(rows), read, Row(wrong))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [ParquetBulkWriters.for_row_type, ParquetColumnarRowInputFormat, OrcBulkWriters.for_row_type],
+    ids=["parquet sink", "parquet source", "orc sink"],
+)
+def test_a_hadoop_configuration_may_be_there_if_it_says_nothing(make: Any) -> None:
+    assert make(ROWS, hadoop_config=Configuration()) is not None
+    with pytest.raises(InvalidProgramError, match=r"(?s)without Hadoop.*a.b.*leave hadoop_config out"):
+        make(ROWS, hadoop_config=Configuration().set_string("a.b", "c"))
 
 
 def test_a_value_that_does_not_fit_its_column(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Callable
 from typing import Any
 
+from headrace.common.configuration import Configuration
 from headrace.common.data_types import (
     ArrayType,
     BigIntType,
@@ -33,7 +34,7 @@ from headrace.common.extras import need
 from headrace.common.time import Instant
 from headrace.common.types import Row, named_rows
 
-__all__ = ["arrow_schema", "columns_reader", "columns_writer", "pyarrow", "row_type"]
+__all__ = ["arrow_schema", "columns_reader", "columns_writer", "no_hadoop", "pyarrow", "row_type"]
 
 Convert = Callable[[Any], Any]
 Change = Callable[[DataType], Convert | None]
@@ -55,6 +56,20 @@ def row_type(given: object, what: str) -> RowType:
             expected='DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())])',
         )
     return given
+
+
+def no_hadoop(configuration: Configuration | None, what: str) -> None:
+    """Refuse settings of Hadoop, which would do nothing; without any, they may be there.
+
+    >>> no_hadoop(Configuration(), "Parquet")
+    """
+    if configuration is not None and (not isinstance(configuration, Configuration) or configuration.to_dict()):
+        raise InvalidProgramError(
+            f"{what} files are read and written without Hadoop",
+            seen=configuration,
+            expected="no settings of Hadoop",
+            remedy="leave hadoop_config out",
+        )
 
 
 def arrow_schema(rows: RowType) -> Any:

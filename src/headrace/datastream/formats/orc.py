@@ -38,8 +38,7 @@ class OrcBulkWriters:
         row_type: RowType, writer_properties: dict[str, str] | None = None, hadoop_config: Configuration | None = None
     ) -> BulkWriterFactory:
         """Give the factory of writers for rows; properties are those of ORC, such as ``orc.compress``."""
-        if hadoop_config is not None:
-            raise InvalidProgramError("ORC files are written without Hadoop", remedy="leave hadoop_config out")
+        arrow_rows.no_hadoop(hadoop_config, "ORC")
         settings: dict[str, Any] = {"compression": "zlib"}
         for key, value in (writer_properties or {}).items():
             if key not in _PROPERTIES:

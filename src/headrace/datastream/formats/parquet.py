@@ -6,10 +6,10 @@ from typing import Any, BinaryIO
 
 from headrace.common.configuration import Configuration
 from headrace.common.data_types import RowType
-from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.common.errors import TypeMismatchError
 from headrace.common.serialization import BulkWriter, BulkWriterFactory, RowDataBulkWriterFactory
 from headrace.datastream.connectors.file_formats import BulkFormat, StreamFormat
-from headrace.datastream.formats.arrow_rows import arrow_schema, pyarrow, row_type
+from headrace.datastream.formats.arrow_rows import arrow_schema, no_hadoop, pyarrow, row_type
 from headrace.datastream.formats.avro import AvroSchema
 from headrace.datastream.formats.avro_columns import row_type_of
 from headrace.datastream.formats.avro_parquet import row_maker
@@ -37,7 +37,7 @@ class ParquetColumnarRowInputFormat(BulkFormat):
         is_case_sensitive: bool = True,
     ) -> None:
         """Take the type of the rows and how many are read at once; timestamps are read as they are stored."""
-        _no_hadoop(hadoop_config)
+        no_hadoop(hadoop_config, "Parquet")
         rows = _rows(row_type, "ParquetColumnarRowInputFormat")
         super().__init__(ParquetRows(rows, batch_size, is_case_sensitive))
 
@@ -83,7 +83,7 @@ class ParquetBulkWriters:
         row_type: RowType, hadoop_config: Configuration | None = None, utc_timestamp: bool = False
     ) -> BulkWriterFactory:
         """Give the factory of writers for rows; timestamps are written as they are."""
-        _no_hadoop(hadoop_config)
+        no_hadoop(hadoop_config, "Parquet")
         rows = _rows(row_type, "ParquetBulkWriters.for_row_type")
         return RowDataBulkWriterFactory(_Make(rows), rows)
 
@@ -120,10 +120,3 @@ class _RecordWriter(BulkWriter):
 
 def _rows(given: object, what: str) -> RowType:
     return row_type(given, what)
-
-
-def _no_hadoop(configuration: object) -> None:
-    if configuration is not None:
-        raise InvalidProgramError(
-            "Parquet files are read and written without Hadoop", seen=configuration, remedy="leave hadoop_config out"
-        )
