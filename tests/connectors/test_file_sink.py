@@ -539,9 +539,9 @@ def test_the_old_name_with_add_sink(tmp_path: Path, make_env: Any) -> None:
         ),
         (FileCompactStrategy.builder().build, InvalidProgramError, "At least one condition"),
         (
-            lambda: FileCompactStrategy.builder().set_num_compact_threads(2),
+            lambda: FileCompactStrategy.builder().set_num_compact_threads(0),
             InvalidProgramError,
-            "raise the parallelism",
+            "at least one thread",
         ),
         (lambda: text_sink(Path("/tmp")).enable_compact(1, 2), TypeMismatchError, "takes a FileCompactStrategy"),
         (

@@ -32,6 +32,7 @@ WITHOUT_EFFECT = {
     "set_predefined_options": "state.backend.rocksdb.memory.fixed-per-slot sizes the caches and buffers",
     "set_number_of_transfer_threads": _ONE_FILE,
     "set_split_assigner": "Spark decides where subtasks run",
+    "set_num_compact_threads": "the subtasks of the sink put files together, each its own",
     "max_state_size": "checkpoints without a directory are files of the driver's machine, not in its memory",
     "file_state_size_threshold": _ONE_FILE,
     "write_buffer_size": _ONE_FILE,

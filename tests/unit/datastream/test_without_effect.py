@@ -19,6 +19,7 @@ from headrace.datastream import (
     without_effect,
 )
 from headrace.datastream.connectors.file_system import (
+    FileCompactStrategy,
     FileSource,
     FileSplitAssignerProvider,
     StreamFormat,
@@ -50,6 +51,7 @@ CALLS = {
     "set_split_assigner": lambda env: files().set_split_assigner(
         FileSplitAssignerProvider.locality_aware_split_assigner()
     ),
+    "set_num_compact_threads": lambda env: FileCompactStrategy.builder().set_num_compact_threads(2),
     "max_state_size": lambda env: JobManagerCheckpointStorage(max_state_size=1000),
     "file_state_size_threshold": lambda env: FileSystemCheckpointStorage("file:///tmp", file_state_size_threshold=1000),
     "write_buffer_size": lambda env: FileSystemCheckpointStorage("file:///tmp", write_buffer_size=1000),
@@ -109,3 +111,4 @@ def test_switching_off_does_not_warn(monkeypatch):
         without_effect.warn_of_options(env.get_configuration().to_dict())
         env.set_stream_time_characteristic(TimeCharacteristic.EventTime)
         env.from_collection([1]).map(str).slot_sharing_group("g")
+        FileCompactStrategy.builder().set_num_compact_threads(1)

@@ -9,6 +9,7 @@ from typing import BinaryIO
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.serialization import BulkWriterFactory
 from headrace.datastream.connectors.file_formats import BulkFormat, StreamFormat
+from headrace.datastream.without_effect import warn_without_effect
 from headrace.sinks.files.parts import add_all
 from headrace.sources.files import FileFormat, FileRange
 
@@ -53,14 +54,11 @@ class FileCompactStrategy:
             return self
 
         def set_num_compact_threads(self, num_compact_threads: int) -> FileCompactStrategy.Builder:
-            """Accept 1: the subtasks of the sink put files together."""
-            if num_compact_threads != 1:
-                raise InvalidProgramError(
-                    "The subtasks of the sink put files together, each its own",
-                    seen=num_compact_threads,
-                    expected="1",
-                    remedy="raise the parallelism of the sink",
-                )
+            """Accept a number: the subtasks of the sink put files together, each its own, so more than 1 has no effect."""
+            if num_compact_threads < 1:
+                raise InvalidProgramError("Files are put together by at least one thread", seen=num_compact_threads)
+            if num_compact_threads > 1:
+                warn_without_effect("set_num_compact_threads")
             return self
 
         def build(self) -> FileCompactStrategy:
