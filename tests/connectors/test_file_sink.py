@@ -47,6 +47,7 @@ from headrace.datastream.formats.parquet import (
     ParquetBulkWriters,
     ParquetColumnarRowInputFormat,
 )
+from headrace.datastream.formats.row_columns import RowColumns
 from headrace.sinks.base import EpochEnd, Handle, SinkWriter, WriterContext
 from headrace.sinks.redis import RedisCommands
 from headrace.sources.base import ReaderContext
@@ -460,6 +461,24 @@ def test_a_null_in_a_column_without_nulls_is_refused(writers: Any, read: Any) ->
             TypeMismatchError, match=r"(?s)column 'd' is NOT NULL, and a value of it is null.*too many digits"
         ):
             written_table(writers(rows), read, Row(wrong))
+
+
+@COLUMNAR
+def test_texts_of_char_have_blanks_in_orc_files(writers: Any, read: Any) -> None:
+    kind, length = DataTypes.CHAR(10), 10 if read is orc.read_table else 0
+    fields = {"c": kind, "v": DataTypes.VARCHAR(10), "a": DataTypes.ARRAY(kind), "m": DataTypes.MAP(kind, kind)}
+    rows = DataTypes.ROW([DataTypes.FIELD(name, part) for name, part in fields.items()])
+    table = written_table(writers(rows), read, Row("char", "var", ["ü", None], {"k": "v"}), Row(None, None, None, None))
+    text = "char".ljust(length)
+    assert table["c"].to_pylist() == [text, None]
+    assert table["v"].to_pylist() == ["var", None]
+    assert table["a"].to_pylist() == [["ü".ljust(length), None], None]
+    assert table["m"].to_pylist() == [[("k".ljust(length), "v".ljust(length))], None]
+    columns = DataTypes.ROW([DataTypes.FIELD("c", kind)])
+    writer = writers(columns).create(io.BytesIO())
+    assert writer.add_columns(RowColumns(columns).run([("char",)])) == (length == 0), "only rows are padded"
+    with pytest.raises(TypeMismatchError, match="field 'c' has not the type of its column"):
+        written_table(writers(columns), read, Row(5))
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def columns_writer(rows: RowType, change: Change = lambda _: None) -> Callable[[
             try:
                 plain = column if convert is None else [None if v is None else convert(v) for v in column]
                 arrays.append(pa.array(plain, field.type))
-            except (ValueError, TypeError, OverflowError) as error:
+            except (ValueError, TypeError, AttributeError, OverflowError) as error:
                 raise TypeMismatchError(
                     f"A value of field {field.name!r} has not the type of its column: {error}", expected=str(field.type)
                 ) from None

@@ -10,7 +10,7 @@ from headrace.common.data_types import RowType
 from headrace.common.errors import TypeMismatchError
 from headrace.common.serialization import BulkWriter
 from headrace.datastream.formats.arrow_rows import columns_writer, pyarrow
-from headrace.datastream.formats.file_values import fitted
+from headrace.datastream.formats.file_values import fitted, has_char, padded
 from headrace.datastream.formats.row_columns import RowColumns
 
 __all__ = ["ColumnWriter"]
@@ -21,11 +21,17 @@ _BLOCK_BYTES = 64 << 20
 
 
 class ColumnWriter(BulkWriter):
-    """Gathers rows as columns and hands tables, the blocks of the file, to `write`; `close` writes its foot."""
+    """Gathers rows as columns and hands tables, the blocks of the file, to `write`; `close` writes its foot.
 
-    def __init__(self, rows: RowType, write: Callable[[Any], None], close: Callable[[], None]) -> None:
+    With `pads` texts of CHAR have blanks up to their length.
+    """
+
+    def __init__(
+        self, rows: RowType, write: Callable[[Any], None], close: Callable[[], None], pads: bool = False
+    ) -> None:
         self._columns, self._write, self._close = RowColumns(rows), write, close
-        self._made_of_rows = columns_writer(rows, fitted)
+        self._made_of_rows = columns_writer(rows, padded if pads else fitted)
+        self._only_rows = pads and has_char(rows)
         self._rows: list[Any] = []
         self._batches: list[Any] = []
         self._count = self._bytes = 0
@@ -37,8 +43,8 @@ class ColumnWriter(BulkWriter):
             self._take_rows()
 
     def add_columns(self, run: ColumnRun) -> bool:
-        """Add rows that are columns; False if these columns are not those of the file."""
-        if not self._columns.fits(run):
+        """Add rows that are columns; False if these columns are not those of the file as they are."""
+        if self._only_rows or not self._columns.fits(run):
             return False
         self._take_rows()
         self._take(run.columns)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from headrace.common.data_types import DataType, DecimalType
+from headrace.common.data_types import ArrayType, CharType, DataType, DecimalType, MapType, RowType
 from headrace.common.decimals import fitting
 
-__all__ = ["fitted"]
+__all__ = ["fitted", "has_char", "padded"]
 
 
 def fitted(data_type: DataType) -> Callable[[Any], Any] | None:
@@ -19,3 +19,32 @@ def fitted(data_type: DataType) -> Callable[[Any], Any] | None:
     (Decimal('2'), None)
     """
     return fitting(data_type.precision, data_type.scale) if isinstance(data_type, DecimalType) else None
+
+
+def padded(data_type: DataType) -> Callable[[Any], Any] | None:
+    """Give the function for values of ORC: also, texts of CHAR have blanks up to their length.
+
+    >>> from headrace.table import DataTypes
+    >>> padded(DataTypes.CHAR(3))("a")
+    'a  '
+    """
+    if not isinstance(data_type, CharType):
+        return fitted(data_type)
+    length = data_type.length
+    return lambda text: text.ljust(length)
+
+
+def has_char(data_type: DataType) -> bool:
+    """Say whether there is a CHAR in a type.
+
+    >>> from headrace.table import DataTypes
+    >>> has_char(DataTypes.ARRAY(DataTypes.CHAR(3))), has_char(DataTypes.STRING())
+    (True, False)
+    """
+    if isinstance(data_type, RowType):
+        return any(map(has_char, data_type.field_types()))
+    if isinstance(data_type, ArrayType):
+        return has_char(data_type.element_type)
+    if isinstance(data_type, MapType):
+        return has_char(data_type.key_type) or has_char(data_type.value_type)
+    return isinstance(data_type, CharType)

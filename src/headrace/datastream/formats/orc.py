@@ -26,7 +26,7 @@ _PROPERTIES = {
 
 
 class OrcBulkWriters:
-    """Writes rows to ORC files.
+    """Writes rows to ORC files. Texts of CHAR have blanks up to their length, as in Flink.
 
     >>> from headrace.table import DataTypes
     >>> OrcBulkWriters.for_row_type(DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())])).get_row_type()
@@ -57,7 +57,7 @@ class _Make:
         writer = arrow_rows.pyarrow("pyarrow.orc").ORCWriter(KeepOpen(stream), **self._settings)
         # The writer learns the schema from the first table; an empty one makes a file without rows whole too.
         writer.write(arrow_rows.arrow_schema(self._rows).empty_table())
-        return ColumnWriter(self._rows, writer.write, writer.close)
+        return ColumnWriter(self._rows, writer.write, writer.close, pads=True)
 
 
 class OrcColumnarRowInputFormat(BulkFormat):
