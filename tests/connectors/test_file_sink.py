@@ -463,6 +463,15 @@ def test_a_null_in_a_column_without_nulls_is_refused(writers: Any, read: Any) ->
             written_table(writers(rows), read, Row(wrong))
 
 
+def test_properties_of_orc_are_a_configuration_or_a_dict() -> None:
+    for properties, compression in (({"orc.compress": "ZSTD"}, "ZSTD"), ({"orc.compress": "NONE"}, "UNCOMPRESSED")):
+        for given in (properties, Configuration.from_dict(properties)):
+            file = written_table(OrcBulkWriters.for_row_type(ROWS, given), orc.ORCFile, Row(1, "a"))
+            assert file.compression == compression
+    with pytest.raises(InvalidProgramError, match="property of ORC is unknown"):
+        OrcBulkWriters.for_row_type(ROWS, Configuration().set_string("orc.nothing", "1"))
+
+
 @COLUMNAR
 def test_texts_of_char_have_blanks_in_orc_files(writers: Any, read: Any) -> None:
     kind, length = DataTypes.CHAR(10), 10 if read is orc.read_table else 0

@@ -35,12 +35,15 @@ class OrcBulkWriters:
 
     @staticmethod
     def for_row_type(
-        row_type: RowType, writer_properties: dict[str, str] | None = None, hadoop_config: Configuration | None = None
+        row_type: RowType,
+        writer_properties: Configuration | dict[str, str] | None = None,
+        hadoop_config: Configuration | None = None,
     ) -> BulkWriterFactory:
         """Give the factory of writers for rows; properties are those of ORC, such as ``orc.compress``."""
         arrow_rows.no_hadoop(hadoop_config, "ORC")
         settings: dict[str, Any] = {"compression": "zlib"}
-        for key, value in (writer_properties or {}).items():
+        properties = writer_properties.to_dict() if isinstance(writer_properties, Configuration) else writer_properties
+        for key, value in (properties or {}).items():
             if key not in _PROPERTIES:
                 raise InvalidProgramError("This property of ORC is unknown", seen=key, expected=", ".join(_PROPERTIES))
             text = str(value).lower()
