@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import types
 from decimal import Decimal
 
 import pytest
 
 from headrace.common import Row, Types
 from headrace.common.errors import UserCodeError
-from headrace.datastream import FilterFunction, FlatMapFunction, MapFunction, ProcessFunction
+from headrace.datastream import (
+    AggregateFunction,
+    CoFlatMapFunction,
+    CoMapFunction,
+    CoProcessFunction,
+    FilterFunction,
+    FlatMapFunction,
+    KeyedCoProcessFunction,
+    KeyedProcessFunction,
+    KeySelector,
+    MapFunction,
+    ProcessFunction,
+    ReduceFunction,
+)
 from headrace.testing import CollectingSink
 
 TRIPLE = [Types.STRING(), Types.INT(), Types.BIG_DEC()]
@@ -49,6 +63,38 @@ def test_function_objects_with_types(both):
     )
     both.execute("typed")
     assert sorted(sink.get_results()) == ["+I[cfgs, 5, 3]", "+I[deeefg, 7, 4]"]
+
+
+class Length(MapFunction[str, int]):
+    def map(self, value):
+        return len(value)
+
+
+class ByParity(KeySelector[int, int]):
+    def get_key(self, value):
+        return value % 2
+
+
+class Larger(ReduceFunction[int]):
+    def reduce(self, value1, value2):
+        return max(value1, value2)
+
+
+def test_functions_may_name_the_types_of_their_values(both, collected):
+    lengths = both.from_collection(["a", "bb", "ccc", "dddd"]).map(Length(), Types.INT())
+    assert {3, 4} <= set(collected(lengths.key_by(ByParity()).reduce(Larger())))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        AggregateFunction, CoFlatMapFunction, CoMapFunction, CoProcessFunction, FilterFunction, FlatMapFunction,
+        KeyedCoProcessFunction, KeyedProcessFunction, ProcessFunction,
+    ],
+)  # fmt: skip
+def test_every_kind_of_function_takes_types(kind):
+    own = types.new_class("Own", (kind[int, str],))
+    assert issubclass(own, kind)
 
 
 def test_plain_callables_without_types(both):

@@ -6,6 +6,7 @@ Decides nothing but the shape of `open` and `close`. Programs write subclasses; 
 from __future__ import annotations
 
 from abc import ABC
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,6 +26,17 @@ class Function(ABC):
     >>> greeter.greeting
     'hello'
     """
+
+    def __class_getitem__(cls, types: Any) -> GenericAlias:
+        """Let a function name the types of its values, which changes nothing.
+
+        >>> class Words(Function[str, list]):
+        ...     def open(self, runtime_context):
+        ...         pass
+        >>> Words.__mro__[1] is Function
+        True
+        """
+        return GenericAlias(cls, types)
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Prepare for work: called once per subtask before the first element.
