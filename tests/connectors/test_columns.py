@@ -13,7 +13,7 @@ import pyarrow.orc
 import pyarrow.parquet as pq
 import pytest
 
-from headrace.common import Row, Types, WatermarkStrategy
+from headrace.common import Instant, Row, Types, WatermarkStrategy
 from headrace.common.errors import BadRecordError, InvalidProgramError, TypeMismatchError, UserCodeError
 from headrace.datastream import ProcessFunction, StreamExecutionEnvironment
 from headrace.datastream.connectors.file_system import BucketAssigner, FileSink, FileSource
@@ -119,6 +119,13 @@ def test_rows_of_other_operators_become_columns_and_rows_again(make_env: MakeEnv
     results = stream.assign_timestamps_and_watermarks(stamps).filter_columns(even).map_columns(gross, GROSS)
     with results.process(Stamped()).execute_and_collect() as collected:
         assert list(collected) == [(0, 0.0, 0), (2, 1.0, 200), (4, 2.0, 400)]
+
+
+def test_instants_of_a_stream_stay_instants(make_env: MakeEnvironment) -> None:
+    rows = [Row(id=n, at=Instant(n, 0)) for n in range(4)]
+    stream = make_env(1).from_collection(rows, Types.ROW_NAMED(["id", "at"], [Types.LONG(), Types.INSTANT()]))
+    with stream.filter_columns(even).execute_and_collect() as collected:
+        assert list(collected) == [rows[0], rows[2]]
 
 
 class _IdAsTime:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import io
 import os
 import pickle
@@ -25,6 +26,7 @@ from headrace.common.errors import (
     TypeMismatchError,
 )
 from headrace.common.serialization import Encoder
+from headrace.common.time import Instant
 from headrace.datastream.connectors.file_system import (
     BucketAssigner,
     FileCompactor,
@@ -450,6 +452,15 @@ def test_decimal_numbers_are_rounded_to_their_column(writers: Any, read: Any) ->
     assert table["a"].to_pylist() == [[number] for number in expected]
     with pytest.raises(TypeMismatchError, match="field 'd' has not the type of its column: not a decimal number: 'x'"):
         written_table(writers(rows), read, Row("x", []))
+
+
+@COLUMNAR
+def test_points_in_time_are_instants_or_have_a_time_zone(writers: Any, read: Any) -> None:
+    rows = DataTypes.ROW([DataTypes.FIELD("z", DataTypes.TIMESTAMP_LTZ(3))])
+    moment = datetime.datetime(1970, 1, 1, 0, 0, 1, tzinfo=datetime.timezone.utc)
+    elsewhere = moment.astimezone(datetime.timezone(datetime.timedelta(hours=2)))
+    table = written_table(writers(rows), read, Row(Instant(1, 0)), Row(moment), Row(elsewhere))
+    assert table["z"].to_pylist() == [moment] * 3
 
 
 @COLUMNAR

@@ -26,7 +26,7 @@ from pyarrow import orc
 from headrace.common import Row, Types, WatermarkStrategy
 from headrace.common.errors import BadRecordError, HeadraceError, MissingExtraError, TypeMismatchError
 from headrace.common.extras import need
-from headrace.common.time import Duration, Instant
+from headrace.common.time import Duration
 from headrace.datastream.connectors.file_system import FileEnumeratorProvider, FileSource, StreamFormat
 from headrace.datastream.formats import column_files
 from headrace.datastream.formats.avro import (
@@ -249,6 +249,14 @@ def test_decimal_numbers_of_csv_fit_their_column(
     assert [row.a[1] for row in rows] == read
 
 
+def test_points_in_time_of_csv_have_a_time_zone(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("2020-01-02 03:04:05.123Z\n")
+    schema = CsvSchema.builder().add_array_column("a", element_type=DataTypes.TIMESTAMP_LTZ(3)).build()
+    moment = datetime.datetime(2020, 1, 2, 3, 4, 5, 123_000, datetime.timezone.utc)
+    assert records_of(of_stream(CsvReaderFormat.for_schema(schema), path)) == [Row(a=[moment])]
+
+
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
@@ -290,7 +298,8 @@ def everything(n: int) -> Row:
         s=f"text {n}",
         d=decimal.Decimal(n) / 4,
         t=datetime.datetime(2020, 1, 1) + datetime.timedelta(milliseconds=n),
-        z=Instant(1_600_000_000 + n, 5_000_000),
+        z=datetime.datetime.fromtimestamp(1_600_000_000 + n, datetime.timezone.utc)
+        + datetime.timedelta(milliseconds=5),
         day=datetime.date(2020, 1, 1) + datetime.timedelta(days=n),
         a=[n, None],
         m={"k": float(n)},
@@ -315,6 +324,7 @@ def write_orc(path: Path, count: int) -> None:
 def test_parquet(tmp_path: Path, limit: int) -> None:
     write_parquet(tmp_path / "a.parquet", 35)
     source = of_bulk(ParquetColumnarRowInputFormat(EVERYTHING, batch_size=4), tmp_path)
+    assert "z: LocalZonedTimestampTypeInfo" in repr(source.produced_type)
     assert records_of(source, limit=limit) == [everything(n) for n in range(35)]
     assert records_of(source, limit=limit, reopen=True) == [everything(n) for n in range(35)]
 

@@ -10,7 +10,14 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
-from headrace.common.typeinfo import ListTypeInfo, ObjectArrayTypeInfo, RowTypeInfo, TypeInformation, Types
+from headrace.common.typeinfo import (
+    ListTypeInfo,
+    LocalZonedTimestampTypeInfo,
+    ObjectArrayTypeInfo,
+    RowTypeInfo,
+    TypeInformation,
+    Types,
+)
 
 __all__ = ["DataType", "DataTypes", "RowField", "RowType", "row_type_of_stream", "stream_type"]
 
@@ -107,7 +114,11 @@ class TimestampType(_Precise):
 
 
 class LocalZonedTimestampType(_Precise):
-    """Points in time."""
+    """Points in time: moments with a time zone in a stream."""
+
+
+class InstantType(LocalZonedTimestampType):
+    """Points in time that are instants in a stream: columns of DataFrames, and of streams with `Types.INSTANT()`."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -321,7 +332,8 @@ _STREAM_TYPES: list[tuple[type[DataType], Callable[[], TypeInformation]]] = [
     (DateType, Types.SQL_DATE),
     (TimeType, Types.SQL_TIME),
     (TimestampType, Types.SQL_TIMESTAMP),
-    (LocalZonedTimestampType, Types.INSTANT),
+    (LocalZonedTimestampType, LocalZonedTimestampTypeInfo),
+    (InstantType, Types.INSTANT),
 ]
 
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace.common.java_hash import hash_map_order
-from headrace.common.time import Instant
+from headrace.common.time import Instant, instant_of
 from headrace.common.typeinfo import (
     BasicArrayTypeInfo,
     BasicType,
@@ -26,6 +26,7 @@ from headrace.common.typeinfo import (
     ExternalTypeInfo,
     ListTypeInfo,
     LocalTimeTypeInfo,
+    LocalZonedTimestampTypeInfo,
     MapTypeInfo,
     ObjectArrayTypeInfo,
     PickledBytesTypeInfo,
@@ -97,6 +98,8 @@ def _value_form(type_info: TypeInformation | None) -> StringForm | None:
             return _sql_timestamp
         case LocalTimeTypeInfo():
             return lambda moment: str(moment.isoformat())
+        case LocalZonedTimestampTypeInfo():
+            return lambda moment: _instant_text(instant_of(moment))
         case ExternalTypeInfo(type_info=inner):
             return _java_form(inner)
     return None

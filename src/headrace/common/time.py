@@ -13,10 +13,11 @@ from functools import total_ordering
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.no_java import NoJava
 
-__all__ = ["Duration", "Instant", "Time", "millis_of", "utc_text"]
+__all__ = ["Duration", "Instant", "Time", "instant_of", "millis_of", "utc_moment", "utc_text"]
 
 _NANOS_PER_MILLI = 1_000_000
 _NANOS_PER_SECOND = 1_000_000_000
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 
 def _whole(value: object, what: str) -> int:
@@ -188,6 +189,25 @@ class Instant:
     def __repr__(self) -> str:
         """Give PyFlink's form."""
         return f"Instant<{self.seconds}, {self.nanos}>"
+
+
+def utc_moment(instant: Instant) -> datetime.datetime:
+    """Give the ``datetime`` in UTC of an instant, to the microsecond.
+
+    >>> utc_moment(Instant(1, 500_000_000))
+    datetime.datetime(1970, 1, 1, 0, 0, 1, 500000, tzinfo=datetime.timezone.utc)
+    """
+    return _EPOCH + datetime.timedelta(seconds=instant.seconds, microseconds=instant.nanos // 1000)
+
+
+def instant_of(moment: datetime.datetime) -> Instant:
+    """Give the instant of a ``datetime`` with a time zone.
+
+    >>> instant_of(datetime.datetime(1970, 1, 1, 0, 0, 1, tzinfo=datetime.timezone.utc))
+    Instant<1, 0>
+    """
+    passed = moment - _EPOCH
+    return Instant(passed.days * 86_400 + passed.seconds, passed.microseconds * 1000)
 
 
 class Time:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from headrace.common import Instant, Row, RowKind, Types
 from headrace.common.codecs import codec_for
 from headrace.common.errors import TypeMismatchError
-from headrace.common.typeinfo import ExternalTypeInfo, LocalTimeTypeInfo
+from headrace.common.typeinfo import ExternalTypeInfo, LocalTimeTypeInfo, LocalZonedTimestampTypeInfo
 
 NAN = float("nan")
 UTC = datetime.timezone.utc
@@ -66,6 +66,9 @@ BECOMES = [
     (Types.SQL_TIMESTAMP(), MOMENT.replace(tzinfo=UTC), MOMENT.replace(microsecond=678000)),
     (Types.INSTANT(), Instant(-1, 2), Instant(-1, 2)),
     (Types.INSTANT(), None, None),
+    (LocalZonedTimestampTypeInfo(), MOMENT.replace(tzinfo=UTC), MOMENT.replace(tzinfo=UTC)),
+    (LocalZonedTimestampTypeInfo(), Instant(1, 0), datetime.datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC)),
+    (LocalZonedTimestampTypeInfo(), None, None),
     (LocalTimeTypeInfo(LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME), MOMENT, MOMENT),
     (PAIR, [1, "a"], (1, "a")),
     (PAIR, Row(1, "a"), (1, "a")),
@@ -144,6 +147,7 @@ WRONG = [
     (Types.SQL_DATE(), 5),
     (Types.SQL_TIMESTAMP(), MOMENT.date()),
     (Types.INSTANT(), 5),
+    (LocalZonedTimestampTypeInfo(), MOMENT),
     (PAIR, (1,)),
     (PAIR, (1, "a", 2)),
     (PAIR, ("a", 1)),

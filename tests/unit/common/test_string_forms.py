@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from headrace.common import Instant, Row, RowKind, Types
 from headrace.common.string_forms import double_text, float_text, string_form
-from headrace.common.typeinfo import ExternalTypeInfo
+from headrace.common.typeinfo import ExternalTypeInfo, LocalZonedTimestampTypeInfo
 
 MOMENT = datetime.datetime(2020, 1, 2, 3, 4, 5, 678000)
+HOUR_AHEAD = datetime.timezone(datetime.timedelta(hours=1))
 
 # Printed by PyFlink 2.3.
 PRINTED = [
@@ -33,6 +34,8 @@ PRINTED = [
     (Types.INSTANT(), Instant(1577934245, 678000000), "2020-01-02T03:04:05.678Z"),
     (Types.INSTANT(), Instant(1577934245, 678901000), "2020-01-02T03:04:05.678901Z"),
     (Types.INSTANT(), Instant(1577934240, 0), "2020-01-02T03:04:00Z"),
+    (LocalZonedTimestampTypeInfo(), MOMENT.replace(tzinfo=datetime.timezone.utc), "2020-01-02T03:04:05.678Z"),
+    (LocalZonedTimestampTypeInfo(), MOMENT.replace(tzinfo=HOUR_AHEAD), "2020-01-02T02:04:05.678Z"),
     (Types.TUPLE([Types.LONG(), Types.STRING()]), (1, "a"), "(1,a)"),
     (Types.TUPLE([Types.LONG(), Types.STRING()]), (1, None), "(1,null)"),
     (Types.TUPLE([Types.INT(), Types.DOUBLE(), Types.BOOLEAN()]), (1, 1.5, True), "(1,1.5,true)"),

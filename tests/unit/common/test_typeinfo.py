@@ -10,6 +10,7 @@ from headrace.common.typeinfo import (
     BasicTypeInfo,
     ExternalTypeInfo,
     LocalTimeTypeInfo,
+    LocalZonedTimestampTypeInfo,
     SqlTimeTypeInfo,
 )
 
@@ -39,6 +40,7 @@ EVERY_TYPE = {
     "TupleTypeInfo(Integer, String)": Types.TUPLE([Types.INT(), Types.STRING()]),
     "RowTypeInfo(Integer, String)": Types.ROW([Types.INT(), Types.STRING()]),
     "RowTypeInfo(a: Integer, b: Double)": Types.ROW_NAMED(["a", "b"], [Types.INT(), Types.DOUBLE()]),
+    "LocalZonedTimestampTypeInfo": LocalZonedTimestampTypeInfo(),
     "LocalTimeTypeInfo<LOCAL_TIME>": LocalTimeTypeInfo(LocalTimeTypeInfo.TimeType.LOCAL_TIME),
     "ExternalTypeInfo<Integer>": ExternalTypeInfo(Types.INT()),
 }

@@ -40,6 +40,7 @@ from headrace.common.codecs._scalars import (
     to_instant,
     to_moment,
     to_time,
+    to_zoned_moment,
 )
 from headrace.common.codecs._texts import BytesCodec, CharCodec, TextCodec
 from headrace.common.time import Instant
@@ -51,6 +52,7 @@ from headrace.common.typeinfo import (
     ExternalTypeInfo,
     ListTypeInfo,
     LocalTimeTypeInfo,
+    LocalZonedTimestampTypeInfo,
     MapTypeInfo,
     ObjectArrayTypeInfo,
     PrimitiveArrayTypeInfo,
@@ -78,6 +80,13 @@ _BASIC: dict[BasicType, Callable[[str], Codec]] = {
     BasicType.BIG_INT: partial(ScalarCodec, function=to_big_integer, plain=int),
     BasicType.BIG_DEC: partial(ScalarCodec, function=to_big_decimal),
     BasicType.INSTANT: partial(ScalarCodec, function=to_instant, plain=Instant),
+}
+
+_TIME: dict[type[TypeInformation], Callable[[str], Codec]] = {
+    DateTypeInfo: partial(ScalarCodec, function=to_date, plain=datetime.date),
+    TimeTypeInfo: partial(ScalarCodec, function=to_time),
+    TimestampTypeInfo: partial(ScalarCodec, function=to_moment),
+    LocalZonedTimestampTypeInfo: partial(ScalarCodec, function=to_zoned_moment),
 }
 
 _LOCAL_TIME: dict[LocalTimeTypeInfo.TimeType, Callable[[str], Codec]] = {
@@ -137,12 +146,8 @@ def _sequence_or_time(type_info: TypeInformation | None, text: str, wrap: bool) 
             return ListCodec(text, codec_for(element, wrap=wrap), gaps=False)
         case BasicArrayTypeInfo(element_type=element) | ObjectArrayTypeInfo(element_type=element):
             return ListCodec(text, codec_for(element, wrap=wrap), gaps=True)
-        case DateTypeInfo():
-            return ScalarCodec(text, to_date, plain=datetime.date)
-        case TimeTypeInfo():
-            return ScalarCodec(text, to_time)
-        case TimestampTypeInfo():
-            return ScalarCodec(text, to_moment)
+        case DateTypeInfo() | TimeTypeInfo() | TimestampTypeInfo() | LocalZonedTimestampTypeInfo():
+            return _TIME[type(type_info)](text)
         case LocalTimeTypeInfo(time_type=kind):
             return _LOCAL_TIME[kind](text)
         case _:

@@ -12,9 +12,18 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from headrace.common.codecs._codec import Codec, mismatch
-from headrace.common.time import Instant
+from headrace.common.time import Instant, utc_moment
 
-__all__ = ["ScalarCodec", "to_big_decimal", "to_big_integer", "to_date", "to_instant", "to_moment", "to_time"]
+__all__ = [
+    "ScalarCodec",
+    "to_big_decimal",
+    "to_big_integer",
+    "to_date",
+    "to_instant",
+    "to_moment",
+    "to_time",
+    "to_zoned_moment",
+]
 
 
 class ScalarCodec(Codec):
@@ -111,5 +120,18 @@ def to_instant(value: Any) -> Instant:
     Instant<1, 2>
     """
     if not isinstance(value, Instant):
+        raise TypeError
+    return value
+
+
+def to_zoned_moment(value: Any) -> datetime.datetime:
+    """Give a ``datetime`` with a time zone; an ``Instant`` becomes one in UTC.
+
+    >>> to_zoned_moment(Instant(1, 0))
+    datetime.datetime(1970, 1, 1, 0, 0, 1, tzinfo=datetime.timezone.utc)
+    """
+    if isinstance(value, Instant):
+        return utc_moment(value)
+    if not isinstance(value, datetime.datetime) or value.tzinfo is None:
         raise TypeError
     return value

@@ -18,6 +18,7 @@ from headrace.common.typeinfo._composite import RowTypeInfo, TupleTypeInfo
 from headrace.common.typeinfo._time import (
     DateTypeInfo,
     LocalTimeTypeInfo,
+    LocalZonedTimestampTypeInfo,
     SqlTimeTypeInfo,
     TimestampTypeInfo,
     TimeTypeInfo,
@@ -33,6 +34,7 @@ __all__ = [
     "InstantTypeInfo",
     "ListTypeInfo",
     "LocalTimeTypeInfo",
+    "LocalZonedTimestampTypeInfo",
     "MapTypeInfo",
     "ObjectArrayTypeInfo",
     "PickledBytesTypeInfo",

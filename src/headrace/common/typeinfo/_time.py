@@ -14,7 +14,14 @@ from typing import Any, ClassVar
 
 from headrace.common.typeinfo._base import TypeInformation
 
-__all__ = ["DateTypeInfo", "LocalTimeTypeInfo", "SqlTimeTypeInfo", "TimeTypeInfo", "TimestampTypeInfo"]
+__all__ = [
+    "DateTypeInfo",
+    "LocalTimeTypeInfo",
+    "LocalZonedTimestampTypeInfo",
+    "SqlTimeTypeInfo",
+    "TimeTypeInfo",
+    "TimestampTypeInfo",
+]
 
 _MICROS = 1_000_000
 
@@ -155,3 +162,11 @@ class LocalTimeTypeInfo(TypeInformation):
     def __repr__(self) -> str:
         """Give PyFlink's form."""
         return f"LocalTimeTypeInfo<{self._time_type.name}>"
+
+
+class LocalZonedTimestampTypeInfo(TypeInformation):
+    """The type of ``datetime.datetime`` with a time zone: columns of ``TIMESTAMP_LTZ`` in files have it, ``Types`` has it not.
+
+    >>> LocalZonedTimestampTypeInfo()
+    LocalZonedTimestampTypeInfo
+    """

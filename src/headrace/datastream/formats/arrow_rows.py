@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +17,7 @@ from headrace.common.data_types import (
     DecimalType,
     DoubleType,
     FloatType,
+    InstantType,
     IntType,
     LocalZonedTimestampType,
     MapType,
@@ -31,7 +31,7 @@ from headrace.common.data_types import (
 )
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.extras import need
-from headrace.common.time import Instant
+from headrace.common.time import Instant, instant_of, utc_moment
 from headrace.common.types import Row, named_rows
 
 __all__ = ["arrow_schema", "columns_reader", "columns_writer", "no_hadoop", "pyarrow", "row_type"]
@@ -170,8 +170,8 @@ def _from_arrow(data_type: DataType) -> Convert | None:
     if isinstance(data_type, MapType):
         key, value = _from_arrow(data_type.key_type) or _same, _from_arrow(data_type.value_type) or _same
         return lambda v: {key(k): None if e is None else value(e) for k, e in v}
-    if isinstance(data_type, LocalZonedTimestampType):
-        return _instant
+    if isinstance(data_type, InstantType):
+        return instant_of
     return None
 
 
@@ -195,15 +195,5 @@ def _same(value: Any) -> Any:
     return value
 
 
-_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
-
-
-def _instant(value: datetime.datetime) -> Instant:
-    passed = value - _EPOCH
-    return Instant(passed.days * 86_400 + passed.seconds, passed.microseconds * 1000)
-
-
 def _moment(value: Any) -> Any:
-    if not isinstance(value, Instant):
-        return value
-    return _EPOCH + datetime.timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)
+    return utc_moment(value) if isinstance(value, Instant) else value

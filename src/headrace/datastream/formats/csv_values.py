@@ -11,10 +11,12 @@ from typing import Any
 from headrace.common import java_texts
 from headrace.common.errors import InvalidProgramError
 from headrace.common.string_forms import double_text, float_text
+from headrace.common.time import Instant, utc_moment
 from headrace.common.typeinfo import (
     BasicArrayTypeInfo,
     BasicType,
     BasicTypeInfo,
+    LocalZonedTimestampTypeInfo,
     ObjectArrayTypeInfo,
     PrimitiveArrayTypeInfo,
     RowTypeInfo,
@@ -143,8 +145,8 @@ def _stamp(value: datetime.datetime, whole: str) -> str:
     return f"{value:%Y-%m-%d %H:%M:%S}{fraction}"
 
 
-def _instant(value: Any) -> str:
-    moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)
+def _zoned(value: Any) -> str:
+    moment = utc_moment(value) if isinstance(value, Instant) else value.astimezone(datetime.timezone.utc)
     return _stamp(moment, "") + "Z"
 
 
@@ -165,6 +167,7 @@ _PLAIN_READERS: list[tuple[TypeInformation, Reader]] = [
     (Types.SQL_TIME(), java_texts.time_of_day),
     (Types.SQL_TIMESTAMP(), java_texts.timestamp),
     (Types.INSTANT(), lambda text: java_texts.instant(text, " ")),
+    (LocalZonedTimestampTypeInfo(), lambda text: utc_moment(java_texts.instant(text, " "))),
 ]
 _WRITERS: dict[BasicType, Writer] = {
     BasicType.STRING: _text,
@@ -182,5 +185,6 @@ _PLAIN_WRITERS: list[tuple[TypeInformation, Writer]] = [
     (Types.SQL_DATE(), lambda value: f"{value:%Y-%m-%d}"),
     (Types.SQL_TIME(), lambda value: f"{value:%H:%M:%S}"),
     (Types.SQL_TIMESTAMP(), lambda value: _stamp(value, ".0")),
-    (Types.INSTANT(), _instant),
+    (Types.INSTANT(), _zoned),
+    (LocalZonedTimestampTypeInfo(), _zoned),
 ]

@@ -15,7 +15,7 @@ from typing import Any
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession, types
 
-from headrace.common.data_types import DataType, DataTypes, RowType
+from headrace.common.data_types import DataType, DataTypes, InstantType, RowType
 from headrace.common.errors import InvalidProgramError, JobExecutionError, TypeMismatchError
 from headrace.runtime.spark.context import spark_context
 
@@ -43,7 +43,7 @@ _PLAIN: dict[type[types.DataType], Any] = {
     types.VarcharType: DataTypes.STRING,
     types.BinaryType: DataTypes.BYTES,
     types.DateType: DataTypes.DATE,
-    types.TimestampType: DataTypes.TIMESTAMP_LTZ,
+    types.TimestampType: InstantType,
     types.TimestampNTZType: DataTypes.TIMESTAMP,
 }
 
