@@ -229,6 +229,7 @@ os._exit(0)  # nobody is there any more to stop
 """
 
 
+@pytest.mark.long
 def test_a_job_does_not_wait_for_a_spark_that_has_ended() -> None:
     done = subprocess.run([sys.executable, "-c", SPARK_ENDS], capture_output=True, text=True, timeout=100, check=False)
     said = done.stdout.splitlines()

@@ -431,36 +431,30 @@ def test_a_property_that_the_client_does_not_know(broker: Broker, numbers: str, 
 
 
 @pytest.mark.slow
-def test_a_broker_that_is_away_for_some_time_loses_nothing(make_env: Any) -> None:
-    """A broker of its own is killed while a job reads and writes, exactly once; after its return everything is there once."""
-    from kafka_kit.broker import Broker
-
-    own = Broker().start()
-    try:
-        into, out = own.topic(1), own.topic(1)
-        own.send(into, as_texts(range(500)))
-        source = texts(own, into).build()
-        schema = KafkaRecordSerializationSchema.builder().set_topic(out)
-        sink = (
-            KafkaSink.builder()
-            .set_bootstrap_servers(own.servers)
-            .set_record_serializer(schema.set_value_serialization_schema(SimpleStringSchema()).build())
-            .set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE)
-            .set_transactional_id_prefix("away")
-            .build()
-        )
-        env = make_env(1)
-        env.enable_checkpointing(200)
-        env.from_source(source, WatermarkStrategy.no_watermarks(), "in").sink_to(sink)
-        client = env.execute_async("through an outage")
-        wait_for(lambda: len(own.values(out)) == 500)
-        own.stop(kill=True)
-        time.sleep(5)
-        own.start()
-        own.send(into, as_texts(range(500, 1000)))
-        wait_for(lambda: len(own.values(out)) >= 1000, 60)
-        time.sleep(1)
-        assert [v.decode() for v in own.values(out)] == as_texts(range(1000))
-        client.cancel().result()
-    finally:
-        own.remove()
+def test_a_broker_that_is_away_for_some_time_loses_nothing(broker: Broker, make_env: Any) -> None:
+    """The broker is killed while a job reads and writes, exactly once; after its return everything is there once."""
+    into, out = broker.topic(1), broker.topic(1)
+    broker.send(into, as_texts(range(500)))
+    source = texts(broker, into).build()
+    schema = KafkaRecordSerializationSchema.builder().set_topic(out)
+    sink = (
+        KafkaSink.builder()
+        .set_bootstrap_servers(broker.servers)
+        .set_record_serializer(schema.set_value_serialization_schema(SimpleStringSchema()).build())
+        .set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE)
+        .set_transactional_id_prefix("away")
+        .build()
+    )
+    env = make_env(1)
+    env.enable_checkpointing(200)
+    env.from_source(source, WatermarkStrategy.no_watermarks(), "in").sink_to(sink)
+    client = env.execute_async("through an outage")
+    wait_for(lambda: len(broker.values(out)) == 500)
+    broker.stop(kill=True)
+    time.sleep(3)
+    broker.start()
+    broker.send(into, as_texts(range(500, 1000)))
+    wait_for(lambda: len(broker.values(out)) >= 1000, 60)
+    time.sleep(1)
+    assert [v.decode() for v in broker.values(out)] == as_texts(range(1000))
+    client.cancel().result()

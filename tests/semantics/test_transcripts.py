@@ -16,7 +16,7 @@ import headrace.runtime.submission
 
 HERE = Path(__file__).parent
 TRANSCRIPTS = read_transcripts(HERE / "transcripts") + read_transcripts(HERE / "windows")
-PER_SPARK_JOB = 25
+PER_SPARK_JOB = 50
 
 
 def of(way: str, in_ci: int = 1) -> pytest.MarkDecorator:
@@ -62,7 +62,7 @@ def test_with_an_epoch_per_step(transcript: Transcript):
     replay_as_job([transcript], LOCAL, cut_everywhere=True)
 
 
-@of(LOCAL)
+@of(LOCAL, in_ci=2)
 def test_with_every_epoch_in_another_process(transcript: Transcript, monkeypatch: pytest.MonkeyPatch):
     if epochs_matter(transcript) or transcript.batch:
         pytest.skip("its watermarks depend on epochs, or it is a batch and has one epoch")
