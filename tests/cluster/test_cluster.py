@@ -74,11 +74,17 @@ def test_logs_and_threads_of_executors(cluster: Cluster, jobs: dict[str, str]) -
     for name in ("app.jar", "..%2f..%2f..%2fcluster.json", "%2fetc%2fpasswd", "../../0/stderr"):
         with pytest.raises(urllib.error.HTTPError, match="404"):
             get(f"{place}/logs/{name}")
-    threads = {one: json.loads(get(f"{one}/thread-dump"))["threadInfos"] for one in places}
-    names = {one: [thread["threadName"] for thread in found] for one, found in threads.items()}
-    assert all("dispatcher-Executor" in found for found in names.values()), names
-    # An executor that Spark gave no task of the job has no thread for tasks.
-    assert any("Executor task launch worker" in name for found in names.values() for name in found), names
+    deadline = time.monotonic() + 60
+    while True:  # an executor whose machine is busy gives no answer at first
+        dumps = [json.loads(get(f"{one}/thread-dump"))["threadInfos"] for one in places]
+        names = [{thread["threadName"] for thread in dump} for dump in dumps]
+        # One that Spark gave no task of the job has no thread for tasks.
+        if all("dispatcher-Executor" in found for found in names) and any(
+            "Executor task launch worker" in name for found in names for name in found
+        ):
+            break
+        assert time.monotonic() < deadline, names
+        time.sleep(0.5)
     assert json.loads(get(f"/jobs/{jobs['one']}{place}/log-url"))["url"] == f"{url}{place}/log"
 
 
