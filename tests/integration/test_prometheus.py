@@ -6,6 +6,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from http import HTTPStatus
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,8 @@ def prometheus(tmp_path, free_port):
             try:
                 return json.load(urllib.request.urlopen(url, timeout=10))["data"]
             except urllib.error.HTTPError as error:
+                if error.code == HTTPStatus.SERVICE_UNAVAILABLE:
+                    raise ConnectionError("it listens, and has not begun") from None
                 raise AssertionError(f"{parameters}: {error.read().decode()}") from None
 
         return ask
