@@ -26,7 +26,6 @@ BOUNDS = {
 }
 
 
-@pytest.mark.long  # the soak of a cluster watches memory in every run
 def test_memory_stays_flat(tmp_path):
     program = Path(__file__).with_name("steady_job.py")
     finished = subprocess.run(
