@@ -21,6 +21,7 @@ from headrace.datastream.checkpointing_options import CheckpointingOptions
 from headrace.datastream.declared_types import declared_type
 from headrace.datastream.execution_mode import RuntimeExecutionMode
 from headrace.datastream.functions import ParallelSourceFunction, SourceFunction
+from headrace.datastream.jars import warn_of_jar_options
 from headrace.datastream.notebook import show_live
 from headrace.datastream.planning import plan_reached
 from headrace.datastream.streams.cached_data_stream import keep_for_later, with_caches
@@ -326,6 +327,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         from headrace.runtime.submission import submit
 
         warn_of_options(self._configuration.to_dict())
+        warn_of_jar_options(self._configuration.to_dict())
         self.registry.start_new_program()
         configuration = self.get_configuration()
         backend = self.get_state_backend()
