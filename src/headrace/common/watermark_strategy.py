@@ -15,6 +15,7 @@ from typing import Any
 
 from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
 from headrace.common.no_java import NoJava
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.time import Duration, Time, millis_of
 from headrace.common.watermark_generator import (
     MAX_WATERMARK,
@@ -273,3 +274,6 @@ class AssignerWithPeriodicWatermarksWrapper:
             "AssignerWithPeriodicWatermarksWrapper wraps a Java object",
             remedy="write a TimestampAssigner and a WatermarkGenerator in Python, see WatermarkStrategy.for_generator",
         )
+
+
+offer_pyflink_names(__name__)

@@ -14,6 +14,7 @@ from headrace.common.errors import InvalidProgramError, JobExecutionError, TypeM
 from headrace.common.headrace_options import PRE_AGGREGATE
 from headrace.common.job_client import JobClient
 from headrace.common.job_execution_result import JobExecutionResult
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.typeinfo import TypeInformation
 from headrace.common.watermark_strategy import WatermarkStrategy
 from headrace.datastream import options
@@ -380,3 +381,6 @@ def _definition(source: Any) -> SourceDefinition:
         if hasattr(source, "build")
         else None,
     )
+
+
+offer_pyflink_names(__name__)

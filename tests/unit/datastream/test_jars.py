@@ -37,7 +37,7 @@ def environment(**settings):
         ("flink-sql-connector-elasticsearch7-3.0.1-1.17.jar", "has no connector"),
         ("flink-sql-avro-1.17.1.jar", "headrace.datastream.formats"),
         ("flink-json-1.17.1.jar", "headrace.datastream.formats"),
-        ("flink-s3-fs-hadoop-1.17.1.jar", "through Python"),
+        ("flink-s3-fs-hadoop-1.17.1.jar", "through fsspec"),
         ("own-functions.jar", "no Java code"),
     ],
 )
