@@ -2,4 +2,6 @@
 
 from headrace.common.pyflink_names import offer_pyflink_names
 
+__all__: list[str] = []
+
 offer_pyflink_names(__name__)
