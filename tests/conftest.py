@@ -18,8 +18,15 @@ import psutil
 import pytest
 from hypothesis import HealthCheck, settings
 
+_HERE = str(Path(__file__).resolve().parent)
+if _HERE not in sys.path:
+    sys.path.append(_HERE)
+
 if TYPE_CHECKING:
     from pyspark import SparkContext
+
+    from hadoop_kit.hdfs import Hdfs
+    from hadoop_kit.yarn import Yarn
 
 # How fast examples are generated says something about the machine, nothing about headrace.
 settings.register_profile("headrace", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -180,3 +187,21 @@ def spark() -> Iterator[SparkContext]:
     from headrace.runtime.spark.context import spark_context
 
     yield spark_context(None, {"spark.master": "local[2,4]"})
+
+
+@pytest.fixture(scope="module")
+def hdfs() -> Iterator[Hdfs]:
+    """A running HDFS."""
+    from hadoop_kit.hdfs import Hdfs
+
+    with Hdfs() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def yarn() -> Iterator[Yarn]:
+    """A running YARN of one node, whose default file system is the local one."""
+    from hadoop_kit.yarn import Yarn
+
+    with Yarn() as started:
+        yield started
