@@ -113,9 +113,9 @@ class JobMaster:
         self._runtime = 0.0
         self._epoch_began = self._started
         self._idle = 0
-        self._runner = EpochRunner(executor, checkpoints, self._cancelled)
         self._progress = ProgressView(program.graph.name, options.progress)
         self._results = DriverResults(self._progress, hold=checkpoints.periodic)
+        self._runner = EpochRunner(executor, checkpoints, self._results, self._cancelled)
         target = options.bounded_epoch_target if self._ledger.bounded else options.epoch_target
         interval = options.durability.settings.effective_interval
         if interval is not None:

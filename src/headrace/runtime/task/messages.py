@@ -177,6 +177,8 @@ class DriverOutput:
 
     printed: list[tuple[bool, list[str]]] = field(default_factory=list)
     collected: list[tuple[str, list[Any]]] = field(default_factory=list)
+    said: bytes = b""
+    """Lines that user code has printed."""
 
 
 @dataclass(frozen=True)
