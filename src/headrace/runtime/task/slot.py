@@ -130,7 +130,7 @@ class Slot:
         from headrace.runtime.task.user_output import UserOutput
 
         self._output = output = UserOutput(sys.stdout)
-        output.install()  # before user code is loaded: modules may print too
+        sys.stdout = output.as_text()  # before user code is loaded: modules may print too
         use_quick_json()
         spec: JobSpec = pickle.loads(shipped)  # noqa: S301 - the job's own code
         files = unpack_files(spec.files, self._files)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import os
-import sys
 import threading
 from typing import Any
 
@@ -24,7 +23,7 @@ MOST_BYTES = 1 << 20
 class UserOutput(io.RawIOBase):
     r"""Takes what is printed; a line belongs to the subtask that ran when it was written.
 
-    >>> output = UserOutput(sys.stdout)
+    >>> output = UserOutput(None)
     >>> output.begin((0, 1))
     >>> output.write(b"one\ntw")
     6
@@ -43,9 +42,9 @@ class UserOutput(io.RawIOBase):
         self._size = self._cut = 0
         self._gathers = True
 
-    def install(self) -> None:
-        """Put this behind `sys.stdout`."""
-        sys.stdout = io.TextIOWrapper(self, encoding="utf-8", errors="backslashreplace", write_through=True)
+    def as_text(self) -> io.TextIOWrapper:
+        """Return what to make `sys.stdout`."""
+        return io.TextIOWrapper(self, encoding="utf-8", errors="backslashreplace", write_through=True)
 
     def begin(self, task: TaskId) -> None:
         """Take what comes now for this task's."""
