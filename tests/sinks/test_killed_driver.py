@@ -40,7 +40,7 @@ def cases():
             yield pytest.param(kind, faults, marks=marks, id=f"{kind}-{'+'.join(faults)}")
 
 
-@pytest.mark.parametrize(("kind", "faults"), cases(), indirect=["kind"])
+@pytest.mark.parametrize(("kind", "faults"), list(cases()), indirect=["kind"])
 def test_each_record_arrives_once(kind, outer, url, tmp_path, faults):
     for fault in faults:
         killed = run(kind, tmp_path, url, fault)
