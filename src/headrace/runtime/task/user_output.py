@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import os
 import threading
-from typing import Any
+from typing import Any, cast
 
 from headrace.runtime.task.messages import TaskId
 
@@ -44,7 +44,7 @@ class UserOutput(io.RawIOBase):
 
     def as_text(self) -> io.TextIOWrapper:
         """Return what to make `sys.stdout`."""
-        return io.TextIOWrapper(self, encoding="utf-8", errors="backslashreplace", write_through=True)
+        return io.TextIOWrapper(cast("Any", self), encoding="utf-8", errors="backslashreplace", write_through=True)
 
     def begin(self, task: TaskId) -> None:
         """Take what comes now for this task's."""

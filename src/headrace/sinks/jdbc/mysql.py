@@ -187,4 +187,5 @@ def _pymysql() -> ModuleType:
             seen=str(error),
             remedy="pip install 'headrace[mysql]', in the driver and where the executors run",
         ) from error
-    return pymysql
+    driver: ModuleType = pymysql
+    return driver
