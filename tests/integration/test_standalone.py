@@ -71,6 +71,7 @@ PROGRAM = f"""
     import psutil
     from headrace.common import Configuration, WatermarkStrategy
     from headrace.datastream import MapFunction, StreamExecutionEnvironment
+    from headrace.runtime import epoch_result
     from headrace.testing import EndEpoch, Record, event_source
 
     EPOCHS, KEYS = {EPOCHS}, {KEYS}
@@ -87,7 +88,14 @@ PROGRAM = f"""
         commands = [p.info["cmdline"] or [] for p in psutil.process_iter(["cmdline"])]
         return [c for c in commands if "headrace.runtime.task.slot" in c and c[3].startswith(os.environ["TMPDIR"])]
 
+    read = []
+    def counted(frame, unpack=epoch_result.unpack):
+        read.append(frame)
+        return unpack(frame)
+    epoch_result.unpack = counted
+
     def run(kill_at):
+        read.clear()
         configuration = Configuration()
         for key, value in json.loads(os.environ["SETTINGS"]).items():
             configuration.set_string(key, value)
@@ -105,7 +113,7 @@ PROGRAM = f"""
             if len(rows) == kill_at:
                 killed = psutil.Process(int(os.path.basename(row[-1]))).parent()
                 killed.kill()
-        return {{"rows": rows, "left": slots(), "killed": killed and killed.pid}}
+        return {{"rows": rows, "left": slots(), "killed": killed and killed.pid, "read twice": len(read) - len(set(read))}}
 
     print(json.dumps([run(None), run(60)]))
 """
@@ -137,6 +145,7 @@ def test_two_executors_share_a_job_and_one_may_die(start_script, cluster, place)
         places.setdefault(subtask, set()).add(pid)
     assert all(len(pids) == 1 for pids in places.values()), f"subtasks stay where their state is: {places}"
     assert calm["left"] == []
+    assert calm["read twice"] == hit["read twice"] == 0, "the driver unpickles an acknowledgement once"
 
     assert hit["killed"]
     assert_sums(hit["rows"])
