@@ -111,12 +111,14 @@ def _new_context(configuration: dict[str, str]) -> SparkContext:
         folder = [str(sockets.path)] if sockets.is_ours else []
         for path in (*folder, server.server_address):
             jvm.java.io.File(path).deleteOnExit()
-    atexit.register(_at_exit, context, sockets)
+    atexit.register(_at_exit, context, sockets, os.getpid())
     return context
 
 
-def _at_exit(context: SparkContext, sockets: SocketFolder | None) -> None:
+def _at_exit(context: SparkContext, sockets: SocketFolder | None, pid: int) -> None:
     """Ends Spark with the program, in less than half the time that `stop()` takes."""
+    if os.getpid() != pid:
+        return  # a process that the program has forked
     if context._jsc is not None:  # the program has not stopped it
         server: Any = context._accumulatorServer
         server.handle_error = lambda *_: None  # it would report that the JVM has left

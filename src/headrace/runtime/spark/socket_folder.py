@@ -35,11 +35,10 @@ class SocketFolder:
         """Make the folder if need be. Raise `NotPrivateError` if somebody else has made it, or can enter it."""
         self.path = path
         while True:
-            private_folder(path)
             with contextlib.suppress(FileNotFoundError):  # removed meanwhile by a process that saw no user
-                self._lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+                self._lock = _opened(private_folder(path))
                 fcntl.flock(self._lock, fcntl.LOCK_SH)
-                if os.path.samestat(os.lstat(path), os.fstat(self._lock)):
+                if _is_at(path, self._lock):
                     return
                 os.close(self._lock)
 
@@ -96,7 +95,7 @@ def _sweep(parent: Path) -> None:
     for path in parent.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):  # another user's, or gone meanwhile
             require_private(path)
-            lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            lock = _opened(path)
             try:
                 _remove_if_unused(path, lock)
             finally:
@@ -106,4 +105,17 @@ def _sweep(parent: Path) -> None:
 def _remove_if_unused(path: Path, lock: int) -> None:
     with contextlib.suppress(OSError):  # somebody uses it
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(path, ignore_errors=True)
+        if _is_at(path, lock):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _opened(path: Path) -> int:
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+
+
+def _is_at(path: Path, lock: int) -> bool:
+    """Whether the folder that is locked is still the one at this path: another one may have been made there."""
+    try:
+        return os.path.samestat(os.lstat(path), os.fstat(lock))
+    except FileNotFoundError:
+        return False
