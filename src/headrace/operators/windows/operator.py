@@ -73,7 +73,7 @@ class WindowOperator(WindowFunctionOperator):
             self.late(late, late_times)
 
     def _is_late(self, stamp: int | None) -> bool:
-        return (MIN_TIMESTAMP if stamp is None else stamp) + self._lateness <= self.watermark
+        return min((MIN_TIMESTAMP if stamp is None else stamp) + self._lateness, MAX_WATERMARK) <= self.watermark
 
     def _add(self, key: Any, value: Any, stamp: int | None) -> bool:
         """Adds an element; says whether no window took it."""
