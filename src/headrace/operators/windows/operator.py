@@ -26,6 +26,8 @@ __all__ = ["WindowOperator"]
 
 _CONTINUE = TriggerResult.CONTINUE
 _NOTHING = object()
+_RESULTS = 4096
+"""So many results of timers are sent together at most, unless one window has more."""
 
 
 class WindowOperator(WindowFunctionOperator):
@@ -203,6 +205,8 @@ class WindowOperator(WindowFunctionOperator):
             except Exception as error:
                 where = f"timer at {time} of window {window!r} of key {unwrap_key(backend.key)!r}"
                 raise self.failure_for(error, where) from error
+            if len(self.results) >= _RESULTS:
+                self.emit_results()  # one watermark may end more windows than fit into memory
             due = queue.pop_due(limit)
         self.emit_results()
 
