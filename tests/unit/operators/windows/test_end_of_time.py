@@ -35,7 +35,11 @@ class Elements(ProcessWindowFunction):
 
 
 def run(assigner, *, backend="hashmap", interval="1", lateness=0, how="process"):
-    settings = {"headrace.executor": "local", "state.backend.type": backend, "headrace.watermark.interval-records": interval}
+    settings = {
+        "headrace.executor": "local",
+        "state.backend.type": backend,
+        "headrace.watermark.interval-records": interval,
+    }
     configuration = Configuration()
     for key, value in settings.items():
         configuration.set_string(key, value)
@@ -53,9 +57,7 @@ def run(assigner, *, backend="hashmap", interval="1", lateness=0, how="process")
         found = result.union(result.get_side_output(LATE).map(lambda v: ("late", [v[2]])))
     else:
         result = windowed.reduce(lambda a, b: (a[0], a[1], (a[2], b[2])))
-        found = result.map(lambda v: ("window", v[2])).union(
-            result.get_side_output(LATE).map(lambda v: ("late", v[2]))
-        )
+        found = result.map(lambda v: ("window", v[2])).union(result.get_side_output(LATE).map(lambda v: ("late", v[2])))
     return list(found.execute_and_collect())
 
 
