@@ -54,7 +54,7 @@ def holds_nan(value: Any) -> bool:
 
 
 def _is_nan(number: Any) -> bool:
-    return bool(number != number)
+    return bool(number != number)  # noqa: PLR0124 - what a NaN is, for numbers of any class
 
 
 def _freeze_sequence(tag: str) -> Callable[[Any], Hashable]:
