@@ -50,7 +50,7 @@ def listening(mark: str) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("umask", ["0000", "0002"])
+@pytest.mark.parametrize("umask", ["0000", pytest.param("0002", marks=pytest.mark.long)])
 def test_no_other_user_reaches_a_socket(start_script, tmp_path: Path, shared_folder: Path, other_user, umask: str):
     script = tmp_path / "program.py"
     script.write_text(textwrap.dedent(PROGRAM))
