@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from headrace.checkpoint.errors import FencedError, RestoreRefusedError
+from headrace.checkpoint.errors import FencedError, RestoreRefusedError, UntrustedStateError
 from headrace.common.accumulators import merged_results
 from headrace.common.errors import ConfigurationError, HeadraceError, JobCancelledError, JobExecutionError
 from headrace.common.job_execution_result import JobExecutionResult
@@ -32,11 +32,13 @@ from headrace.metrics.reporters.runner import Reporting
 from headrace.operators.clock import Clock
 from headrace.runtime import manifests
 from headrace.runtime.checkpoints import FINISHED, Checkpoints
+from headrace.runtime.disposal import discard_claimed
 from headrace.runtime.driver_results import DriverResults
 from headrace.runtime.epoch_result import EpochResult
 from headrace.runtime.epoch_runner import EpochRunner
 from headrace.runtime.executor import Executor, ExecutorView, ThreadView
 from headrace.runtime.flame_graphs import FlameGraphs
+from headrace.runtime.in_use import Use, use_of_origin
 from headrace.runtime.job_monitor import JobMonitor
 from headrace.runtime.job_view import JobView
 from headrace.runtime.ledger import Ledger
@@ -47,7 +49,7 @@ from headrace.runtime.progress import ProgressView, epoch_facts
 from headrace.runtime.rate import RateController, critical_path
 from headrace.runtime.requests import Request, Requests
 from headrace.runtime.restarts import RestartPolicy
-from headrace.runtime.savepoints import discard, find_origin, write_savepoint
+from headrace.runtime.savepoints import savepoint_origin, write_savepoint
 from headrace.runtime.task.internal_error import as_headrace_error
 from headrace.runtime.task.messages import CheckpointOrder, EpochOrder, TaskAck
 from headrace.runtime.task.state_folder import StateFolder
@@ -62,7 +64,13 @@ _SHORTEST_EPOCH = 0.1
 """Seconds. An epoch aims at the interval of checkpoints, but below this it would hold hardly a record."""
 _PATIENCE, _MOST_PATIENCE = 1.1, 4.0
 """By how much longer each epoch without records waits for the next one, and up to how many times as long."""
-_HOPELESS = (ConfigurationError, FencedError, RestoreRefusedError, manifests.IncompatibleStateError)
+_HOPELESS = (
+    ConfigurationError,
+    FencedError,
+    RestoreRefusedError,
+    UntrustedStateError,
+    manifests.IncompatibleStateError,
+)
 _log = logging.getLogger("headrace")
 
 
@@ -88,6 +96,7 @@ class JobMaster:
         self._folder = folder
         self._checkpoints = checkpoints
         self._policy = policy
+        self._origin_use = Use() if program.origin is None else use_of_origin(program.origin.directory)
         self._clock = clock
         self._ledger = Ledger(program.job_id, program.graph, program.plan, self._state_directory())
         self._requests = Requests()
@@ -272,6 +281,7 @@ class JobMaster:
             self._progress.close()
             self._flames.close()
             self._reporting.close()
+            self._origin_use.close()
             self._folder.remove()
             self._runtime = time.monotonic() - self._started
             atexit.unregister(self._at_exit)
@@ -410,17 +420,22 @@ class JobMaster:
             request.fail(error)
             return
         if not self._checkpoints.periodic:  # there will be no other checkpoint to start again from
-            self._program = replace(self._program, origin=find_origin(folder, trust=True))
+            self._program = replace(self._program, origin=savepoint_origin(manifest, folder))
+            self._origin_use.close()
+            self._origin_use = use_of_origin(folder)
         self._stopped = request.stop
         request.succeed(folder)
 
     def _let_go_of_claimed(self) -> None:
-        """The job has a checkpoint of its own: a savepoint that it was to take over is not needed any more."""
+        """The job has a checkpoint of its own: what it was restored from is not needed any more."""
         durability = self._options.durability
+        if not durability.periodic:
+            return
+        self._origin_use.close()
         if self._claims and durability.restore_path is not None:
             self._claims = False
             with contextlib.suppress(HeadraceError, OSError):
-                discard(durability.restore_path)
+                discard_claimed(durability.restore_path)
 
     def _look_for_parallelism(self) -> None:
         """A changed configuration file asks for another parallelism; one that cannot be had is reported and left."""

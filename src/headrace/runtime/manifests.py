@@ -20,6 +20,7 @@ from headrace.runtime.ledger import Ledger, TaskOwner
 from headrace.runtime.task.messages import Inheritance, OldSubtask, TaskAck, VertexReport
 from headrace.sinks.base import Handle
 from headrace.sources.base import Split
+from headrace.state.file_format import is_strong
 from headrace.state.files import StateFile
 from headrace.state.json_values import packed, unpacked
 
@@ -32,6 +33,7 @@ __all__ = [
     "check_inputs",
     "file_entries",
     "files_by_owner",
+    "has_strong_sums",
     "key_groups_of",
     "layout_of",
     "packed_positions",
@@ -60,8 +62,6 @@ class Origin:
     """A local path or a URL."""
     own: bool = True
     """Whether it is a checkpoint of this very job, in its own folder: its tasks may go on with the same files."""
-    signed: bool = False
-    """Whether this user's signature was found on it."""
     ignore_unclaimed: bool = False
     """Whether state that no operator of the program asks for is dropped without a word."""
 
@@ -168,7 +168,8 @@ def start(ledger: Ledger, graph: JobGraph, plan: EpochPlan, origin: Origin) -> N
     _check_key_groups(layout, wanted, set(manifest.facts.get("states", {})))
     positions = unpacked_positions(manifest)
     files = files_by_owner(manifest)
-    if origin.own and _cut(layout) == _cut(wanted):
+    # Files of the first format can be forged to fit their checksums: their state is written again at once.
+    if origin.own and _cut(layout) == _cut(wanted) and has_strong_sums(manifest):
         ledger.start_from(files, {}, positions)
         return
     inheritance: dict[TaskOwner, Inheritance] = {}
@@ -184,6 +185,11 @@ def start(ledger: Ledger, graph: JobGraph, plan: EpochPlan, origin: Origin) -> N
             for subtask in range(group["parallelism"]):
                 inheritance[vertex, subtask] = Inheritance(old)
     ledger.start_from({}, inheritance, positions)
+
+
+def has_strong_sums(manifest: Manifest) -> bool:
+    """Say whether the manifest's checksums tell its files from any other, also from one that was made to fit."""
+    return all(is_strong(file.checksum) for file in manifest.files)
 
 
 def check_inputs(graph: JobGraph, reports: Mapping[TaskOwner, VertexReport]) -> None:
