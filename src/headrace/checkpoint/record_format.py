@@ -168,6 +168,8 @@ def _file(row: list[Any]) -> FileEntry:
     owner, name, size, checksum = row
     if (type(owner), type(name), type(size), type(checksum)) != (str, str, int, int):
         raise TypeError(f"file {row!r}")
+    if name in ("", ".", "..") or "/" in name or "\0" in name:  # it must not lead out of the folder
+        raise ValueError(f"file {row!r}")
     return FileEntry(owner, name, size, checksum)
 
 
