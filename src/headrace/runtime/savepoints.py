@@ -19,7 +19,7 @@ from headrace.checkpoint.errors import DamagedRecordError
 from headrace.checkpoint.model import Manifest
 from headrace.checkpoint.record_format import decode_manifest, encode
 from headrace.common.errors import ConfigurationError, StateError
-from headrace.runtime.manifests import Origin
+from headrace.runtime.origin import Origin
 from headrace.runtime.signatures import SIGNATURE, check_signature, signed
 from headrace.state import storage
 from headrace.state.files import StateFile, make_durable, problem_of

@@ -11,7 +11,8 @@ from headrace.common.time_domain import TimeDomain
 from headrace.graph.ids import id_of_uid
 from headrace.operators.context import EVENT_TIMERS, PROCESSING_TIMERS
 from headrace.operators.source import SplitPosition
-from headrace.runtime.manifests import Origin, files_by_owner, unpacked_positions
+from headrace.runtime.manifests import files_by_owner, unpacked_positions
+from headrace.runtime.origin import Origin
 from headrace.runtime.savepoints import find_origin
 from headrace.state import storage
 from headrace.state.key_groups import key_group
