@@ -22,6 +22,7 @@ from typing import Any
 from chaos_kit.file_sink import FolderSink
 from chaos_kit.once import nth_times
 from chaos_kit.records import DISORDER, SPLITS, STEP, Record, split_records, watermarks
+from chaos_kit.rescaler import FILE, Rescaler
 from headrace.cep import CEP, Pattern
 from headrace.checkpoint.errors import FencedError, RestoreRefusedError
 from headrace.common import Configuration, Duration, Row, Time, Types, WatermarkStrategy
@@ -293,6 +294,7 @@ def configuration_of(p: dict[str, Any]) -> Configuration:
     fixed = {
         "headrace.executor": p.get("executor", "local"),
         "headrace.job.id": p.get("job", "chaos"),
+        **({"headrace.rescale.file": os.path.join(p["root"], FILE)} if p.get("rescales") else {}),
         "execution.checkpointing.dir": os.path.join(p["root"], "checkpoints"),
     }
     for key, value in {**SETTINGS, **fixed, **p.get("settings", {})}.items():
@@ -321,11 +323,14 @@ def run(p: dict[str, Any]) -> int:
         job, over = env.submit("chaos"), threading.Event()
         watch = threading.Thread(target=stop_when_asked, args=(job, p["root"], over), daemon=True)
         watch.start()
+        rescaler = Rescaler(job, p["root"], p["rescales"]) if p.get("rescales") else None
         try:
             job.wait()
         finally:
             over.set()
             watch.join()
+            if rescaler is not None:
+                rescaler.close()
     except FencedError as error:
         print(f"fenced: {error}", file=sys.stderr)
         return FENCED
