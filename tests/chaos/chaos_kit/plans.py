@@ -44,7 +44,7 @@ _MIX = (
     + ("recovery",) * 3
     + ("zombie",) * 3
     + ("rescale",) * 2
-    + ("live",) * 2
+    + ("live",)
     + ("user", "raise", "refuse", "answer", "disk")
 )
 
@@ -70,7 +70,7 @@ class TrialPlan:
 def draw(campaign: int, number: int, kind: str | None = None, life_s: float = 0.35) -> TrialPlan:
     """The plan of a trial. Points come in turn, so that all are reached about equally often."""
     chance = random.Random(f"{campaign}/{number}")
-    turn = number
+    turn, mixed = number, kind is None
     if kind is None:
         kind = _MIX[number % len(_MIX)]
         turn = number // len(_MIX) * _MIX.count(kind) + _MIX[: number % len(_MIX)].count(kind)
@@ -94,7 +94,11 @@ def draw(campaign: int, number: int, kind: str | None = None, life_s: float = 0.
         params["backends"] = [chance.choice(("hashmap", "rocksdb")) for _ in range(4)]
     if kind == "live":
         params["settings"]["state.backend.type"] = ("hashmap", "rocksdb")[turn % 2]
-        params |= {"records": 600, "rescales": rescales(chance, 12)}
+        params |= (
+            {"records": 200, "rescales": rescales(chance, 5)}
+            if mixed
+            else {"records": 600, "rescales": rescales(chance, 12)}
+        )
         strikes = tuple(_any(chance) for _ in range(chance.choice((0, 0, 1, 2))))
         if chance.random() < 0.3:
             params["harm"] = f"{chance.choice(USER_PLACES)}:{1 + chance.randrange(600)}:{1 + chance.randrange(2)}"

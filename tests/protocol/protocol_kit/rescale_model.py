@@ -150,8 +150,14 @@ class Executor(LocalExecutor):
         return frames
 
 
-def run(schedule: str, folder: Path, interval: str | None = "1 ms", backend: str = "hashmap") -> list[str]:
-    """Run a schedule; say what is wrong."""
+def run(
+    schedule: str,
+    folder: Path,
+    interval: str | None = "1 ms",
+    backend: str = "hashmap",
+    answers: list[tuple[str, str]] | None = None,
+) -> list[str]:
+    """Run a schedule; say what is wrong. `answers` gets each request with its answer: "done", or why not."""
     boundaries = [part.split(".") for part in schedule.split("/")]
     rows: Counter[Any] = Counter()
     problems: list[str] = []
@@ -162,6 +168,8 @@ def run(schedule: str, folder: Path, interval: str | None = "1 ms", backend: str
         rows += got
         boundaries = script.boundaries
         problems += _unanswered(script)
+        if answers is not None:
+            answers += [(event, str(r.error) if r.error is not None else "done") for event, r in script.asked]
         stopped = [r.answer for event, r in script.asked if event == "K" and r.answer is not None]
         if not stopped:
             break
