@@ -47,7 +47,7 @@ from headrace.runtime.program import Program
 from headrace.runtime.progress import ProgressView, epoch_facts
 from headrace.runtime.rate import RateController, critical_path
 from headrace.runtime.requests import Request, Requests
-from headrace.runtime.rescaling import ParallelismFollower, recut
+from headrace.runtime.rescaling import Deployment, ParallelismFollower, recut
 from headrace.runtime.restarts import RestartPolicy
 from headrace.runtime.savepoints import discard, find_origin, write_savepoint
 from headrace.runtime.task.internal_error import as_headrace_error
@@ -95,7 +95,7 @@ class JobMaster:
         self._requests = Requests()
         file = options.rescale_file
         self._follower = None if file is None else ParallelismFollower(ParallelismFile(file), self._requests)
-        self._deployed = True
+        self._deployment = Deployment(executor)
         self._restarts = 0
         self._epochs = 0
         self._status = JobStatus.CREATED
@@ -318,9 +318,7 @@ class JobMaster:
         origin = program.origin
         if manifest is not None and durability.periodic:
             origin = Origin(manifest, checkpoints.files)
-        if not self._deployed:  # a rescale has closed the executor, and could not start it
-            self._executor.start(program.spec)
-            self._deployed = True
+        self._deployment.ensure(program)
         self._ledger = Ledger(program.job_id, program.graph, program.plan, self._state_directory())
         self._ledger.restarts = self._restarts
         self._monitor.begin(program.graph, self._restarts)
@@ -468,7 +466,13 @@ class JobMaster:
         except Exception as error:
             request.fail(error)
             return True
-        if not self._redeploy(program, request):
+        if (failure := self._deployment.replace(self._program, program)) is not None:
+            request.fail(
+                JobExecutionError(
+                    f"The {request.what} failed because the executor could not be started: {failure.message}",
+                    remedy="the job goes on with the parallelism that it had.",
+                )
+            )
             return True
         if not self._checkpoints.periodic and before.stands_on is not None:
             program = self._remember(program, before.stands_on, ledger)
@@ -477,27 +481,6 @@ class JobMaster:
         self._monitor.begin(program.graph, self._restarts)
         request.succeed(parallelism)
         return True
-
-    def _redeploy(self, program: Program, request: Request) -> bool:
-        """Replaces the tasks; False: the request has failed, and the tasks of the old program are to run again."""
-        try:
-            self._executor.close()
-        except Exception as error:  # all are closed, and what they held is in the checkpoint
-            _log.warning("headrace: %r is rescaled, but a function failed to close: %s", program.graph.name, error)
-        self._deployed = False
-        try:
-            self._executor.start(program.spec)
-        except Exception as error:
-            failure = as_headrace_error(error)
-            request.fail(
-                JobExecutionError(
-                    f"The {request.what} failed because the executor could not be started: {failure.message}",
-                    remedy="the job goes on with the parallelism that it had.",
-                )
-            )
-            self._executor.start(self._program.spec)
-        self._deployed = True
-        return request.error is None
 
     def _remember(self, program: Program, origin: Origin, ledger: Ledger) -> Program:
         """Without periodic checkpoints, the one that a rescale has made is what the job starts again from."""

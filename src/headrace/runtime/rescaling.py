@@ -1,4 +1,4 @@
-"""Another parallelism for a running job: what the ledger of the next cut stands on, and who asks for it by a file.
+"""Another parallelism for a running job: what its next ledger stands on, how tasks are replaced, who asks by a file.
 
 A job is cut differently only where it stands on a checkpoint, between two epochs:
 
@@ -17,12 +17,14 @@ from dataclasses import replace
 
 from headrace.common.errors import ConfigurationError, HeadraceError
 from headrace.runtime import manifests
+from headrace.runtime.executor import Executor
 from headrace.runtime.ledger import Ledger
 from headrace.runtime.parallelism_file import ParallelismFile
 from headrace.runtime.program import Program
 from headrace.runtime.requests import Request, Requests
+from headrace.runtime.task.internal_error import as_headrace_error
 
-__all__ = ["ParallelismFollower", "recut"]
+__all__ = ["Deployment", "ParallelismFollower", "recut"]
 
 _log = logging.getLogger("headrace")
 
@@ -44,6 +46,37 @@ def recut(before: Ledger, program: Program, directory: str) -> Ledger:
         origin = replace(before.stands_on, own=False)
         manifests.start(ledger, program.graph, program.plan, origin, before.positions)
     return ledger
+
+
+class Deployment:
+    """Knows whether the executor runs the tasks of a program. It does when the job master gets it."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self._running = True
+
+    def ensure(self, program: Program) -> None:
+        """Start the executor if a rescale has closed it and could start neither program."""
+        if not self._running:
+            self._executor.start(program.spec)
+            self._running = True
+
+    def replace(self, before: Program, after: Program) -> HeadraceError | None:
+        """Replace the tasks. Give the reason if that failed: then those of `before` are to run again.
+
+        Raises if not even these can be started; the restart strategy decides then.
+        """
+        try:
+            self._executor.close()
+        except Exception as error:  # all are closed, and what they held is in the checkpoint
+            _log.warning("headrace: %r is rescaled, but a function failed to close: %s", before.graph.name, error)
+        self._running = False
+        try:
+            self.ensure(after)
+        except Exception as error:
+            self.ensure(before)
+            return as_headrace_error(error)
+        return None
 
 
 class ParallelismFollower:

@@ -7,6 +7,7 @@ import contextlib
 import gc
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -28,6 +29,7 @@ from chaos_kit.trials import Trial
 from headrace.common.faultpoints import POINTS
 
 MOST = 1_000_000
+_ID = re.compile("[0-9a-f]{8,}|[0-9]+")
 
 
 def run_trials(trials: Iterable[tuple[int, Trial]], campaign: int, kills: int, rescales: int, out: Any) -> int:
@@ -106,8 +108,8 @@ def summary(results: list[dict[str, Any]]) -> str:
         rows += [f"{count} x {what}" for what, count in sorted(damaged.items())]
     elif missing := [p for p in POINTS if not reached[p]]:
         rows.append(f"NOT REACHED: {', '.join(missing)}")
-    if refused := sum(r.get("refused", 0) for r in results):
-        rows.append(f"rescales that were refused with a reason: {refused}")
+    if reasons := Counter(_ID.sub("...", reason)[:120] for r in results for reason in r.get("reasons", ())):
+        rows += [f"{count} x {reason}" for reason, count in reasons.most_common()]
     rows.append(f"bad trials: {sum(bool(r['problems']) for r in results)} of {len(results)}")
     return "\n".join(rows)
 

@@ -80,12 +80,16 @@ class Trial:
             **report,
         }
 
-    def _rescales(self) -> dict[str, int]:
+    def _rescales(self) -> dict[str, Any]:
         """How many rescales were done and refused; others are problems."""
         lines = outcomes(self.folder)
         self.problems += [f"F43: {line}" for line in lines if not line.startswith(("done ", "refused "))]
-        done = sum(line.startswith("done ") for line in lines)
-        return {"rescales": done, "refused": len(lines) - done}
+        refused = [line for line in lines if line.startswith("refused ")]
+        return {
+            "rescales": sum(line.startswith("done ") for line in lines),
+            "refused": len(refused),
+            "reasons": refused,
+        }
 
     @property
     def failed(self) -> bool:
