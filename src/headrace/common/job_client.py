@@ -14,6 +14,7 @@ from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
 from headrace.common.no_java import NoJava
+from headrace.common.pyflink_names import offer_pyflink_names
 
 __all__ = ["JobClient", "JobHandle"]
 
@@ -128,3 +129,6 @@ class JobClient(NoJava):
     def get_checkpoint_statistics(self) -> Mapping[str, Any]:
         """Give counts of checkpoints, and the latest ones with their durations and sizes, newest first."""
         return self._handle.checkpoint_statistics()
+
+
+offer_pyflink_names(__name__)

@@ -400,8 +400,7 @@ class JobMaster:
                 self._pause()
         if self._ledger.ended and not self._cancelled.is_set():
             self._checkpoints.finish(self._ledger)
-            if self._checkpoints.started:
-                self._let_go_of_claimed()
+            self._let_go_of_claimed()
         self._results.release()
 
     def _conclude(self, acks: list[TaskAck], request: Request | None) -> None:
@@ -435,7 +434,7 @@ class JobMaster:
         request.succeed(folder)
 
     def _let_go_of_claimed(self) -> None:
-        """The job has a checkpoint of its own: a savepoint that it was to take over is not needed any more."""
+        """The job has a checkpoint of its own, or has finished: a savepoint that it was to take over is not needed any more."""
         durability = self._options.durability
         if self._claims and durability.restore_path is not None:
             self._claims = False

@@ -17,7 +17,7 @@ from headrace.runtime.savepoints import find_origin
 from headrace.state import storage
 from headrace.state.key_groups import key_group
 from headrace.state.keyed_backend import TIMER_PREFIX
-from headrace.state.opaque_key import hashable_keys, unwrap_key
+from headrace.state.opaque_key import filed_keys, unwrap_key
 from headrace.state.operator_state import OperatorSnapshot
 from headrace.state_processor.chains import Chain
 from headrace.state_processor.forms import StateForm, form_of
@@ -129,14 +129,14 @@ class SavepointReader:
     def get(self, uid: str, name: str, key: Any) -> Any:
         """Give the value of one key, None if it has none; a dict by window for state of windows."""
         form, operator = self.form(uid, name), self.operator(uid)
-        hashable = hashable_keys([key])[0]
+        hashable = filed_keys([key])[0]
         group = key_group(hashable, operator.max_parallelism)
         rows = [
             row
             for chain in self.chains(operator.id)
             for _, entries in chain.groups(operator.id, name, range(group, group + 1))
             for row in form.rows(entries)
-            if hashable_keys([row[0]])[0] == hashable
+            if filed_keys([row[0]])[0] == hashable
         ]
         if form.per_window:
             return {window: value for _, window, value in rows}
