@@ -89,6 +89,8 @@ class Checkpoints:
         self._collect_after = 0.0
         self._notices: tuple[list[int], list[int]] = ([], [])
         self._states: dict[str, dict[str, str]] = {}
+        self.problem = ""
+        """Why the last checkpoint that failed did."""
 
     # -- facts ----------------------------------------------------------------------------------------------------
 
@@ -164,9 +166,7 @@ class Checkpoints:
         durable = self.started and self.periodic
         due = forced or (durable and self._coordinator.due(_monotonic()) is None)
         if due:
-            if not self.started:
-                self.recover()
-            due = self._begin(forced)
+            due = self._taken_over() and self._begin(forced)
         return CheckpointOrder(
             generation=self._workflow.generation,
             number=self._workflow.epoch,
@@ -178,6 +178,16 @@ class Checkpoints:
             durable=durable or due,
             restored=self._workflow.base.epoch if self._workflow.base is not None else 0,
         )
+
+    def _taken_over(self) -> bool:
+        """A job without periodic checkpoints is taken over when the first one is asked for."""
+        if not self.started:
+            try:
+                self.recover()
+            except StoreError as error:
+                self._store, self.problem = None, error.message
+                return False
+        return True
 
     def _begin(self, forced: bool) -> bool:
         number = self._workflow.epoch
@@ -271,6 +281,7 @@ class Checkpoints:
         self._note_failure(self._coordinator.failed(number, reason), error.message)
 
     def _note_failure(self, failed: Failed, why: str) -> None:
+        self.problem = why
         self._notices[1].append(failed.number)
         self.statistics.failed(failed.number, f"{failed.reason.name}: {why}", self._now())
         if failed.fails_job:

@@ -23,7 +23,8 @@ from headrace.checkpoint.signed_records import SignedRecords
 from headrace.common.errors import ConfigurationError, StateError
 from headrace.private_folders import make_folders, owner_only
 from headrace.runtime.in_use import METADATA
-from headrace.runtime.manifests import Origin, has_strong_sums
+from headrace.runtime.manifests import has_strong_sums
+from headrace.runtime.origin import Origin
 from headrace.state import storage
 from headrace.state.files import StateFile, make_durable, problem_of
 

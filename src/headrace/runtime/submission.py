@@ -23,8 +23,9 @@ from headrace.runtime.executor import Executor
 from headrace.runtime.job_listeners import listeners_for
 from headrace.runtime.job_master import JobMaster
 from headrace.runtime.local.executor import LocalExecutor
-from headrace.runtime.manifests import Origin, key_groups_of
+from headrace.runtime.manifests import key_groups_of
 from headrace.runtime.options import RuntimeOptions, read_latency_settings, read_options
+from headrace.runtime.origin import Origin
 from headrace.runtime.program import Program
 from headrace.runtime.restarts import policy_for
 from headrace.runtime.savepoints import find_origin
