@@ -23,7 +23,14 @@ def test_keys_of_secrets(key):
 
 @pytest.mark.parametrize(
     "key",
-    ["parallelism.default", "rest.port", "execution.checkpointing.dir", "key.fields", "pipeline.name", "connection.timeout"],
+    [
+        "parallelism.default",
+        "rest.port",
+        "execution.checkpointing.dir",
+        "key.fields",
+        "pipeline.name",
+        "connection.timeout",
+    ],
 )
 def test_keys_of_no_secrets(key):
     assert not is_secret(key)
