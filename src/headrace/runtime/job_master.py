@@ -23,7 +23,13 @@ from typing import Any
 
 from headrace.checkpoint.errors import FencedError, RestoreRefusedError
 from headrace.common.accumulators import merged_results
-from headrace.common.errors import ConfigurationError, HeadraceError, JobCancelledError, JobExecutionError
+from headrace.common.errors import (
+    ConfigurationError,
+    HeadraceError,
+    JobCancelledError,
+    JobExecutionError,
+    StateMigrationError,
+)
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
@@ -47,6 +53,7 @@ from headrace.runtime.progress import ProgressView, epoch_facts
 from headrace.runtime.rate import RateController, critical_path
 from headrace.runtime.requests import Request, Requests
 from headrace.runtime.restarts import RestartPolicy
+from headrace.runtime.restored_states import state_changes
 from headrace.runtime.savepoints import discard, find_origin, write_savepoint
 from headrace.runtime.task.internal_error import as_headrace_error
 from headrace.runtime.task.messages import CheckpointOrder, EpochOrder, TaskAck
@@ -62,7 +69,13 @@ _SHORTEST_EPOCH = 0.1
 """Seconds. An epoch aims at the interval of checkpoints, but below this it would hold hardly a record."""
 _PATIENCE, _MOST_PATIENCE = 1.1, 4.0
 """By how much longer each epoch without records waits for the next one, and up to how many times as long."""
-_HOPELESS = (ConfigurationError, FencedError, RestoreRefusedError, manifests.IncompatibleStateError)
+_HOPELESS = (
+    ConfigurationError,
+    FencedError,
+    RestoreRefusedError,
+    StateMigrationError,
+    manifests.IncompatibleStateError,
+)
 _log = logging.getLogger("headrace")
 
 
@@ -369,6 +382,8 @@ class JobMaster:
             if self._restored:
                 self._restored = False
                 manifests.check_inputs(self._program.graph, self._ledger.reports)
+                if changes := state_changes(self._program.graph, result.acks):
+                    _log.warning("headrace: %r was restored with other states: %s", self._program.graph.name, changes)
             seconds = time.monotonic() - started
             self._results.take(result.outputs)
             ended = time.monotonic()
