@@ -153,10 +153,11 @@ class KeyedBackend(KeyHolder):
         if implementation is None:
             raise TypeMismatchError("Not a state descriptor", seen=descriptor, expected="a StateDescriptor")
         name = prefix + descriptor.name
+        expires = descriptor.ttl_config is not None and descriptor.ttl_config.is_enabled()
+        table = self.table(name, namespaced=namespaced, kind=ttl_kind(kind) if expires else kind)
         self.types.declare(name, descriptor.type_info)
-        if descriptor.ttl_config is None or not descriptor.ttl_config.is_enabled():
-            return implementation(holder, self.table(name, namespaced=namespaced, kind=kind), descriptor)
-        table = self.table(name, namespaced=namespaced, kind=ttl_kind(kind))
+        if not expires:
+            return implementation(holder, table, descriptor)
         state = TTL_IMPLEMENTATIONS[kind](holder, table, descriptor, self.now)
         if state.sweeps_for_every_record:
             self._sweepers.append(state.sweep)
