@@ -213,7 +213,7 @@ def test_without_periodic_checkpoints_a_restart_goes_back_to_what_was_committed_
     env = make_env(2, interval=None, state__backend__type=backend)
     failing = numbers(env, 900, parallelism=1).map(FailsOnce(tmp_path / "mark", 800), Types.LONG()).set_parallelism(1)
     counted = failing.map(slow, Types.LONG()).uid("slow").set_parallelism(1).key_by(lambda v: v % KEYS)
-    lines = counted.process(Remembering()).uid("remembering").map(lambda row: "%d %d %d" % row, Types.STRING())
+    lines = counted.process(Remembering()).uid("remembering").map(lambda row: " ".join(map(str, row)), Types.STRING())
     sink = FileSink.for_row_format(str(tmp_path / "out"), Encoder.simple_string_encoder())
     sink = sink.with_bucket_assigner(BucketAssigner.base_path_bucket_assigner())
     lines.sink_to(sink.with_rolling_policy(RollingPolicy.on_checkpoint_rolling_policy()).build()).uid("sink")
