@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from headrace.checkpoint.errors import FencedError, RestoreRefusedError
+from headrace.checkpoint.errors import FencedError, RestoreRefusedError, UntrustedStateError
 from headrace.common.accumulators import merged_results
 from headrace.common.errors import ConfigurationError, HeadraceError, JobCancelledError, JobExecutionError
 from headrace.common.job_execution_result import JobExecutionResult
@@ -32,11 +32,13 @@ from headrace.metrics.reporters.runner import Reporting
 from headrace.operators.clock import Clock
 from headrace.runtime import manifests
 from headrace.runtime.checkpoints import FINISHED, Checkpoints
+from headrace.runtime.disposal import discard_claimed
 from headrace.runtime.driver_results import DriverResults
 from headrace.runtime.epoch_result import EpochResult
 from headrace.runtime.epoch_runner import EpochRunner
 from headrace.runtime.executor import Executor, ExecutorView, ThreadView
 from headrace.runtime.flame_graphs import FlameGraphs
+from headrace.runtime.in_use import Use, use_of_origin
 from headrace.runtime.job_monitor import JobMonitor
 from headrace.runtime.job_view import JobView
 from headrace.runtime.ledger import Ledger
@@ -49,7 +51,7 @@ from headrace.runtime.rate import RateController, critical_path
 from headrace.runtime.requests import Request, Requests
 from headrace.runtime.rescaling import Deployment, ParallelismFollower, recut
 from headrace.runtime.restarts import RestartPolicy
-from headrace.runtime.savepoints import discard, write_savepoint
+from headrace.runtime.savepoints import write_savepoint
 from headrace.runtime.task.internal_error import as_headrace_error
 from headrace.runtime.task.messages import CheckpointOrder, EpochOrder, TaskAck
 from headrace.runtime.task.state_folder import StateFolder
@@ -64,7 +66,13 @@ _SHORTEST_EPOCH = 0.1
 """Seconds. An epoch aims at the interval of checkpoints, but below this it would hold hardly a record."""
 _PATIENCE, _MOST_PATIENCE = 1.1, 4.0
 """By how much longer each epoch without records waits for the next one, and up to how many times as long."""
-_HOPELESS = (ConfigurationError, FencedError, RestoreRefusedError, manifests.IncompatibleStateError)
+_HOPELESS = (
+    ConfigurationError,
+    FencedError,
+    RestoreRefusedError,
+    UntrustedStateError,
+    manifests.IncompatibleStateError,
+)
 _log = logging.getLogger("headrace")
 
 
@@ -90,6 +98,7 @@ class JobMaster:
         self._folder = folder
         self._checkpoints = checkpoints
         self._policy = policy
+        self._origin_use = Use() if program.origin is None else use_of_origin(program.origin.directory)
         self._clock = clock
         self._ledger = Ledger(program.job_id, program.graph, program.plan, self._state_directory())
         self._requests = Requests()
@@ -279,6 +288,7 @@ class JobMaster:
             self._progress.close()
             self._flames.close()
             self._reporting.close()
+            self._origin_use.close()
             self._folder.remove()
             self._runtime = time.monotonic() - self._started
             atexit.unregister(self._at_exit)
@@ -435,12 +445,15 @@ class JobMaster:
         request.succeed(folder)
 
     def _let_go_of_claimed(self) -> None:
-        """The job has a checkpoint of its own, or has finished: a savepoint that it was to take over is not needed any more."""
+        """The job has a checkpoint of its own, or has finished: what it was restored from is not needed any more."""
         durability = self._options.durability
+        if not durability.periodic:
+            return
+        self._origin_use.close()
         if self._claims and durability.restore_path is not None:
             self._claims = False
             with contextlib.suppress(HeadraceError, OSError):
-                discard(durability.restore_path)
+                discard_claimed(durability.restore_path)
 
     def _refuse(self, request: Request) -> None:
         """The checkpoint that the request needs could not be made; the job goes on."""
@@ -486,6 +499,7 @@ class JobMaster:
         if before is not None and before.directory == self._state_directory():
             self._ledger.obsolete += [f for f in manifests.files_of(before.manifest) if f.name not in kept]
         self._program = replace(self._program, origin=origin)
+        self._origin_use.close()  # what it was restored from
 
     def _epoch(self, checkpoint: CheckpointOrder, drain: bool) -> EpochResult | None:
         """Runs the next epoch; None if the job was cancelled meanwhile."""

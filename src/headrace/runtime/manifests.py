@@ -20,6 +20,7 @@ from headrace.runtime.origin import Origin
 from headrace.runtime.task.messages import Inheritance, OldSubtask, TaskAck, VertexReport
 from headrace.sinks.base import Handle
 from headrace.sources.base import Split
+from headrace.state.file_format import is_strong
 from headrace.state.files import StateFile
 from headrace.state.json_values import packed, unpacked
 
@@ -32,6 +33,7 @@ __all__ = [
     "file_entries",
     "files_by_owner",
     "files_of",
+    "has_strong_sums",
     "key_groups_of",
     "layout_of",
     "packed_positions",
@@ -145,7 +147,8 @@ def start(
     _check_key_groups(layout, wanted, set(manifest.facts.get("states", {})))
     positions = unpacked_positions(manifest) if positions is None else positions
     files = files_by_owner(manifest)
-    if origin.own and _cut(layout) == _cut(wanted):
+    # Files of the first format can be forged to fit their checksums: their state is written again at once.
+    if origin.own and _cut(layout) == _cut(wanted) and has_strong_sums(manifest):
         ledger.start_from(origin, files, {}, positions)
         return
     inheritance: dict[TaskOwner, Inheritance] = {}
@@ -161,6 +164,11 @@ def start(
             for subtask in range(group["parallelism"]):
                 inheritance[vertex, subtask] = Inheritance(old)
     ledger.start_from(origin, {}, inheritance, positions)
+
+
+def has_strong_sums(manifest: Manifest) -> bool:
+    """Say whether the manifest's checksums tell its files from any other, also from one that was made to fit."""
+    return all(is_strong(file.checksum) for file in manifest.files)
 
 
 def check_inputs(graph: JobGraph, reports: Mapping[TaskOwner, VertexReport]) -> None:

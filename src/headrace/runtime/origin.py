@@ -18,7 +18,5 @@ class Origin:
     """A local path or a URL."""
     own: bool = True
     """Whether it is a checkpoint of this very job, in its own folder: its tasks may go on with the same files."""
-    signed: bool = False
-    """Whether this user's signature was found on it."""
     ignore_unclaimed: bool = False
     """Whether state that no operator of the program asks for is dropped without a word."""

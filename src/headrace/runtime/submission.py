@@ -108,7 +108,7 @@ def _origin(durability: DurabilityOptions, job_id: str) -> Origin | None:
         return None
     if durability.claim and durability.job_id is not None and durability.directory is not None:
         with contextlib.suppress(ConfigurationError):  # it has none yet
-            return find_origin(join(durability.directory, job_id), trust=True)
+            return find_origin(join(durability.directory, job_id), trust=durability.trust)
     return find_origin(durability.restore_path, ignore_unclaimed=durability.ignore_unclaimed, trust=durability.trust)
 
 

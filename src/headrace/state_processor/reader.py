@@ -66,16 +66,9 @@ class SavepointReader:
         """Open the savepoint at a path or URL; a damaged one is refused.
 
         State may hold objects of a program's classes, and reading such objects runs code. So what does not carry this
-        user's signature is read only with `trust`: savepoints of others, and checkpoints, which have none.
+        user's signature is read only with `trust`.
         """
-        origin = find_origin(path, trust=trust)
-        if not (origin.signed or trust):
-            raise StateError(
-                f"The checkpoint {path} is not trusted: only savepoints are signed",
-                seen=path,
-                remedy="if you know where it comes from, read it with trust=True.",
-            )
-        return SavepointReader(origin)
+        return SavepointReader(find_origin(path, trust=trust))
 
     # -- facts ----------------------------------------------------------------------------------------------------
 
