@@ -58,7 +58,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("--long"):
         for item in items:
             if item.get_closest_marker("long"):
-                item.add_marker(pytest.mark.skip(reason="only with --long"))
+                item.add_marker(pytest.mark.skip(reason="takes long: runs only with --long"))
     tests = Path(__file__).parent
     rank = {tests / folder: number for number, folder in enumerate(LONG_FIRST)}
     items.sort(key=lambda item: next((rank[p] for p in item.path.parents if p in rank), len(rank)))
