@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import uuid
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
     from s3_server import S3Server
 
 COUNTING = Path(__file__).parent / "kafka_kit" / "counting_job.py"
+FILES = Path(__file__).with_name("file_job.py")
+NUMBERS = 480
 KEYS, EACH = 7, 60
 EXPECTED = Counter(f"k{key} {count}" for key in range(KEYS) for count in range(1, EACH + 1))
 # Where the first and the second process die: with a manifest but no commit, and after a commit whose end they do not see.
-KILLS = ("manifest.post:3", "commit.ambiguous:2")
+KILLS = ("manifest.post:2", "commit.ambiguous:3")
 
 
 @dataclass
@@ -50,17 +53,28 @@ class Place:
             return []
 
 
-@pytest.fixture(params=["s3", "webhdfs", "hdfs"])
-def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Place:
-    """Give an empty folder on each kind of store."""
-    if request.param == "s3":
+STORES = ("s3", "webhdfs", "hdfs")
+
+
+def open_place(kind: str, request: pytest.FixtureRequest) -> Place:
+    """Give an empty folder on a store."""
+    if kind == "local":
+        return Place(str(request.getfixturevalue("tmp_path") / "store"), {})
+    if kind == "s3":
         server: S3Server = request.getfixturevalue("s3")
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
         return Place(f"{server.bucket()}/data", server.environment)
     hadoop: Hdfs = request.getfixturevalue("hdfs")
-    address = hadoop.address if request.param == "hdfs" else hadoop.web_address
-    return Place(f"{address}/{tmp_path.name}", {})
+    address = hadoop.address if kind == "hdfs" else hadoop.web_address
+    return Place(f"{address}/{uuid.uuid4().hex}", {})
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Place:
+    """Give an empty folder on each kind of store in turn; this process finds the store, too."""
+    opened = open_place(request.param, request)
+    for name, value in opened.environment.items():
+        monkeypatch.setenv(name, value)
+    return opened
 
 
 def run(script: Path, arguments: list[str], place: Place, fault: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -68,7 +82,7 @@ def run(script: Path, arguments: list[str], place: Place, fault: str | None = No
     if fault is not None:
         environment["HEADRACE_FAULT"] = f"{fault}:kill"
     command = [sys.executable, str(script), *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=150, check=False)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=180, check=False)
 
 
 def run_through_kills(
@@ -78,17 +92,18 @@ def run_through_kills(
     local: Path,
     seen: Callable[[], Counter[str]],
     kills: tuple[str, ...] = KILLS,
+    expected: Counter[str] = EXPECTED,
 ) -> None:
     """Kill and start again, each time on an empty disk; then let the program end."""
     for fault in kills:
         killed = run(script, arguments, place, fault)
         assert killed.returncode == -signal.SIGKILL, f"{fault}: {killed.stderr[-3000:]}"
-        assert not seen() - EXPECTED, "nothing twice, nothing wrong"
-        assert seen() != EXPECTED, "it was killed in the midst"
+        assert not seen() - expected, "nothing twice, nothing wrong"
+        assert seen() != expected, "it was killed in the midst"
         shutil.rmtree(local)
     ended = run(script, arguments, place)
     assert ended.stdout == "finished\n", ended.stderr[-3000:]
-    assert seen() == EXPECTED
+    assert seen() == expected
 
 
 def kafka_job(
@@ -101,8 +116,8 @@ def kafka_job(
         "execution.checkpointing.dir": f"{place.url}/checkpoints",
         "headrace.state.directory": str(local),
         "headrace.executor": "local",
-        "headrace.epoch.max-records": "20",
-        "headrace.epoch.first-records": "20",
+        "headrace.epoch.max-records": "50",
+        "headrace.epoch.first-records": "50",
         "execution.checkpointing.interval": "1 ms",
         "restart-strategy.type": "none",
         **settings,
@@ -111,9 +126,96 @@ def kafka_job(
     return arguments, lambda: Counter(value.decode() for value in broker.values(target))
 
 
+def no_leftovers(place: Place) -> None:
+    left = [name for name in place.names() if name.rpartition("/")[2].startswith(".")]
+    left += [name for name in place.names() if name.endswith((".messages", ".parquet", ".committed"))]
+    assert left == [], "what was committed is not kept"
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["s3", pytest.param("webhdfs", marks=pytest.mark.long), pytest.param("hdfs", marks=pytest.mark.long)],
+    indirect=True,
+)
 def test_messages_for_kafka_survive_the_driver_and_its_disk(broker: Broker, place: Place, tmp_path: Path) -> None:
     local = tmp_path / "local"
     arguments, seen = kafka_job(broker, place, local)
     run_through_kills(COUNTING, arguments, place, local, seen)
-    left = [name for name in place.names() if name.endswith(".messages")]
-    assert left == [], "what was sent is not kept"
+    no_leftovers(place)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "fault", ["precommit.post:5", "manifest.pre:3", "commit.between:2", "commit.post:2", "gc.pre:2"]
+)
+@pytest.mark.parametrize("place", STORES, indirect=True)
+def test_messages_for_kafka_survive_kills_anywhere(broker: Broker, place: Place, tmp_path: Path, fault: str) -> None:
+    local = tmp_path / "local"
+    arguments, seen = kafka_job(broker, place, local)
+    run_through_kills(COUNTING, arguments, place, local, seen, (fault, "manifest.post:1"))
+    no_leftovers(place)
+
+
+@pytest.mark.parametrize("place", ["local", "webhdfs", "hdfs"], indirect=True)
+def test_messages_of_a_job_without_periodic_checkpoints_survive_the_driver(
+    broker: Broker, place: Place, tmp_path: Path
+) -> None:
+    """Its only manifest is written at the end, into the checkpoint directory; its working folder is a temporary one."""
+    local = tmp_path / "local"
+    settings = {"execution.checkpointing.interval": "0 ms", "headrace.epoch.max-records": "100000"}
+    arguments, seen = kafka_job(broker, place, local, **settings)
+    run_through_kills(COUNTING, arguments, place, local, seen, ("manifest.post:1",))
+
+
+def file_job(place: Place, kind: str, local: Path) -> tuple[list[str], Callable[[], Counter[str]]]:
+    settings = {
+        "headrace.job.id": "numbers",
+        "execution.checkpointing.dir": f"{place.url}/checkpoints",
+        "headrace.state.directory": str(local),
+        "headrace.executor": "local",
+        "headrace.epoch.max-records": "60",
+        "headrace.epoch.first-records": "60",
+        "execution.checkpointing.interval": "1 ms",
+        "restart-strategy.type": "none",
+    }
+
+    def seen() -> Counter[str]:
+        found: Counter[str] = Counter()
+        system, _ = fsspec.core.url_to_fs(place.url)
+        for name in place.names("/output"):
+            if not name.rpartition("/")[2].startswith("."):
+                found.update(system.cat_file(name).decode().split())
+        return found
+
+    return [f"{place.url}/output", kind, str(NUMBERS), json.dumps(settings)], seen
+
+
+@pytest.mark.parametrize(
+    ("place", "kind", "kills"),
+    [
+        ("s3", "rows", ("manifest.post:3", "manifest.post:1")),
+        ("s3", "compacted", ("manifest.post:2", "manifest.post:2")),
+        pytest.param("hdfs", "rows", ("manifest.post:2",), marks=pytest.mark.long),
+        pytest.param("webhdfs", "compacted", ("manifest.post:2", "manifest.post:2"), marks=pytest.mark.long),
+        pytest.param("hdfs", "compacted", ("manifest.post:2", "manifest.post:2"), marks=pytest.mark.long),
+    ],
+    indirect=["place"],
+)
+def test_parts_of_files_survive_the_driver_and_its_disk(
+    place: Place, kind: str, kills: tuple[str, ...], tmp_path: Path
+) -> None:
+    local = tmp_path / "local"
+    arguments, seen = file_job(place, kind, local)
+    run_through_kills(FILES, arguments, place, local, seen, kills, Counter(map(str, range(1, NUMBERS + 1))))
+    no_leftovers(place)
+
+
+@pytest.mark.long
+@pytest.mark.spark
+@pytest.mark.parametrize("place", ["s3", "hdfs"], indirect=True)
+def test_on_spark_messages_and_rows_survive_too(broker: Broker, place: Place, tmp_path: Path) -> None:
+    """Tasks are other processes here than the driver: nobody may trust a listing that is older than their files."""
+    local = tmp_path / "local"
+    arguments, seen = kafka_job(broker, place, local, **{"headrace.executor": "spark"})
+    run_through_kills(COUNTING, arguments, place, local, seen)
+    no_leftovers(place)

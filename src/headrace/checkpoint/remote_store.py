@@ -21,6 +21,7 @@ from headrace.checkpoint.errors import OutcomeUnknownError, RecordMissingError, 
 from headrace.checkpoint.model import FileEntry, Record
 from headrace.checkpoint.record_format import decode, encode
 from headrace.common.errors import reason_of
+from headrace.common.storage import present
 from headrace.state.storage import file_system
 
 __all__ = ["RemoteStore"]
@@ -135,7 +136,7 @@ class RemoteStore:
 
     def _present(self, path: str) -> bool:
         self._system.invalidate_cache()  # what other processes wrote since the last listing counts
-        return bool(self._system.exists(path))
+        return present(self._system, path)
 
     def _write(self, path: str, data: bytes) -> None:
         try:

@@ -62,7 +62,7 @@ def file_system(path: str) -> tuple[Any, str]:
             f"The file system of {path} needs another package: {str(error).partition(chr(10))[0]}",
             remedy="pip install 'headrace[s3]'" if scheme in ("s3", "s3a") else f"fsspec's package for {scheme!r}",
         ) from None
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RuntimeError) as error:
         why = str(error).partition("\n")[0]
         raise InvalidProgramError(
             f"Paths with the scheme {scheme!r} cannot be used: {why}",
@@ -81,6 +81,19 @@ def _need_hadoop_client(scheme: str) -> None:
             f"Addresses that begin with {scheme}:// need the package hdfs-native",
             remedy="pip install 'headrace[hdfs]' on all machines, or use webhdfs://HOST:PORT/PATH, which needs no package",
         )
+
+
+def present(system: Any, path: str) -> bool:
+    """Say whether a file system has a file. Raise if it does not answer: fsspec's `exists` takes that for a no.
+
+    >>> present(file_system("memory://a")[0], "/no/such")
+    False
+    """
+    try:
+        system.info(path)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def open_input(path: str) -> IO[bytes]:

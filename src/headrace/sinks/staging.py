@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from typing import IO, Any, cast
 
-from headrace.common.storage import file_system, is_local
+from headrace.common.storage import file_system, is_local, present
 from headrace.sinks.base import StagedOutputLostError
 from headrace.state import storage
 
@@ -73,7 +73,7 @@ def exists(address: str) -> bool:
     if is_local(address):
         return os.path.exists(address)
     system, path = file_system(address)
-    return bool(system.exists(path))
+    return present(system, path)
 
 
 def create_mark(address: str) -> None:

@@ -61,12 +61,12 @@ def file_system(url: str) -> tuple[Any, str]:
         ) from error
 
 
-def upload(directory: str, name: str, url: str) -> None:
+def upload(directory: str, name: str, url: str, new_name: str | None = None) -> None:
     """Copy a local file into a remote folder, part by part; try again a few times. Raise `UploadError` if all fail."""
     for pause in (*_UPLOAD_PAUSES, None):
         try:
             system, path = file_system(url)
-            system.put_file(os.path.join(directory, name), f"{path}/{name}")
+            system.put_file(os.path.join(directory, name), f"{path}/{new_name or name}")
             return
         except HeadraceError:
             raise
