@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -58,7 +59,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("--long"):
         for item in items:
             if item.get_closest_marker("long"):
-                item.add_marker(pytest.mark.skip(reason="only with --long"))
+                item.add_marker(pytest.mark.skip(reason="takes long: runs only with --long"))
     tests = Path(__file__).parent
     rank = {tests / folder: number for number, folder in enumerate(LONG_FIRST)}
     items.sort(key=lambda item: next((rank[p] for p in item.path.parents if p in rank), len(rank)))
@@ -155,6 +156,27 @@ def memory_path(tmp_path: Path) -> Iterator[Path]:
         yield tmp_path
         return
     with tempfile.TemporaryDirectory(prefix="ht-", dir=memory) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def other_user() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs a shell command as another user of this machine (nobody); skips the test where that cannot be done."""
+    if os.getuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("only root can run a command as another user, and setpriv (util-linux) must be installed")
+    become = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+    def run(command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*become, "sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+
+    return run
+
+
+@pytest.fixture
+def shared_folder() -> Iterator[Path]:
+    """A folder like /tmp: every user can make entries in it, and only their owners can remove them."""
+    with tempfile.TemporaryDirectory(prefix="ht-", dir="/tmp") as folder:
+        os.chmod(folder, 0o1777)
         yield Path(folder)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import IO, Any, cast
 
 from headrace.common.storage import file_system, is_local, present
+from headrace.private_folders import owner_only
 from headrace.sinks.base import StagedOutputLostError
 from headrace.state import storage
 
@@ -97,7 +98,7 @@ def remove(address: str) -> None:
 
 
 def _write(path: str, write: Callable[[IO[bytes]], Any], sync: bool = True) -> None:
-    with open(path, "xb", buffering=_BUFFER_BYTES) as file:
+    with open(path, "xb", buffering=_BUFFER_BYTES, opener=owner_only) as file:
         write(file)
         file.flush()
         if sync:

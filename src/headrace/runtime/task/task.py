@@ -78,6 +78,7 @@ class Task:
                 self.close()
             raise
         self.version = task_order.version
+        self._restored = self._log.restored() if task_order.inheritance is not None else {}
 
     # -- an epoch -------------------------------------------------------------------------------------------------
 
@@ -131,6 +132,7 @@ class Task:
         if ended:
             self._release_state()
         self.version = attempt
+        restored, self._restored = self._restored, {}
         return TaskAck(
             task=self.task_id,
             epoch=order.epoch,
@@ -143,6 +145,7 @@ class Task:
             pid=os.getpid(),
             states=self._log.kinds() if checkpoint.now or ended else {},
             declined=declined,
+            restored=restored,
             checkpoint_seconds=time.perf_counter() - started if checkpoint.now else 0.0,
             process=process_facts(),
         )
