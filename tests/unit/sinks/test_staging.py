@@ -5,10 +5,13 @@ from __future__ import annotations
 import uuid
 
 import fsspec
+import pyarrow.parquet
 import pytest
 
+from headrace.common.data_types import DataTypes
+from headrace.datastream.connectors.data_frame_sink import FrameFiles, FrameSink
 from headrace.sinks import staging
-from headrace.sinks.base import StagedOutputLostError
+from headrace.sinks.base import EpochEnd, Handle, StagedOutputLostError, WriterContext
 from headrace.state.storage import UploadError
 
 NAME = "sink-0-e0000000003-g0000000001-17.4.messages"
@@ -76,3 +79,26 @@ def test_a_store_that_does_not_answer_is_not_taken_for_one_without_the_file(monk
     monkeypatch.setattr(type(system), "info", refuse)
     with pytest.raises(ConnectionError):
         staging.exists("memory://x/state/mark")
+
+
+def test_rows_for_spark_wait_beside_the_checkpoints(place, working, tmp_path):
+    """The driver that commits them may be another one, on a machine that never saw the working folder."""
+    frames = tmp_path / "frames"
+    frames.mkdir()
+    rows = DataTypes.ROW([DataTypes.FIELD("n", DataTypes.BIGINT())])
+    sink = FrameSink(rows, FrameFiles(str(frames)), str(tmp_path / "shared"))
+    writer = sink.open_writer(WriterContext("s", "j", directory=str(working), staging=place), [])
+    writer.write([1, 2, 3], None)
+    (payload,) = writer.end_epoch(EpochEnd(NAME, 3, 1))
+    assert payload["paths"] == [f"{place}/{NAME}.parquet"] and list(working.iterdir()) == []
+    handle = Handle(NAME, 0, 3, 1, payload, recovered=True)
+    committer = sink.open_committer("j", "s")
+    for _ in range(2):
+        committer.commit(handle)
+    assert committer.abort(handle) is False
+    (file,) = frames.iterdir()
+    assert pyarrow.parquet.read_table(file).to_pydict() == {"n": [1, 2, 3]}
+    assert not staging.exists(payload["paths"][0]) and list((tmp_path / "shared").iterdir()) == []
+    committer.close()
+    with pytest.raises(StagedOutputLostError, match="neither written nor staged"):
+        sink.open_committer("j", "s").commit(handle)
