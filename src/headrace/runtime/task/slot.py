@@ -136,7 +136,12 @@ class Slot:
     def close(self) -> None:
         """Closes the functions."""
         if self._host is not None:
-            for error in self._host.close():
+            from headrace.runtime.task.task_deadline import watched_close
+
+            # A second before the process is ended: it is killed without a word then.
+            with watched_close(CLOSE_SECONDS - 1, lambda e: print(f"headrace: {e}", file=sys.stderr, flush=True)):  # noqa: T201
+                errors = self._host.close()
+            for error in errors:
                 sys.stderr.write(f"headrace: error while closing a function:\n{error}\n")
 
 
