@@ -559,9 +559,9 @@ class JobMaster:
         self._cancelled.wait(wait)
 
     def _delete_obsolete(self) -> None:
-        """Files that no task needs. Where checkpoints are made, these decide what is garbage."""
+        """Files that no task needs. Where checkpoints count on these very files, they decide what is garbage."""
         files, self._ledger.obsolete = self._ledger.obsolete, []
-        if self._checkpoints.periodic:
+        if self._checkpoints.working_directory is not None:
             return
         origin, directory = self._program.origin, self._state_directory()
         needed = {f.name for f in origin.manifest.files} if origin is not None and origin.directory == directory else ()

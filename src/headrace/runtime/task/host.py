@@ -16,6 +16,7 @@ from pathlib import Path
 from headrace.common.errors import HeadraceError
 from headrace.operators.distributed_cache import DistributedCache
 from headrace.runtime.task.buffers import Send
+from headrace.runtime.task.fork_guard import guard_fork
 from headrace.runtime.task.frames import ACK, DRIVER_OUTPUT, FAILURE, Header, pack
 from headrace.runtime.task.internal_error import as_headrace_error
 from headrace.runtime.task.job_spec import JobSpec
@@ -48,6 +49,7 @@ class TaskHost:
         self._backends = BackendMaker(spec.backend, folder)
         self._tasks: dict[TaskId, Task] = {}
         watch_garbage_collector()
+        guard_fork()
 
     def run(self, order: EpochOrder, task_id: TaskId, attempt: int, frames: list[bytes], send: Send) -> bool:
         """Runs one task's part of an epoch; its acknowledgement or failure is sent as a frame too. True if it worked.

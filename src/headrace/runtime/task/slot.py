@@ -129,7 +129,7 @@ class Slot:
         from headrace.runtime.task.quick_json import use_quick_json
         from headrace.runtime.task.user_output import UserOutput
 
-        self._output = output = UserOutput(sys.stdout)
+        self._output = output = UserOutput(sys.__stdout__)
         sys.stdout = output.as_text()  # before user code is loaded: modules may print too
         use_quick_json()
         spec: JobSpec = pickle.loads(shipped)  # noqa: S301 - the job's own code
@@ -147,7 +147,12 @@ class Slot:
         if self._output is not None:
             self._output.pass_on()
         if self._host is not None:
-            for error in self._host.close():
+            from headrace.runtime.task.task_deadline import watched_close
+
+            # A second before the process is ended: it is killed without a word then.
+            with watched_close(CLOSE_SECONDS - 1, lambda e: print(f"headrace: {e}", file=sys.stderr, flush=True)):  # noqa: T201
+                errors = self._host.close()
+            for error in errors:
                 sys.stderr.write(f"headrace: error while closing a function:\n{error}\n")
 
 
