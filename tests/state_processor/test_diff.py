@@ -40,11 +40,12 @@ class Counts(KeyedProcessFunction):
 
 
 class Passing(MapFunction, CheckpointedFunction):
-    def __init__(self, union=False):
+    def __init__(self, union=False, type_info=None):
         self.union = union
+        self.type_info = type_info or Types.LONG()
 
     def initialize_state(self, context):
-        store, descriptor = context.get_operator_state_store(), ListStateDescriptor("passed", Types.LONG())
+        store, descriptor = context.get_operator_state_store(), ListStateDescriptor("passed", self.type_info)
         self.passed = store.get_union_list_state(descriptor) if self.union else store.get_list_state(descriptor)
 
     def snapshot_state(self, context):
@@ -55,8 +56,8 @@ class Passing(MapFunction, CheckpointedFunction):
         return value
 
 
-def value_descriptor(name="count", ttl=False):
-    descriptor = ValueStateDescriptor(name, Types.LONG())
+def value_descriptor(name="count", ttl=False, type_info=None):
+    descriptor = ValueStateDescriptor(name, type_info or Types.LONG())
     if ttl:
         descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.hours(1)).build())
     return descriptor
@@ -69,6 +70,7 @@ class Program:
     source: str = "numbers"
     passing: str | None = "passing"
     union: bool = False
+    passed_type: object = None
     counts: str = "counts"
     descriptor: object = field(default_factory=value_descriptor)
     max_parallelism: int | None = None
@@ -83,7 +85,7 @@ class Program:
         if self.extra:
             stream = stream.filter(lambda v: True).uid("extra")
         if self.passing is not None:
-            stream = stream.map(Passing(self.union), Types.LONG()).uid(self.passing)
+            stream = stream.map(Passing(self.union, self.passed_type), Types.LONG()).uid(self.passing)
         if self.unchained:
             stream = stream.disable_chaining()
         function = self.function or Counts(self.descriptor)
@@ -114,6 +116,10 @@ CHANGES = {
         {"kinds": ["count"]},
     ),
     "time to live added": (Program(descriptor=value_descriptor(ttl=True)), {"kinds": ["count"]}),
+    "value became text": (Program(descriptor=value_descriptor(type_info=Types.STRING())), {"types": ["count"]}),
+    "value became anything": (Program(descriptor=value_descriptor(type_info=Types.PICKLED_BYTE_ARRAY())), {}),
+    "elements became text": (Program(passed_type=Types.STRING()), {"types": ["passed"]}),
+    "another kind and type": (Program(descriptor=ListStateDescriptor("count", Types.STRING())), {"kinds": ["count"]}),
     "state renamed": (Program(descriptor=value_descriptor("number")), {}),
     "split became union": (Program(union=True), {"kinds": ["passed"]}),
     "key groups": (Program(max_parallelism=64), {"max": ["passing", "counts"]}),
@@ -124,7 +130,12 @@ CHANGES = {
         {"dropped": ["passing"], "kinds": ["count"], "max": ["counts"]},
     ),
 }
-WHY = {"dropped": "no operator for the state of", "max": "another number of key groups", "kinds": "cannot be used as a"}
+WHY = {
+    "dropped": "no operator for the state of",
+    "max": "another number of key groups",
+    "kinds": "cannot be used as a",
+    "types": "was saved with another type",
+}
 
 
 def restore(make_env, path, program, parallelism, **settings):
@@ -154,11 +165,12 @@ def test_the_forecast_is_what_happens(make_env, savepoint, name):
         *(u for u in diff.new if "Sink" in u),
     ]
     assert [c.state for c in diff.changed_kinds] == expected.get("kinds", [])
+    assert [c.state for c in diff.changed_types] == expected.get("types", [])
     assert sorted(c.operator.uid for c in diff.changed_max_parallelism) == sorted(expected.get("max", []))
     assert list(diff.lost_positions) == expected.get("lost", [])
     assert {o.uid for o in diff.kept} | {o.uid for o in diff.dropped} == {"passing", "counts"}
     assert not diff.unchecked
-    reasons = [WHY[reason] for reason in ("dropped", "max", "kinds") if reason in expected]
+    reasons = [WHY[reason] for reason in ("dropped", "max", "kinds", "types") if reason in expected]
     error = restore(make_env, savepoint, program, 3)
     assert (error is None) is diff.is_restorable() is (not reasons)
     assert error is None or reasons[0] in error
@@ -177,6 +189,16 @@ def test_it_can_be_read(make_env, savepoint):
         "dropped  counts: count (ValueState)",
         "new      other",
         "changed  passing: passed is a operator ListState, the program wants a operator UnionListState",
+        "A job of this program does not start on the savepoint.",
+    ]
+
+
+def test_a_changed_type_can_be_read(make_env, savepoint):
+    env = make_env(3)
+    Program(descriptor=value_descriptor(type_info=Types.STRING())).build(env)
+    lines = str(savepoint_diff(savepoint, env)).splitlines()
+    assert lines[2:] == [
+        "changed  counts: count was saved as Long, the program declares String",
         "A job of this program does not start on the savepoint.",
     ]
 

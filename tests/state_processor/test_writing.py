@@ -21,13 +21,14 @@ from processor_kit import (
 )
 
 from headrace.common import Types
-from headrace.common.errors import StateError, TypeMismatchError
+from headrace.common.errors import StateError, StateMigrationError, TypeMismatchError
 from headrace.common.time import Time
 from headrace.common.time_domain import TimeDomain
 from headrace.datastream import KeyedProcessFunction
+from headrace.datastream.state import ValueStateDescriptor
 from headrace.datastream.window import TumblingEventTimeWindows
 from headrace.runtime.task.state_folder import sweep_abandoned
-from headrace.state_processor import SavepointReader, SavepointWriter, Timer
+from headrace.state_processor import SavepointReader, SavepointWriter, Timer, savepoint_diff
 from headrace.state_processor import spill as spill_module
 from headrace.state_processor.data_frames import _fetched_rows
 
@@ -124,6 +125,63 @@ def test_a_changed_savepoint_is_restored(make_env, tmp_path, parallelism, backen
         assert largest == 10**6
         assert mean == sum(rest) / len(rest), "it began anew"
         assert timed == ([-1, *rest] if key == 3 else rest)
+
+
+class Text(KeyedProcessFunction):
+    """Asks for the state `count` as a text."""
+
+    def open(self, runtime_context):
+        self.count = runtime_context.get_state(TEXT)
+
+    def process_element(self, value, ctx):
+        yield self.count.value()
+
+
+TEXT = ValueStateDescriptor("count", Types.STRING())
+RETYPED = {
+    "copied": (lambda writer: writer, False),
+    "renamed and back": (
+        lambda writer: writer.rename_operator("every-kind", "x").rename_operator("x", "every-kind"),
+        False,
+    ),
+    "changed": (lambda writer: writer.transform_keyed_state("every-kind", "count", lambda key, n: n + 1), False),
+    "converted": (
+        lambda writer: writer.transform_keyed_state("every-kind", "count", lambda key, n: str(n), TEXT),
+        True,
+    ),
+    "replaced by its descriptor": (
+        lambda writer: writer.with_keyed_state("every-kind", "count", descriptors()["count"], [(1, 3)]),
+        False,
+    ),
+    "replaced by texts": (lambda writer: writer.with_keyed_state("every-kind", "count", TEXT, [(1, "3")]), True),
+    "replaced by a kind": (lambda writer: writer.with_keyed_state("every-kind", "count", "ValueState", []), True),
+    "removed": (lambda writer: writer.remove_state("every-kind", "count"), True),
+}
+
+
+@pytest.mark.parametrize("name", RETYPED)
+def test_states_keep_their_types(make_env, tmp_path, name):
+    """A job that declares another type than the written one is refused; the diff says so before."""
+    change, taken = RETYPED[name]
+    _, path = savepoint_of(every_kind(make_env(2)), 100)
+    written = change(SavepointWriter.from_existing(SavepointReader.read(path))).write(str(tmp_path / "written"))
+    ignored = {"execution__state_recovery__ignore_unclaimed_state": "true"}
+    env = make_env(3, written, **ignored)
+    texts = numbers(env, LAST).key_by(lambda v: v % KEYS, Types.LONG()).process(Text()).uid("every-kind")
+    diff = savepoint_diff(written, env)
+    assert [c.state for c in diff.changed_types] == ([] if taken else ["count"])
+    if taken:
+        assert {type(v) for v in texts.execute_and_collect()} <= {str, type(None)}
+    else:
+        with pytest.raises(StateMigrationError, match="seen: +String") as raised:
+            list(texts.execute_and_collect())
+        assert "Long" in str(raised.value.expected)
+
+
+def test_a_conversion_to_another_kind_is_refused(tmp_path):
+    writer = SavepointWriter.new().with_keyed_state("a", "count", "ListState", [(1, [3])])
+    with pytest.raises(StateError, match="another kind than the state"):
+        writer.transform_keyed_state("a", "count", lambda key, value: value, TEXT)
 
 
 def test_times_to_live_stay(make_env, tmp_path):

@@ -13,7 +13,7 @@ from typing import Any
 from headrace.common.errors import StateMigrationError
 from headrace.common.typeinfo import TypeInformation, Types
 
-__all__ = ["StateTypes"]
+__all__ = ["StateTypes", "same_type"]
 
 _ANY = repr(Types.PICKLED_BYTE_ARRAY())
 
@@ -32,7 +32,7 @@ class StateTypes:
     headrace.common.errors.StateMigrationError: The state 'count' was saved with another type [STATE_MIGRATION]
       seen:     String, declared by the program
       expected: Long, as it was saved
-      remedy:   declare Long again; or give the state a new name; or convert the savepoint with headrace.state_processor
+      remedy:   declare Long again; or rename the state; or convert it with SavepointWriter.transform_keyed_state
     """
 
     __slots__ = ("_declared", "_restored")
@@ -52,19 +52,28 @@ class StateTypes:
             return
         wanted = repr(type_info)
         saved = self._restored.get(name)
-        if saved is not None and not _fits(saved, wanted) and not _fits(wanted, saved):
+        if saved is not None and not same_type(saved, wanted):
             raise StateMigrationError(
                 f"The state {name!r} was saved with another type",
                 seen=f"{wanted}, declared by the program",
                 expected=f"{saved}, as it was saved",
-                remedy=f"declare {saved} again; or give the state a new name; or convert the savepoint with "
-                "headrace.state_processor",
+                remedy=f"declare {saved} again; or rename the state; or convert it with "
+                "SavepointWriter.transform_keyed_state",
             )
         self._declared[name] = wanted
 
     def texts(self) -> dict[str, str]:
         """Give the types by name, to be filed and handed to `restore` again."""
         return self._restored | self._declared
+
+
+def same_type(saved: str, wanted: str) -> bool:
+    """Return whether a state that was saved with one type may be read with the other.
+
+    >>> same_type("Long", "Long"), same_type("Long", "String"), same_type("Long", "PickledByteArrayType")
+    (True, False, True)
+    """
+    return _fits(saved, wanted) or _fits(wanted, saved)
 
 
 def _fits(general: str, special: str) -> bool:

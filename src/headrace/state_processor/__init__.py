@@ -4,7 +4,7 @@
 savepoint from nothing; `savepoint_diff` says what a program would do with one.
 """
 
-from headrace.state_processor.diff import ChangedKind, ChangedMaxParallelism, SavepointDiff, savepoint_diff
+from headrace.state_processor.diff import ChangedKind, ChangedMaxParallelism, ChangedType, SavepointDiff, savepoint_diff
 from headrace.state_processor.reader import SavepointReader
 from headrace.state_processor.records import OperatorInfo, Timer
 from headrace.state_processor.writer import SavepointWriter
@@ -12,6 +12,7 @@ from headrace.state_processor.writer import SavepointWriter
 __all__ = [
     "ChangedKind",
     "ChangedMaxParallelism",
+    "ChangedType",
     "OperatorInfo",
     "SavepointDiff",
     "SavepointReader",

@@ -1,4 +1,4 @@
-"""Which states the functions of a program ask for, found by opening them once on empty state.
+"""Which states, of which kinds and types, the functions of a program ask for, found by opening them once on empty state.
 
 States are declared in `open()` (or `initialize_state()`), so a program's graph alone does not tell. Sources and sinks are not
 opened: they may touch the world outside.
@@ -7,7 +7,7 @@ opened: they may touch the world outside.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import cloudpickle
 
@@ -21,7 +21,7 @@ from headrace.operators.factory import create_operator
 from headrace.state.heap import HeapKeyedBackend
 from headrace.state.operator_state import OperatorStateBackend
 
-__all__ = ["declared_kinds"]
+__all__ = ["DeclaredStates", "declared_states"]
 
 
 class _Silence:
@@ -34,13 +34,22 @@ class _Silence:
         """Drop records."""
 
 
-def declared_kinds(graph: JobGraph, vertex: JobVertex, node: StreamNode) -> tuple[dict[str, str], dict[str, str]]:
-    """The kinds of the keyed and of the operator states that an operator asks for as it opens, by name.
+class DeclaredStates(NamedTuple):
+    """Kinds and types of states by name. Keyed and operator states have names of their own."""
+
+    keyed_kinds: dict[str, str]
+    operator_kinds: dict[str, str]
+    keyed_types: dict[str, str]
+    operator_types: dict[str, str]
+
+
+def declared_states(graph: JobGraph, vertex: JobVertex, node: StreamNode) -> DeclaredStates:
+    """Return the states that an operator asks for as it opens.
 
     Raises what the program's functions raise.
     """
     if node.is_sink or isinstance(node.spec, SourceSpec):
-        return {}, {}
+        return DeclaredStates({}, {}, {}, {})
     task = TaskInfo(
         job_id="0" * 32,
         job_name=graph.name,
@@ -60,7 +69,10 @@ def declared_kinds(graph: JobGraph, vertex: JobVertex, node: StreamNode) -> tupl
     operator.setup(context)
     try:
         operator.open()
-        return backend.state_kinds(), context.operator_state.state_kinds()
+        operators = context.operator_state
+        return DeclaredStates(
+            backend.state_kinds(), operators.state_kinds(), backend.types.texts(), operators.types.texts()
+        )
     finally:
         with suppress(Exception):
             operator.close()

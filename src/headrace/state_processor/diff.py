@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace.common.errors import InvalidProgramError
-from headrace.graph.job_graph import JobGraph, JobVertex, build_job_graph
+from headrace.graph.job_graph import JobGraph, build_job_graph
 from headrace.graph.rescaling import with_key_groups
-from headrace.graph.stream_graph import StreamGraph, StreamNode
+from headrace.graph.stream_graph import StreamGraph
 from headrace.runtime.manifests import key_groups_of
-from headrace.state_processor.declared import declared_kinds
+from headrace.state.state_types import same_type
+from headrace.state_processor.declared import DeclaredStates, declared_states
 from headrace.state_processor.reader import SavepointReader
 from headrace.state_processor.records import OperatorInfo
 
-__all__ = ["ChangedKind", "ChangedMaxParallelism", "SavepointDiff", "savepoint_diff"]
+__all__ = ["ChangedKind", "ChangedMaxParallelism", "ChangedType", "SavepointDiff", "savepoint_diff"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,20 @@ class ChangedKind:
 
     >>> ChangedKind(OperatorInfo("a", "1f", "Process", 1, 128), "count", "ValueState", "ListState").wanted
     'ListState'
+    """
+
+    operator: OperatorInfo
+    state: str
+    saved: str
+    wanted: str
+
+
+@dataclass(frozen=True)
+class ChangedType:
+    """A state that the program declares with another type than it was saved with.
+
+    >>> ChangedType(OperatorInfo("a", "1f", "Process", 1, 128), "count", "Long", "String").saved
+    'Long'
     """
 
     operator: OperatorInfo
@@ -69,10 +84,11 @@ class SavepointDiff:
     """Sources of the savepoint that the program does not have; a source that is there now reads from its beginning."""
     unchecked: tuple[tuple[OperatorInfo, str], ...]
     """Operators whose function could not be opened here, so that the kinds of its states are not known; and why."""
+    changed_types: tuple[ChangedType, ...] = ()
 
     def is_restorable(self, allow_non_restored_state: bool = False) -> bool:
         """Say whether a job of the program starts on the savepoint."""
-        if self.changed_kinds or self.changed_max_parallelism:
+        if self.changed_kinds or self.changed_types or self.changed_max_parallelism:
             return False
         return allow_non_restored_state or not self.dropped
 
@@ -83,6 +99,8 @@ class SavepointDiff:
         lines += [f"new      {name}" for name in self.new]
         lines += [f"changed  {_shown(c.operator)}: {c.state} is a {c.saved}, the program wants a {c.wanted}"
                   for c in self.changed_kinds]  # fmt: skip
+        lines += [f"changed  {_shown(c.operator)}: {c.state} was saved as {c.saved}, the program declares {c.wanted}"
+                  for c in self.changed_types]  # fmt: skip
         lines += [f"changed  {_shown(c.operator)}: max parallelism {c.operator.max_parallelism}, the program has {c.wanted}"
                   for c in self.changed_max_parallelism]  # fmt: skip
         lines += [f"lost     positions of the source {name}" for name in self.lost_positions]
@@ -126,13 +144,19 @@ def savepoint_diff(savepoint: str | SavepointReader, program: Any, trust: bool =
     stateful = [operator for operator in saved.values() if operator.id in manifest.facts.get("states", {})]
     kept = [operator for operator in stateful if operator.id in wanted]
     changed: list[ChangedKind] = []
+    retyped: list[ChangedType] = []
     unchecked: list[tuple[OperatorInfo, str]] = []
     for operator in kept:
         try:
-            changed += _changed_kinds(operator, graph, *wanted[operator.id])
+            declared = declared_states(graph, *wanted[operator.id])
         except Exception as error:
             reason = error.__cause__ or error  # what the function itself raised
             unchecked.append((operator, f"{type(reason).__name__}: {reason}".splitlines()[0]))
+            continue
+        kinds = _changed_kinds(operator, declared)
+        changed += kinds
+        other_kind = {change.state for change in kinds}  # a restore refuses these before it looks at types
+        retyped += [c for c in _changed_types(operator, reader, declared) if c.state not in other_kind]
     return SavepointDiff(
         kept=tuple(kept),
         dropped=tuple(operator for operator in stateful if operator.id not in wanted),
@@ -149,21 +173,31 @@ def savepoint_diff(savepoint: str | SavepointReader, program: Any, trust: bool =
             if splits and v not in graph.vertices
         ),
         unchecked=tuple(unchecked),
+        changed_types=tuple(retyped),
     )
 
 
 _OPERATOR_STATE = ("operator ListState", "operator UnionListState", "BroadcastState")
 
 
-def _changed_kinds(operator: OperatorInfo, graph: JobGraph, vertex: JobVertex, node: StreamNode) -> list[ChangedKind]:
+def _changed_kinds(operator: OperatorInfo, declared: DeclaredStates) -> list[ChangedKind]:
     """Keyed and operator states have names of their own: only two of the same sort can be in each other's way."""
-    keyed, of_subtask = declared_kinds(graph, vertex, node)
     changed = []
     for name, kind in operator.states.items():
-        declared = (of_subtask if kind in _OPERATOR_STATE else keyed).get(name, kind)
-        if declared != kind:
-            changed.append(ChangedKind(operator, name, kind, declared))
+        wanted = (declared.operator_kinds if kind in _OPERATOR_STATE else declared.keyed_kinds).get(name, kind)
+        if wanted != kind:
+            changed.append(ChangedKind(operator, name, kind, wanted))
     return changed
+
+
+def _changed_types(operator: OperatorInfo, reader: SavepointReader, declared: DeclaredStates) -> list[ChangedType]:
+    saved_types = zip(reader.state_types(operator.id), (declared.keyed_types, declared.operator_types), strict=True)
+    return [
+        ChangedType(operator, name, saved, wanted[name])
+        for types, wanted in saved_types
+        for name, saved in types.items()
+        if name in wanted and not same_type(saved, wanted[name])
+    ]
 
 
 def _job_graph(program: Any) -> JobGraph:

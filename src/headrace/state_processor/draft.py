@@ -38,6 +38,8 @@ class OperatorDraft:
     """Old states that are not taken over: removed, or replaced."""
     added: dict[str, Chain] = field(default_factory=dict)
     added_kinds: dict[str, str] = field(default_factory=dict)
+    added_types: dict[str, str] = field(default_factory=dict)
+    """Of keyed states that are new, or transformed into another type."""
     changes: dict[str, list[tuple[StateForm, Callable[..., Any]]]] = field(default_factory=dict)
     operator_state: OperatorSnapshot = field(default_factory=OperatorSnapshot)
     """New operator state, of all subtasks together."""
@@ -48,6 +50,7 @@ class OperatorDraft:
         self.kinds.pop(name, None)
         self.added.pop(name, None)
         self.added_kinds.pop(name, None)
+        self.added_types.pop(name, None)
         self.changes.pop(name, None)
         for contents in (self.operator_state.split, self.operator_state.union, self.operator_state.broadcast):
             contents.pop(name, None)
@@ -56,7 +59,6 @@ class OperatorDraft:
         """What a subtask files; its keyed state is read while it is written."""
         old = next((chain for chain in self.old if chain.subtask == number), None)
         plain = {} if old is None else old.plain(self.old_id)
-        kinds = {name: kind for name, kind in plain.get("kinds", {}).items() if name not in self.dropped}
         keyed: dict[str, Any] = {}
         every, mine = range(self.max_parallelism), self._key_groups(number)
         if old is not None:
@@ -68,10 +70,16 @@ class OperatorDraft:
             keyed,
             {
                 "facts": plain.get("facts", {}),
-                "kinds": kinds | self.added_kinds,
+                "kinds": self._kept(plain, "kinds") | self.added_kinds,
+                "types": self._kept(plain, "types") | self.added_types,
+                "operator_types": self._kept(plain, "operator_types"),
                 "operator_state": self._operator_state(number, plain.get("operator_state") or OperatorSnapshot()),
             },
         )
+
+    def _kept(self, plain: dict[str, Any], what: str) -> dict[str, str]:
+        """What the old files say of their states, without those that are dropped; earlier versions filed no types."""
+        return {name: text for name, text in plain.get(what, {}).items() if name not in self.dropped}
 
     def _key_groups(self, number: int) -> range:
         return key_group_range(number, self.max_parallelism, self.parallelism)

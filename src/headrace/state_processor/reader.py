@@ -97,6 +97,17 @@ class SavepointReader:
         known = [operator.uid or operator.id for operator in self._operators.values()]
         raise StateError("The savepoint has no such operator", seen=uid, expected="one of " + ", ".join(known))
 
+    def state_types(self, uid: str) -> tuple[dict[str, str], dict[str, str]]:
+        """Give the declared types of an operator's keyed and operator states by name, as far as they were saved."""
+        operator = self.operator(uid)
+        keyed: dict[str, str] = {}
+        of_subtask: dict[str, str] = {}
+        for chain in self.chains(operator.id):
+            plain = chain.plain(operator.id)
+            keyed |= plain.get("types", {})
+            of_subtask |= plain.get("operator_types", {})
+        return keyed, of_subtask
+
     def source_positions(self) -> dict[str, list[SplitPosition]]:
         """Give where the sources stand: the positions in their splits, by uid (or id)."""
         positions = unpacked_positions(self._origin.manifest)

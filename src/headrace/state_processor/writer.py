@@ -112,7 +112,8 @@ class SavepointWriter:
     ) -> SavepointWriter:
         """Give an operator a keyed state, in place of one that it may have under this name.
 
-        `kind` is the state's descriptor or the name of its kind, as ``"ValueState"``; `rows` are ``(key, value)``, with
+        `kind` is the state's descriptor or the name of its kind, as ``"ValueState"``. With a descriptor its type is kept,
+        and a job that declares another one is refused. `rows` are ``(key, value)``, with
         lists for list states, dicts for map states and accumulators for aggregating states. Keys are those that the
         job's key selector gives. Of rows with the same key the last one counts. What has a time to live is as old as
         this call.
@@ -131,16 +132,30 @@ class SavepointWriter:
         draft = self._draft(uid)
         self._add(draft, name, entries())
         draft.kinds[name] = draft.added_kinds[name] = form.kind
+        _note_type(draft, name, kind)
         return self
 
-    def transform_keyed_state(self, uid: str, name: str, function: Callable[..., Any]) -> SavepointWriter:
+    def transform_keyed_state(
+        self, uid: str, name: str, function: Callable[..., Any], descriptor: StateDescriptor | None = None
+    ) -> SavepointWriter:
         """Replace each value of a keyed state by `function(key, value)`; None drops it.
+
+        The state keeps its type. If `function` changes that, give the state's new descriptor, which must be of the same
+        kind: a job that declares another type than the one that is kept is refused.
 
         For state of windows it is `function(key, window, value)`. Keys stay as they are: to change these, read the state,
         and give it back with `with_keyed_state`.
         """
         draft = self._known(uid)
-        draft.changes.setdefault(name, []).append((self._form(draft, name), function))
+        form = self._form(draft, name)
+        if descriptor is not None:
+            wanted = form_of(descriptor, name).kind
+            if wanted != form.kind:
+                raise StateError(
+                    "The descriptor is of another kind than the state", uid=uid, seen=wanted, expected=form.kind
+                )
+            _note_type(draft, name, descriptor)
+        draft.changes.setdefault(name, []).append((form, function))
         return self
 
     def with_timers(self, uid: str, timers: Iterable[Timer]) -> SavepointWriter:
@@ -269,6 +284,11 @@ def _draft_of(reader: SavepointReader, operator: OperatorInfo) -> OperatorDraft:
         operator.id,
         reader.chains(operator.id),
     )
+
+
+def _note_type(draft: OperatorDraft, name: str, kind: str | StateDescriptor) -> None:
+    if isinstance(kind, StateDescriptor) and kind.type_info is not None:
+        draft.added_types[name] = repr(kind.type_info)
 
 
 def _layout(draft: OperatorDraft) -> dict[str, Any]:
