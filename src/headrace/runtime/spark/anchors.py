@@ -1,0 +1,72 @@
+"""Keeps the partitions of a job on the executors that have their slots, and moves some when an executor has come.
+
+Each level has an *anchor*: an empty, persisted RDD with the level's partitions. Spark prefers the executors that hold an anchor's
+blocks, which are those where the level ran first. What was on a lost executor is computed, and so anchored, wherever Spark
+runs it next: mostly on those that are left, before another executor takes the place of the lost one. Without more, the new
+one would stay idle. So when an executor has come, those that have more than their share drop the anchors of the surplus: Spark
+runs these partitions where cores are free, and their tasks are built there from their state files.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from pyspark import SparkContext
+
+from headrace.runtime.spark.placement import surplus
+
+_DROP_SECONDS = 5.0
+
+
+class Anchors:
+    """The anchors of one job, by level; used from one thread."""
+
+    def __init__(self, context: SparkContext) -> None:
+        self._context = context
+        self._anchors: dict[int, Any] = {}
+        self._homes: dict[int, dict[int, str]] | None = None
+        """Where partitions were before the last executor was lost; None: to be looked up."""
+        self._executors: dict[str, int] = {}
+        jvm = context._jvm
+        assert jvm is not None
+        self._block = jvm.org.apache.spark.storage.RDDBlockId
+        self._master = jvm.org.apache.spark.SparkEnv.get().blockManager().master()
+
+    def add(self, level: int, anchor: Any) -> None:
+        """Takes a persisted RDD of the JVM as the anchor of a level."""
+        self._anchors[level] = anchor
+
+    def spread(self, executors: dict[str, int]) -> None:
+        """Gives new executors their share. `executors` says how many tasks each one runs at a time; called before each epoch."""
+        if executors == self._executors:
+            if self._homes is None:  # the epoch since the last change has settled where partitions are
+                self._homes = {level: self._places(anchor) for level, anchor in self._anchors.items()}
+            return
+        if executors.keys() - self._executors.keys():
+            for level, anchor in self._anchors.items():
+                homes = (self._homes or {}).get(level, {})
+                for partition in surplus(self._places(anchor), homes, executors):
+                    self._drop(anchor, partition)
+            self._homes = None
+        self._executors = dict(executors)
+
+    def close(self) -> None:
+        """Lets go of what the executors hold."""
+        for anchor in self._anchors.values():
+            anchor.unpersist(False)
+
+    def _places(self, anchor: Any) -> dict[int, str]:
+        found = {}
+        for partition in range(anchor.getNumPartitions()):
+            locations = self._master.getLocations(self._block(anchor.id(), partition))
+            if not locations.isEmpty():
+                found[partition] = str(locations.head().executorId())
+        return found
+
+    def _drop(self, anchor: Any, partition: int) -> None:
+        block = self._block(anchor.id(), partition)
+        self._master.removeBlock(block)
+        deadline = time.monotonic() + _DROP_SECONDS
+        while not self._master.getLocations(block).isEmpty() and time.monotonic() < deadline:
+            time.sleep(0.01)  # the executor says when it is gone; until then Spark would still prefer it
