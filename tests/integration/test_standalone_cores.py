@@ -28,6 +28,7 @@ PROGRAM = """
         def open(self, context):
             self.place = ["read", context.get_index_of_this_subtask(), os.getpid(), sys.argv[1]]
         def map(self, index):
+            time.sleep(wanted.get("seconds", 0))
             return index % KEYS, self.place
 
     class Count(KeyedProcessFunction):
@@ -81,18 +82,20 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("c")
 
 
-def run(start_script: Callable[..., Any], place: Path, master: str, cores: int, **wanted: Any) -> dict[str, Any]:
+def run(
+    start_script: Callable[..., Any], place: Path, master: str, more: dict[str, str], **wanted: Any
+) -> dict[str, Any]:
+    """Runs the program with more settings of Spark; gives where it has seen the subtasks of both vertices."""
     script = place / "program.py"
     script.write_text(textwrap.dedent(PROGRAM))
     settings = {
         "spark.master": master,
-        "spark.executor.cores": str(cores),
         "spark.executor.memory": "512m",
         "spark.executor.extraJavaOptions": LIGHT,
         "spark.driver.memory": "512m",
-        "spark.cores.max": str(2 * cores),
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
         "spark.scheduler.maxRegisteredResourcesWaitingTime": "120s",
+        **more,
     }
     running = start_script(script, place, SETTINGS=json.dumps(settings), WANTED=json.dumps(wanted), TMPDIR=str(place))
     finished = running.finish(280)
@@ -100,6 +103,10 @@ def run(start_script: Callable[..., Any], place: Path, master: str, cores: int, 
     result = json.loads(finished.stdout)
     assert result["wrong"] == [], "each record of a key was counted exactly once"
     return result
+
+
+def two_of(cores: int) -> dict[str, str]:
+    return {"spark.executor.cores": str(cores), "spark.cores.max": str(2 * cores)}
 
 
 def processes_of(phase: list[list[Any]], vertex: str) -> dict[str, set[int]]:
@@ -114,7 +121,7 @@ def processes_of(phase: list[list[Any]], vertex: str) -> dict[str, set[int]]:
 @pytest.mark.parametrize("cores", [2, 4])
 def test_every_core_of_two_executors_has_a_process_of_its_own(start_script, place, cores):
     with standalone(place, 2 * cores) as master:
-        result = run(start_script, place, master, cores, parallelism=2 * cores, processes=2 * cores, kill=False)
+        result = run(start_script, place, master, two_of(cores), parallelism=2 * cores, processes=2 * cores, kill=False)
     (phase,) = result["phases"]
     for vertex in ("read", "count"):
         assert [len(pids) for pids in processes_of(phase, vertex).values()] == [cores, cores], phase
@@ -122,7 +129,7 @@ def test_every_core_of_two_executors_has_a_process_of_its_own(start_script, plac
 
 def test_an_executor_that_comes_back_works_again_and_no_live_state_moves(start_script, place):
     with standalone(place, 4) as master:
-        result = run(start_script, place, master, 2, parallelism=4, processes=4, kill=True)
+        result = run(start_script, place, master, two_of(2), parallelism=4, processes=4, kill=True)
     before, after = result["phases"]
     assert [len(pids) for pids in processes_of(before, "count").values()] == [2, 2]
     for vertex in ("read", "count"):
@@ -132,3 +139,29 @@ def test_an_executor_that_comes_back_works_again_and_no_live_state_moves(start_s
     stayed = [task for task in before if task[-1] in survivor]
     assert len(stayed) == 4
     assert all(task in after for task in stayed), "what was not lost is in the same process as before"
+
+
+@pytest.mark.long
+def test_uneven_executors_work_with_all_of_their_cores(start_script, place):
+    with standalone(place, 1, 3) as master:
+        result = run(start_script, place, master, {"spark.cores.max": "4"}, parallelism=4, processes=4, kill=False)
+    (phase,) = result["phases"]
+    for vertex in ("read", "count"):
+        assert sorted(len(pids) for pids in processes_of(phase, vertex).values()) == [1, 3], phase
+
+
+@pytest.mark.long
+def test_an_executor_that_dynamic_allocation_adds_gets_its_share(start_script, place):
+    dynamic = {
+        "spark.executor.cores": "2",
+        "spark.dynamicAllocation.enabled": "true",
+        "spark.dynamicAllocation.shuffleTracking.enabled": "true",
+        "spark.dynamicAllocation.minExecutors": "1",
+        "spark.dynamicAllocation.maxExecutors": "2",
+        "spark.dynamicAllocation.schedulerBacklogTimeout": "1s",
+    }
+    with standalone(place, 4) as master:
+        result = run(start_script, place, master, dynamic, parallelism=4, processes=4, kill=False, seconds=0.002)
+    (phase,) = result["phases"]
+    for vertex in ("read", "count"):
+        assert [len(pids) for pids in processes_of(phase, vertex).values()] == [2, 2], phase
