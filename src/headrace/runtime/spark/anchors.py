@@ -31,7 +31,8 @@ class Anchors:
         jvm = context._jvm
         assert jvm is not None
         self._block = jvm.org.apache.spark.storage.RDDBlockId
-        self._master = jvm.org.apache.spark.SparkEnv.get().blockManager().master()
+        manager = _call(jvm, context._jsc.sc().env(), "SparkEnv", "blockManager", "storage.BlockManager")
+        self._master = _call(jvm, manager, "storage.BlockManager", "master", "storage.BlockManagerMaster")
 
     def add(self, level: int, anchor: Any) -> None:
         """Takes a persisted RDD of the JVM as the anchor of a level."""
@@ -70,3 +71,13 @@ class Anchors:
         deadline = time.monotonic() + _DROP_SECONDS
         while not self._master.getLocations(block).isEmpty() and time.monotonic() < deadline:
             time.sleep(0.01)  # the executor says when it is gone; until then Spark would still prefer it
+
+
+def _call(jvm: Any, target: Any, owner: str, method: str, result: str) -> Any:
+    """Calls a method by a handle. Py4J would load the types of all methods of the class, which are not all in PySpark's jars."""
+    found = [jvm.java.lang.Class.forName(f"org.apache.spark.{name}") for name in (owner, result)]
+    kind = jvm.java.lang.invoke.MethodType.methodType(found[1])
+    handle = jvm.java.lang.invoke.MethodHandles.publicLookup().findVirtual(found[0], method, kind)
+    arguments = jvm.java.util.ArrayList()
+    arguments.add(target)
+    return handle.invokeWithArguments(arguments)
