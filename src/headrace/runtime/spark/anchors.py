@@ -17,6 +17,8 @@ from pyspark import SparkContext
 from headrace.runtime.spark.placement import surplus
 
 _DROP_SECONDS = 5.0
+_TRIES = 10
+"""Epochs."""
 
 
 class Anchors:
@@ -25,8 +27,9 @@ class Anchors:
     def __init__(self, context: SparkContext) -> None:
         self._context = context
         self._anchors: dict[int, Any] = {}
-        self._homes: dict[int, dict[int, str]] | None = None
-        """Where partitions were before the last executor was lost; None: to be looked up."""
+        self._homes: dict[int, dict[int, str]] = {}
+        """Where partitions were when the executors had settled last."""
+        self._tries = 0
         self._executors: dict[str, int] = {}
         jvm = context._jvm
         assert jvm is not None
@@ -39,18 +42,27 @@ class Anchors:
         self._anchors[level] = anchor
 
     def spread(self, executors: dict[str, int]) -> None:
-        """Gives new executors their share. `executors` says how many tasks each one runs at a time; called before each epoch."""
-        if executors == self._executors:
-            if self._homes is None:  # the epoch since the last change has settled where partitions are
-                self._homes = {level: self._places(anchor) for level, anchor in self._anchors.items()}
-            return
+        """Gives new executors their share. `executors` says how many tasks each one runs at a time; called before each epoch.
+
+        Spark may not have used the new one in the epoch that followed, so this is tried for some epochs.
+        """
         if executors.keys() - self._executors.keys():
-            for level, anchor in self._anchors.items():
-                homes = (self._homes or {}).get(level, {})
-                for partition in surplus(self._places(anchor), homes, executors):
-                    self._drop(anchor, partition)
-            self._homes = None
+            self._tries = _TRIES
         self._executors = dict(executors)
+        if not self._tries or not executors:
+            return
+        places = {level: self._places(anchor) for level, anchor in self._anchors.items()}
+        homes = self._homes
+        moved = {level: surplus(found, homes.get(level, {}), executors) for level, found in places.items()}
+        for level, partitions in moved.items():
+            for partition in partitions:
+                self._drop(self._anchors[level], partition)
+        self._tries -= 1
+        if self._tries == 0 or (self._settled(places) and not any(moved.values())):
+            self._tries, self._homes = 0, places
+
+    def _settled(self, places: dict[int, dict[int, str]]) -> bool:
+        return all(len(places[level]) == anchor.getNumPartitions() for level, anchor in self._anchors.items())
 
     def close(self) -> None:
         """Lets go of what the executors hold."""
