@@ -120,7 +120,10 @@ class JobClient(NoJava):
         return CompletableFuture.supply(self._handle.wait)
 
     def rescale(self, parallelism: int) -> CompletableFuture:
-        """Let the job go on with another parallelism from its next epoch on, without a restart."""
+        """Let the job go on with another parallelism, without a restart: on a checkpoint that is made for it.
+
+        The future fails if the job cannot have it. The job then goes on with the parallelism that it has.
+        """
         return CompletableFuture.supply(lambda: self._handle.rescale(parallelism))
 
     def get_checkpoint_statistics(self) -> Mapping[str, Any]:

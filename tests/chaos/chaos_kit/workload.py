@@ -23,6 +23,7 @@ from typing import Any
 from chaos_kit.file_sink import FolderSink
 from chaos_kit.once import nth_times
 from chaos_kit.records import DISORDER, SPLITS, STEP, Record, split_records, watermarks
+from chaos_kit.rescaler import FILE, Rescaler
 from headrace.cep import CEP, Pattern
 from headrace.checkpoint.errors import FencedError, RestoreRefusedError
 from headrace.common import Configuration, Duration, Row, Time, Types, WatermarkStrategy, faultpoints
@@ -295,6 +296,7 @@ def configuration_of(p: dict[str, Any]) -> Configuration:
     fixed = {
         "headrace.executor": p.get("executor", "local"),
         "headrace.job.id": p.get("job", "chaos"),
+        **({"headrace.rescale.file": os.path.join(p["root"], FILE)} if p.get("rescales") else {}),
         "execution.checkpointing.dir": os.path.join(p["root"], "checkpoints"),
     }
     for key, value in {**SETTINGS, **fixed, **p.get("settings", {})}.items():
@@ -361,10 +363,13 @@ def run(p: dict[str, Any]) -> int:
     try:
         job = env.submit("chaos")
         requests = StopRequests(job, p["root"])
+        rescaler = Rescaler(job, p["root"], p["rescales"]) if p.get("rescales") else None
         try:
             job.wait()
         finally:
             requests.end()
+            if rescaler is not None:
+                rescaler.close()
     except FencedError as error:
         print(f"fenced: {error}", file=sys.stderr)
         return FENCED

@@ -35,6 +35,8 @@ from headrace.runtime.task.slot_protocol import NEEDS_SPEC, STACK_SIGNAL, TIMEOU
 from headrace.runtime.task.wire import END_OF_FRAMES, Wire
 
 _CONNECT_ATTEMPTS = 3
+_DAEMONS = ("pyspark.daemon", "headrace.runtime.spark.daemon")
+"""The programs that fork Python workers: PySpark's own is that of a SparkContext that the user has made."""
 
 
 class SlotLostError(Exception):
@@ -241,7 +243,7 @@ def _daemon() -> int:
     """
     parent = os.getppid()
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
-    if spec is not None and spec.name == "pyspark.daemon" and parent != os.getpgrp():
+    if spec is not None and spec.name in _DAEMONS and parent != os.getpgrp():
         raise SlotLostError("the executor's Python daemon has died; the task is run again by another worker")
     return parent
 

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from headrace.private_folders import private_folder, require_private
+from headrace.private_folders import owner_only, private_folder, require_private
 
 _LONGEST_SOCKET_PATH = 100
 """Unix socket paths end at 108 bytes on Linux, 104 on macOS."""
@@ -67,7 +67,9 @@ class LifeMark:
     """A file with a process id in it, locked as long as that process lives: who can lock it knows that it is dead."""
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
-        self._file = open(path, "a+" if create else "r+")  # not inherited by programs that the process starts
+        self._file = open(
+            path, "a+" if create else "r+", opener=owner_only
+        )  # not inherited by programs that the process starts
 
     def take(self) -> bool:
         """Locks the file for the life of this process; False if another one has it."""
