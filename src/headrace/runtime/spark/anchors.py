@@ -29,7 +29,7 @@ class Anchors:
         self._anchors: dict[int, Any] = {}
         self._homes: dict[int, dict[int, str]] = {}
         """Where partitions were when the executors had settled last."""
-        self._tries = 0
+        self._tries, self._looks = 0, _TRIES
         self._executors: dict[str, int] = {}
         jvm = context._jvm
         assert jvm is not None
@@ -44,12 +44,15 @@ class Anchors:
     def spread(self, executors: dict[str, int]) -> None:
         """Gives new executors their share. `executors` says how many tasks each one runs at a time; called before each epoch.
 
-        Spark may not have used the new one in the epoch that followed, so this is tried for some epochs.
+        What Spark dealt to the first ones stays as it is. Spark may not use a new one at once, so this is tried for some epochs.
         """
-        if executors.keys() - self._executors.keys():
+        if self._executors and executors.keys() - self._executors.keys():
             self._tries = _TRIES
         self._executors = dict(executors)
         if not self._tries or not executors:
+            if not self._homes and self._looks:
+                self._looks -= 1
+                self._look_up_homes()
             return
         places = {level: self._places(anchor) for level, anchor in self._anchors.items()}
         homes = self._homes
@@ -60,6 +63,11 @@ class Anchors:
         self._tries -= 1
         if self._tries == 0 or (self._settled(places) and not any(moved.values())):
             self._tries, self._homes = 0, places
+
+    def _look_up_homes(self) -> None:
+        places = {level: self._places(anchor) for level, anchor in self._anchors.items()}
+        if self._settled(places):
+            self._homes = places
 
     def _settled(self, places: dict[int, dict[int, str]]) -> bool:
         return all(len(places[level]) == anchor.getNumPartitions() for level, anchor in self._anchors.items())
