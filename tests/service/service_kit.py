@@ -167,6 +167,49 @@ class Service(Client):
         return int(json.loads((self.directory / "jobs" / job / "control.json").read_text())["pid"])
 
 
+class Dispatcher:
+    """A dispatcher with a token in this process, so that tests can look at its app."""
+
+    def __init__(self, root: Path, longest_upload: int = 100_000, **server: float) -> None:
+        from headrace.service.dispatcher.election import FileElection
+        from headrace.service.dispatcher.node import Node
+        from headrace.service.settings import read_settings
+        from headrace.service.tokens import TokenFile
+        from headrace.service.web.access import AccessRules
+        from headrace.service.web.app import make_app
+        from headrace.service.web.server import Server, listening_socket
+
+        self.folder = root / "service"
+        self.folder.mkdir()
+        self.token_file = TokenFile(root / "token")
+        self.token = self.token_file.renew()
+        settings = read_settings(
+            {
+                "headrace.service.dir": str(self.folder),
+                "headrace.executor": "local",
+                "rest.server.max-content-length": str(longest_upload),
+            }
+        )
+        self._node = Node(settings, FileElection(self.folder))
+        listening = listening_socket("127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        self.app = make_app(self._node, AccessRules(["flows.example"], self.token_file.accepts), longest_upload)
+        self._server = Server(self.app, listening, **server)
+        self._server.run_aside()
+        self.client, self.anonymous = Client(self.url, self.token), Client(self.url)
+        self._node.start(self.url, self._server.leave)
+        wait_for(lambda: self.client.call("GET", "/overview")[0] == 200)
+
+    def mutating(self) -> list[tuple[str, str]]:
+        """Read from the app itself: a new route cannot be forgotten."""
+        found = [(method, route.path) for route in self.app.routes for method in route.methods]
+        return [(method, path) for method, path in found if method not in ("GET", "HEAD")]
+
+    def stop(self) -> None:
+        self._server.leave()
+        self._node.stop()
+
+
 MARK = "HEADRACE_TEST_RUN"
 
 

@@ -20,16 +20,10 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
-from service_kit import Client, heard_by_certificate, wait_for
+from service_kit import Client, Dispatcher, heard_by_certificate, wait_for
 
-from headrace.service.dispatcher.election import FileElection
-from headrace.service.dispatcher.node import Node
 from headrace.service.rest.routes import ENDPOINTS
-from headrace.service.settings import read_settings
 from headrace.service.tokens import TokenFile
-from headrace.service.web.access import AccessRules
-from headrace.service.web.app import make_app
-from headrace.service.web.server import Server, listening_socket
 
 ID = "0123456789abcdef" * 2
 TRAVERSALS = [
@@ -38,39 +32,12 @@ TRAVERSALS = [
 ]
 
 
-class Running:
-    """A dispatcher with a token, in this process."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder / "service"
-        self.folder.mkdir()
-        self.token_file = TokenFile(folder / "token")
-        self.token = self.token_file.renew()
-        settings = read_settings({"headrace.service.dir": str(self.folder), "headrace.executor": "local"})
-        node = Node(settings, FileElection(self.folder))
-        listening = listening_socket("127.0.0.1", 0)
-        self.app = make_app(node, AccessRules(["flows.example"], self.token_file.accepts), 100_000)
-        self.server = Server(self.app, listening)
-        self.server.run_aside()
-        self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        self.client = Client(self.url, self.token)
-        node.start(self.url, self.server.leave)
-        wait_for(lambda: self.client.call("GET", "/overview")[0] == 200)
-        self.stop = node.stop
-
-    def mutating(self) -> list[tuple[str, str]]:
-        """Read from the app itself: a new route cannot be forgotten."""
-        found = [(method, route.path) for route in self.app.routes for method in route.methods]
-        return [(method, path) for method, path in found if method not in ("GET", "HEAD")]
-
-
 @pytest.fixture(scope="module")
 def running(tmp_path_factory):
     folder = tmp_path_factory.mktemp("security")
     (folder / "canary.txt").write_text("canary")
-    made = Running(folder)
+    made = Dispatcher(folder)
     yield made
-    made.server.leave()
     made.stop()
 
 

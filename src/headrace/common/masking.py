@@ -1,37 +1,42 @@
-"""Secrets do not leave the process: values of keys that look like one are shown as stars, as Flink does."""
+"""Decide what is a secret: values of keys that look like one are shown as stars, as Flink does."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 
-__all__ = ["HIDDEN", "masked", "masked_text"]
+__all__ = ["HIDDEN", "is_secret", "masked", "masked_text"]
 
 HIDDEN = "******"
 _PARTS = (
-    *("password", "passwd", "secret", "token", "apikey", "api-key", "api_key", "credential", "private-key"),
-    *("auth-params", "service-key", "basic-auth", "jaas.config", "http-headers", "fs.azure.account.key", "access-key"),
+    *("password", "passwd", "passphrase", "secret", "token", "api key", "credential", "private key", "auth params"),
+    *("service key", "basic auth", "jaas config", "http headers", "account key", "access key", "connection string"),
 )
-_WORD = "|".join(re.escape(part) for part in _PARTS)
+"""Words that mark a key; a space stands for any of the separators that keys are written with, or for none."""
+_WORD = "|".join(part.replace(" ", r"[-_.\ ]?") for part in _PARTS)
+_KEY = re.compile(_WORD.replace(r"\ ", " "), re.IGNORECASE)
+# Every repetition has a bound: a text of one long word must not take quadratic time.
 _ASSIGNMENT = re.compile(
-    rf"""(?ix) ( [\w.\-]* (?:{_WORD}) [\w.\-]* ["']? \s* [=:] \s* ) ( "[^"]*" | '[^']*' | [^\s,;}}\]]+ )"""
+    rf"""(?ix) ( (?: (?:{_WORD}) [\w.\-]{{0,60}} | \b(?:pwd|pass) ) ["']? \s{{0,9}} [=:] \s{{0,9}} )
+    ( "(?:[^"\\\n]|\\.){{0,5000}}" | '(?:[^'\\\n]|\\.){{0,5000}}' | [^\s,;&}})\]"']+ )"""
 )
-_BEARER = re.compile(r"(?i)(bearer\s+)[\w.~+/=\-]+")
-_IN_ADDRESS = re.compile(r"(\w+://[^\s/:@]+:)[^\s/@]+(@)")
+_ARGUMENT = re.compile(rf"""(?ix) (\s --? [\w.\-]{{0,60}}? (?:{_WORD}) [\w.\-]{{0,60}} \s{{1,9}} ) ( [^\s\-]\S* )""")
+_AUTHORIZATION = re.compile(r"(?i)\b((?:bearer|basic)\s{1,9})[\w.~+/=\-]{6,}")
+_IN_ADDRESS = re.compile(r"(\b\w{1,60}://[^\s/:@]{0,200}:)[^\s/]{1,500}(@)")
+_BEFORE_HOST = re.compile(r"""(?<![\w/.:@+\-])([\w.+\-]{1,100}:)[^\s/:@"'(),]{1,200}(@[\w\[])""")
 
 
 def is_secret(key: str) -> bool:
-    """Whether the value of this key is nobody's business.
+    """Return whether the value of this key must not be shown.
 
-    >>> is_secret("properties.sasl.jaas.config"), is_secret("parallelism.default")
-    (True, False)
+    >>> is_secret("properties.sasl.jaas.config"), is_secret("private_key"), is_secret("parallelism.default")
+    (True, True, False)
     """
-    lowered = key.lower()
-    return any(part in lowered for part in _PARTS)
+    return _KEY.search(key) is not None
 
 
 def masked(configuration: Mapping[str, object]) -> dict[str, str]:
-    """The configuration as others may see it.
+    """Return the configuration as others may see it.
 
     >>> masked({"s3.secret-key": "x", "a": 1, "url": "jdbc:pg://me:pw@host/db"})
     {'s3.secret-key': '******', 'a': '1', 'url': 'jdbc:pg://me:******@host/db'}
@@ -40,11 +45,13 @@ def masked(configuration: Mapping[str, object]) -> dict[str, str]:
 
 
 def masked_text(text: str) -> str:
-    """A text, such as a log, without what follows `password=` and the like.
+    """Return a text, such as a log, without what follows `password=` and the like.
 
     >>> masked_text("login with db.password=hunter2, user=me; Authorization: Bearer abc.def")
     'login with db.password=******, user=me; Authorization: Bearer ******'
     """
     text = _ASSIGNMENT.sub(rf"\g<1>{HIDDEN}", text)
-    text = _BEARER.sub(rf"\g<1>{HIDDEN}", text)
-    return _IN_ADDRESS.sub(rf"\g<1>{HIDDEN}\g<2>", text)
+    text = _ARGUMENT.sub(rf"\g<1>{HIDDEN}", text)
+    text = _AUTHORIZATION.sub(rf"\g<1>{HIDDEN}", text)
+    text = _IN_ADDRESS.sub(rf"\g<1>{HIDDEN}\g<2>", text)
+    return _BEFORE_HOST.sub(rf"\g<1>{HIDDEN}\g<2>", text)

@@ -27,8 +27,9 @@ def place_program(stored: Path, job_folder: Path, name: str) -> None:
         for entry in bundle.infolist():
             if entry.filename.startswith(BUNDLED):
                 bundle.extract(entry, job_folder)  # the names were checked when it was uploaded
-            else:
-                modules.writestr(entry, bundle.read(entry))
+            elif not entry.is_dir():
+                with bundle.open(entry) as source, modules.open(entry.filename, "w") as copy:
+                    shutil.copyfileobj(source, copy)  # piece by piece: it may be much larger than the upload
 
 
 def bundled_settings(settings: Mapping[str, str], stored: Path, job_folder: Path) -> dict[str, str]:

@@ -23,6 +23,8 @@ from headrace.service.shapes.jobs import is_over
 __all__ = ["Dispatcher"]
 
 _END_SECONDS = 60.0
+_UNPACKED = 4
+"""How many times the longest upload an archive may have when it is unpacked."""
 
 
 class Dispatcher:
@@ -39,7 +41,7 @@ class Dispatcher:
         self._lock = threading.Lock()
         self._jobs: dict[str, RemoteJob] = {}
         self._folders: dict[str, JobFolder] = {}
-        uploads = Uploads(settings.directory / "uploads")
+        uploads = Uploads(settings.directory / "uploads", _UNPACKED * settings.longest_upload)
         self.programs = StoredPrograms(uploads, self._store, settings, self._adopt)
         self.logs = Logs(settings.directory / "service.log", self._job_logs)
         self.executor_logs = ExecutorLogs(settings.work_directory)

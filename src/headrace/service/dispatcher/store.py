@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from headrace.common.config_file import write_configuration
+from headrace.service.dispatcher.archives import UNREADABLE
 from headrace.service.dispatcher.bundles import place_program
 from headrace.service.errors import RequestError
 from headrace.service.job_folder import JobFolder, Submission
@@ -37,9 +38,15 @@ class JobStore:
             os.mkdir(folder.path, 0o700)
         except FileExistsError:
             raise RequestError(f"Job {submission.job_id} has already been submitted.", status=409) from None
-        place_program(program, folder.path, submission.program)
-        write_configuration(folder.configuration_file, configuration)
-        folder.write_submission(submission)
+        try:
+            place_program(program, folder.path, submission.program)
+            write_configuration(folder.configuration_file, configuration)
+            folder.write_submission(submission)
+        except BaseException as error:
+            self.forget(folder)
+            if isinstance(error, UNREADABLE) and program.suffix == ".zip":
+                raise RequestError(f"The archive cannot be unpacked: {error}.") from None
+            raise
         return folder
 
     def forget(self, folder: JobFolder) -> None:

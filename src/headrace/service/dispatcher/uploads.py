@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import shutil
 import uuid
-import zipfile
 from pathlib import Path
 from typing import Any
 
-from headrace.common.bundled_files import BUNDLED
+from headrace.service.dispatcher.archives import check_archive
 from headrace.service.errors import RequestError
 
 __all__ = ["Uploads"]
@@ -34,8 +33,10 @@ class Uploads:
     headrace.service.errors.RequestError: File '../x' does not exist among the uploaded programs. [REQUEST]
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, longest_unpacked: int = 400_000_000) -> None:
+        """`longest_unpacked`: how many bytes the entries of an archive may have together."""
         self._folder = folder
+        self._longest_unpacked = longest_unpacked
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def add(self, name: str, content: Path) -> Path:
@@ -44,7 +45,7 @@ class Uploads:
         if last != name or not _NAME.fullmatch(last):
             raise RequestError("Only .py and .zip files with plain names are allowed.")
         if last.endswith(".zip"):
-            _check_archive(content)
+            check_archive(content, self._longest_unpacked)
         stored = self._folder / f"{uuid.uuid4()}_{last}"
         shutil.copyfile(content, stored)
         return stored
@@ -68,17 +69,3 @@ class Uploads:
             for p in found
         ]
         return sorted(entries, key=lambda entry: -int(str(entry["uploaded"])))
-
-
-def _check_archive(path: Path) -> None:
-    """One with names that lead out of it was made to do harm. What is unpacked of it may not grow by that."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            entries = archive.infolist()
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        raise RequestError("The file is no zip archive.") from None
-    names = [entry.filename for entry in entries]
-    if any(name.startswith("/") or "\\" in name or ".." in name.split("/") for name in names):
-        raise RequestError("The archive holds names that leave it.")
-    if any(e.filename.startswith(BUNDLED) and e.file_size > e.compress_size for e in entries):
-        raise RequestError(f"What is below {BUNDLED} in the archive must be stored, not compressed.")

@@ -8,6 +8,7 @@ from typing import Any
 
 from headrace.common import checkpoint_options as keys
 from headrace.common.configuration import Configuration
+from headrace.common.masking import masked_text
 from headrace.runtime.job_view import JobView
 from headrace.service.shapes.numbers import size_summary
 
@@ -79,7 +80,7 @@ def _entry(entry: dict[str, Any], view: JobView) -> dict[str, Any]:
         shown["discarded"] = False
     elif entry["status"] == "FAILED":
         shown["failure_timestamp"] = entry.get("end_timestamp", -1)
-        shown["failure_message"] = entry.get("failure_message")
+        shown["failure_message"] = masked_text(entry.get("failure_message") or "") or None
     return shown
 
 

@@ -8,6 +8,7 @@ import pickle
 from dataclasses import asdict
 from typing import Any
 
+from headrace.common.masking import masked_text
 from headrace.runtime.job_view import ExceptionView, JobView, VertexView
 from headrace.service.shapes.states import counted, task_state, vertex_state
 from headrace.service.shapes.vertices import busiest, duration_of, io_metrics, span_of
@@ -162,7 +163,7 @@ def exceptions(view: JobView, limit: int, labels: list[tuple[str, str]]) -> dict
             "entries": [
                 {
                     "exceptionName": entry.name,
-                    "stacktrace": entry.text,
+                    "stacktrace": masked_text(entry.text),
                     "timestamp": entry.timestamp_ms,
                     "failureLabels": {},
                     "taskName": entry.task_name,
@@ -180,7 +181,7 @@ def exceptions(view: JobView, limit: int, labels: list[tuple[str, str]]) -> dict
 def _as_flink_1_told(last: ExceptionView | None) -> dict[str, Any]:
     """Fields that Flink 2 has no more; tools from before still read them."""
     return {
-        "root-exception": None if last is None else last.text,
+        "root-exception": None if last is None else masked_text(last.text),
         "timestamp": None if last is None else last.timestamp_ms,
         "all-exceptions": [],
         "truncated": False,
@@ -224,7 +225,7 @@ def failure_cause(name: str, text: str) -> dict[str, str]:
     >>> failure_cause("ValueError", "no")["class"]
     'ValueError'
     """
-    return {"class": name, "stack-trace": text, "serialized-throwable": ""}
+    return {"class": name, "stack-trace": masked_text(text), "serialized-throwable": ""}
 
 
 def _text(value: Any) -> str:

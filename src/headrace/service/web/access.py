@@ -40,7 +40,7 @@ class AccessRules:
         if not self._is_own(host):
             return 403, "The Host header names another service."
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and _place_of(origin) != host.lower():
             return 403, "The request comes from a page of another origin."
         if headers.get("sec-fetch-site") == "cross-site" and method not in ("GET", "HEAD"):
             return 403, "The request comes from a page of another site."
@@ -57,6 +57,13 @@ class AccessRules:
             return name in self._names or _is_address(name)
         except ValueError:
             return False
+
+
+def _place_of(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
 
 
 def _is_address(name: str) -> bool:

@@ -54,7 +54,7 @@ def answer(content: Any, status: int) -> Response:
 def error_answer(status: int, *texts: str) -> Response:
     """A refusal."""
     headers = {**_SAFE, **({"WWW-Authenticate": "Bearer"} if status == 401 else {})}
-    content = json_text({"errors": list(texts)})
+    content = json_text({"errors": [masked_text(text) for text in texts]})
     return Response(content, status, media_type="application/json; charset=UTF-8", headers=headers)
 
 

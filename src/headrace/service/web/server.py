@@ -12,10 +12,12 @@ import uvicorn
 
 from headrace.common.errors import ConfigurationError
 from headrace.service.settings import Tls
+from headrace.service.web.protocol import protocol_with_limit
 
 __all__ = ["Server", "listening_socket"]
 
 _LONGEST_HEADERS = 64 << 10
+_HEADER_SECONDS = 15.0
 _MOST_CONNECTIONS = 500
 
 
@@ -38,12 +40,15 @@ def listening_socket(host: str, port: int) -> socket.socket:
 class Server:
     """A uvicorn server on a socket."""
 
-    def __init__(self, app: Any, listening: socket.socket, tls: Tls | None = None) -> None:
+    def __init__(
+        self, app: Any, listening: socket.socket, tls: Tls | None = None, header_seconds: float = _HEADER_SECONDS
+    ) -> None:
+        """`header_seconds`: how long a client may take to send the headers of a request."""
         self._socket = listening
         client_ca = None if tls is None else tls.client_ca
         config = uvicorn.Config(
             app,
-            http="h11",
+            http=protocol_with_limit(header_seconds),
             ws="none",
             lifespan="off",
             log_level="warning",
