@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from hadoop_kit.hdfs import Hdfs
     from hadoop_kit.yarn import Yarn
+    from s3_server import S3Server
 
 # How fast examples are generated says something about the machine, nothing about headrace.
 settings.register_profile("headrace", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -130,6 +131,7 @@ class Running:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            errors="replace",  # paths of the checkout, where the locale has no such letters
         )
 
     def finish(self, timeout_s: float) -> Finished:
@@ -217,6 +219,15 @@ def hdfs() -> Iterator[Hdfs]:
     from hadoop_kit.hdfs import Hdfs
 
     with Hdfs() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[S3Server]:
+    """A running server with the API of S3."""
+    from s3_server import S3Server
+
+    with S3Server() as started:
         yield started
 
 
