@@ -421,7 +421,8 @@ def test_a_call_to_end_that_is_swallowed_still_ends_the_slot_at_once(make_job, t
 
 def test_a_folder_of_somebody_else_is_refused(tmp_path):
     open_folder = tmp_path / "open"
-    open_folder.mkdir(mode=0o755)
+    open_folder.mkdir()
+    open_folder.chmod(0o755)  # whatever the umask
     with pytest.raises(PermissionError, match="0700"):
         executor_folder(open_folder, 1)
     link = tmp_path / "link"
