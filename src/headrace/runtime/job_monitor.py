@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from headrace.common.errors import HeadraceError
+from headrace.common.errors import HeadraceError, UserCodeError
 from headrace.common.job_status import JobStatus
 from headrace.common.masking import masked
 from headrace.graph.job_graph import JobGraph, JobVertex
@@ -33,6 +33,10 @@ from headrace.runtime.windowed import Windowed
 __all__ = ["JobMonitor"]
 
 _KEPT_EXCEPTIONS = 16
+_ADVICE = (
+    "The job fails at the same record after every restart. Catch the error in the function and send the record to a side "
+    "output, so that the job can go on without it."
+)
 _VIEW_SECONDS = 1.0
 """How long a view may serve others that ask, if nothing has happened meanwhile."""
 
@@ -105,7 +109,16 @@ class JobMonitor:
         name, text, now = type(failure).__name__, str(failure), self._clock.now()
         with self._lock:
             self._happened += 1
-            self._exceptions.append(ExceptionView(now, name, text, self._task_name(failure), failure.location))
+            task, last = self._task_name(failure), self._exceptions[-1] if self._exceptions else None
+            if last is not None and (last.name, last.text, last.task_name) == (name, text, task):
+                # The same record fails at every restart: one entry that counts, so that other failures stay in sight.
+                first = last.first_ms if last.count > 1 else last.timestamp_ms
+                advice = _ADVICE if isinstance(failure, UserCodeError) else None
+                self._exceptions[-1] = ExceptionView(
+                    now, name, text, task, failure.location, last.count + 1, first, advice
+                )
+                return
+            self._exceptions.append(ExceptionView(now, name, text, task, failure.location))
             del self._exceptions[:-_KEPT_EXCEPTIONS]
 
     def epoch_done(self, acks: list[TaskAck], *, concluding: float = 0.0, client: float = 0.0) -> None:
