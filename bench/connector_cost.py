@@ -34,6 +34,7 @@ Rates = tuple[float, ...]
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = Path(__file__).resolve().parent / "connectors"
 sys.path.insert(0, str(ROOT / "tests" / "connectors"))
+sys.path.append(str(ROOT / "tests"))
 
 INTERVAL = "1 s"
 LOOK_SECONDS = 0.2
@@ -175,7 +176,7 @@ def flink_settings(python: str, mode: str) -> dict[str, str]:
 
 def flink_jars() -> Path:
     """Flink's connector, fetched by Maven into the user's cache as scripts/setup does."""
-    from kafka_kit.jars import REQUIREMENTS, cached
+    from jar_folders import REQUIREMENTS, cached
 
     found = cached("flink-kafka")
     if not found.is_dir():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -18,8 +19,15 @@ import psutil
 import pytest
 from hypothesis import HealthCheck, settings
 
+_HERE = str(Path(__file__).resolve().parent)
+if _HERE not in sys.path:
+    sys.path.append(_HERE)
+
 if TYPE_CHECKING:
     from pyspark import SparkContext
+
+    from hadoop_kit.hdfs import Hdfs
+    from hadoop_kit.yarn import Yarn
 
 # How fast examples are generated says something about the machine, nothing about headrace.
 settings.register_profile("headrace", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -50,7 +58,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("--long"):
         for item in items:
             if item.get_closest_marker("long"):
-                item.add_marker(pytest.mark.skip(reason="only with --long"))
+                item.add_marker(pytest.mark.skip(reason="takes long: runs only with --long"))
     tests = Path(__file__).parent
     rank = {tests / folder: number for number, folder in enumerate(LONG_FIRST)}
     items.sort(key=lambda item: next((rank[p] for p in item.path.parents if p in rank), len(rank)))
@@ -151,6 +159,27 @@ def memory_path(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
+def other_user() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs a shell command as another user of this machine (nobody); skips the test where that cannot be done."""
+    if os.getuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("only root can run a command as another user, and setpriv (util-linux) must be installed")
+    become = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+    def run(command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*become, "sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+
+    return run
+
+
+@pytest.fixture
+def shared_folder() -> Iterator[Path]:
+    """A folder like /tmp: every user can make entries in it, and only their owners can remove them."""
+    with tempfile.TemporaryDirectory(prefix="ht-", dir="/tmp") as folder:
+        os.chmod(folder, 0o1777)
+        yield Path(folder)
+
+
+@pytest.fixture
 def start_script() -> Iterator[Callable[..., Running]]:
     """Starts `python SCRIPT` in a fresh interpreter, with more environment variables if they are given."""
     started: list[Running] = []
@@ -180,3 +209,21 @@ def spark() -> Iterator[SparkContext]:
     from headrace.runtime.spark.context import spark_context
 
     yield spark_context(None, {"spark.master": "local[2,4]"})
+
+
+@pytest.fixture(scope="module")
+def hdfs() -> Iterator[Hdfs]:
+    """A running HDFS."""
+    from hadoop_kit.hdfs import Hdfs
+
+    with Hdfs() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def yarn() -> Iterator[Yarn]:
+    """A running YARN of one node, whose default file system is the local one."""
+    from hadoop_kit.yarn import Yarn
+
+    with Yarn() as started:
+        yield started

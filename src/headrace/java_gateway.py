@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from headrace.common.errors import NoJvmError
+from headrace.common.pyflink_names import offer_pyflink_names
 
 __all__ = ["get_gateway"]
 
@@ -22,3 +23,6 @@ def get_gateway() -> NoReturn:
         "There is no Java gateway in headrace",
         remedy="leave Java objects out: functions, sources and sinks are written in Python",
     )
+
+
+offer_pyflink_names(__name__)

@@ -45,6 +45,31 @@ def test_three_hundred_kills_of_a_local_job(memory_path):
     assert sum(r["kills"] for r in results) >= 300
     assert {p for r in results for p in r["points"]} == set(POINTS)
     assert sum(r["fenced"] for r in results) >= 8, "drivers that were replaced while they slept"
+    assert sum(r["rescales"] for r in results) >= 10, "rescales of running jobs"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_forty_rescales_of_running_jobs(memory_path):
+    """Back to back, right after a restore, in recovery, over REST, by the file, while a savepoint is taken; both backends."""
+    results = chaos(memory_path, "--kind", "live", "--rescales", "40", "--jobs", "2", timeout_s=280)
+    assert sum(r["rescales"] for r in results) >= 40
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1500)
+def test_five_hundred_rescales_of_running_jobs(memory_path):
+    results = chaos(memory_path, "--kind", "live", "--rescales", "500", "--jobs", "2", "--first", "100", timeout_s=1400)
+    assert sum(r["rescales"] for r in results) >= 500
+
+
+@pytest.mark.long
+@pytest.mark.spark
+@pytest.mark.timeout(1500)
+def test_rescales_of_a_job_on_spark(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("l2")  # a short path: sockets are made in it
+    results = chaos(folder, "--level", "L2", "--kind", "spark-live", "--rescales", "30", timeout_s=1400)
+    assert sum(r["rescales"] for r in results) >= 30
 
 
 @pytest.mark.slow

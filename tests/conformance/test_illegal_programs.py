@@ -116,12 +116,6 @@ def test_unions_of_one_type(env):
         env.from_collection([1], Types.INT()).union(env.from_collection(["a"], Types.STRING()))
 
 
-@pytest.mark.parametrize("call", ["add_jars", "add_classpaths"])
-def test_java_is_refused(env, call):
-    with pytest.raises(NoJvmError, match="cannot run on headrace"):
-        getattr(env, call)("file:///connector.jar")
-
-
 @pytest.mark.parametrize("kind", [SourceFunction, SinkFunction])
 def test_java_functions_are_refused(kind):
     with pytest.raises(NoJvmError, match="written in Java cannot run in headrace"):

@@ -114,7 +114,11 @@ class Job:
         self.broker.start()
 
     def _processes(self, kind: str) -> Iterator[psutil.Process]:
-        words = {"slot": "headrace.runtime.task.slot", "daemon": "pyspark.daemon", "executor": "ExecutorBackend"}
+        words = {
+            "slot": "headrace.runtime.task.slot",
+            "daemon": "headrace.runtime.spark.daemon",
+            "executor": "ExecutorBackend",
+        }
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error, OSError):
                 if process.environ().get(MARK) == self.mark and words[kind] in " ".join(process.cmdline()):

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from kafka_kit.jars import jar_directory
+
+from jar_folders import jar_directory
 
 if TYPE_CHECKING:
     from kafka_kit.broker import Broker

@@ -6,13 +6,24 @@ import threading
 import time
 
 import pytest
-from durability_kit import KEYS, Remembering, expected_counts, expected_remembered, numbers
+from durability_kit import (
+    KEYS,
+    FailsOnce,
+    Remembering,
+    expected_counts,
+    expected_remembered,
+    numbers,
+    remembered,
+)
 
+from headrace.checkpoint.errors import StoreError
+from headrace.checkpoint.file_store import FileStore
 from headrace.common import Duration, Types, WatermarkStrategy
 from headrace.common.errors import ConfigurationError, JobExecutionError
 from headrace.common.time import Time
 from headrace.common.watermark_strategy import TimestampAssigner
 from headrace.datastream.window import TumblingEventTimeWindows
+from headrace.sources.number_sequence import NumberSequence
 
 
 def slow(value):
@@ -88,6 +99,137 @@ def test_a_bad_parallelism_is_refused_and_the_job_goes_on(make_env):
     assert sorted(results) == list(range(1, 601))
     with pytest.raises(JobExecutionError, match="has ended"):
         results._job.rescale(2)
+
+
+def stopped_before(stream, enough):
+    """The rows of a job that is stopped with a savepoint after so many, and the savepoint."""
+    results = stream.execute_and_collect()
+    rows = [next(results) for _ in range(enough)]
+    path = results._job.stop_with_savepoint(False, None)
+    return rows + list(results), path
+
+
+def rescaled_at_once(stream, *parallelisms):
+    """All rows of a job that is asked for other parallelisms while it starts."""
+    results = stream.execute_and_collect()
+    for parallelism in parallelisms:
+        results._job.rescale(parallelism)
+    return list(results)
+
+
+@pytest.mark.parametrize("backend", ["hashmap", "rocksdb"])
+def test_restored_and_rescaled_at_once(make_env, backend):
+    settings = {"state__backend__type": backend}
+    before, path = stopped_before(remembered(make_env(2, **settings), 900, through=slow), 100)
+    env = make_env(2, execution__state_recovery__path=path, **settings)
+    after = rescaled_at_once(remembered(env, 900, through=slow), 3, 1, 4)
+    assert before and after
+    assert sorted(before + after) == expected_remembered(900)
+
+
+def test_failed_and_rescaled_at_once(make_env, tmp_path):
+    """The requests come while the job restarts: they are served before its first epoch."""
+    env = make_env(2, restart_strategy__fixed_delay__delay="500 ms")
+    failing = FailsOnce(tmp_path / "mark", 400)
+    stream = numbers(env, 900, parallelism=1).map(failing, Types.LONG()).uid("failing").set_parallelism(1)
+    results = stream.key_by(lambda v: v % KEYS).process(Remembering()).uid("remembering").execute_and_collect()
+    job = results._job
+    while job.status().name != "RESTARTING" and not job.status().is_terminal_state():
+        time.sleep(0.001)
+    for parallelism in (3, 1, 5):
+        job.rescale(parallelism)
+    assert sorted(results) == expected_remembered(900)
+    assert not (tmp_path / "mark").exists(), "it has failed"
+
+
+def less(pair):
+    time.sleep(0.0005)
+    return pair[0], pair[1] + 1
+
+
+def loop(env):
+    pairs = numbers(env, 60).rebalance().map(lambda n: (n, 0)).uid("pairs").iterate()
+    step = pairs.map(less).uid("less")
+    pairs.close_with(step.filter(lambda pair: pair[1] < 20).uid("again"))
+    return step.filter(lambda pair: pair[1] == 20).uid("done")
+
+
+@pytest.mark.parametrize("steps", [(1,), (5, 2), (1, 3)])
+def test_what_goes_round_in_an_iteration_is_kept(make_env, steps):
+    env = make_env(3, headrace__epoch__max_records=5, headrace__epoch__first_records=5)
+    assert sorted(rescaled_at_once(loop(env), *steps)) == [(n, 20) for n in range(1, 61)]
+
+
+def test_an_iteration_goes_on_after_a_failure(make_env, tmp_path):
+    env = make_env(3, interval="1 ms", headrace__epoch__max_records=5, headrace__epoch__first_records=5)
+    pairs = numbers(env, 60).rebalance().map(lambda n: (n, 0)).iterate()
+    step = pairs.map(less).map(FailsOnce(tmp_path / "mark", (50, 15)))
+    pairs.close_with(step.filter(lambda pair: pair[1] < 20))
+    done = step.filter(lambda pair: pair[1] == 20)
+    assert sorted(done.execute_and_collect()) == [(n, 20) for n in range(1, 61)]
+    assert not (tmp_path / "mark").exists(), "it has failed"
+
+
+class FromNow(NumberSequence):
+    """Finds where it begins when it is asked for its splits, as a source that starts with the latest records does."""
+
+    def __init__(self, last):
+        super().__init__(1, last)
+        self.asked = 0
+
+    def splits(self, parallelism):
+        self.asked += 1
+        self.start = 1 if self.asked <= 2 else 500  # for the ledger of a new job master, and for its first start
+        return super().splits(parallelism)
+
+
+def test_where_a_source_begins_is_found_once(make_env):
+    env = make_env(2)
+    stream = env.from_source(FromNow(900), WatermarkStrategy.no_watermarks(), "now").uid("now")
+    assert sorted(rescaled_at_once(stream.map(slow, Types.LONG()), 3, 1)) == list(range(1, 901))
+
+
+def test_a_drain_without_a_savepoint_is_taken_back(make_env, tmp_path, monkeypatch):
+    """The sources were told to end. The job must not end with them: it goes on from its last checkpoint."""
+    results = remembered(make_env(2, interval="1 h"), 900, through=slow).execute_and_collect()
+    job = results._job
+    while job.last_epoch.get("totalInputRows", 0) < 200:
+        time.sleep(0.001)
+    full = threading.Event()
+    create = FileStore.create
+
+    def refuse(self, name, record, *more):
+        if name.startswith("slots/") and not full.is_set():
+            full.set()
+            raise StoreError("full")
+        return create(self, name, record, *more)
+
+    monkeypatch.setattr(FileStore, "create", refuse)
+    with pytest.raises(JobExecutionError, match="stop with a savepoint failed: .* full"):
+        job.stop_with_savepoint(True, str(tmp_path / "savepoints"))
+    assert sorted(results) == expected_remembered(900)
+
+
+def test_a_cancelled_job_answers_those_who_wait(make_env):
+    results = numbers(make_env(1), 10_000).map(slow, Types.LONG()).execute_and_collect()
+    next(results)
+    answers = []
+
+    def ask(parallelism):
+        try:
+            results._job.rescale(parallelism)
+            answers.append("done")
+        except JobExecutionError as error:
+            answers.append(error.message)
+
+    threads = [threading.Thread(target=ask, args=(2 + n % 3,), daemon=True) for n in range(20)]
+    for thread in threads:
+        thread.start()
+    results._job.cancel()
+    for thread in threads:
+        thread.join(30)
+    assert len(answers) == 20
+    assert all(answer == "done" or "CANCELED" in answer for answer in answers)
 
 
 def test_an_edited_configuration_file_rescales_the_job(make_env, tmp_path):

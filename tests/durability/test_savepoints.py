@@ -236,6 +236,24 @@ def test_a_claimed_savepoint_goes_when_the_job_has_a_checkpoint_of_its_own(make_
     assert not Path(path).exists()
 
 
+def test_a_claimed_savepoint_goes_when_the_job_finishes_before_a_checkpoint_is_due(make_env):
+    before, path = stopped(make_env)
+    claim = {"interval": "1 h", "execution__state_recovery__claim_mode": "CLAIM"}
+    after = resumed(make_env, path, **claim)
+    assert sorted(before + after) == expected_remembered(1000)
+    assert not Path(path).exists()
+
+
+def test_a_claimed_savepoint_stays_when_the_job_is_cancelled_before_its_first_checkpoint(make_env):
+    before, path = stopped(make_env)
+    claim = {"interval": "1 h", "execution__state_recovery__claim_mode": "CLAIM"}
+    env = make_env(2, execution__state_recovery__path=path, **claim)
+    stream = numbers(env, 1000, parallelism=1).map(slow, Types.LONG()).uid("slow").set_parallelism(1)
+    job = stream.key_by(lambda v: v % KEYS).process(Remembering()).uid("remembering").execute_and_collect()._job
+    job.cancel()
+    assert sorted(before + resumed(make_env, path)) == expected_remembered(1000)
+
+
 def test_a_checkpoint_that_a_job_has_left_can_be_restored(make_env, tmp_path):
     env = make_env(
         2,

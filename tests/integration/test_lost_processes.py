@@ -127,7 +127,7 @@ def test_a_courier_that_dies_while_its_slot_works_on(make_env, tmp_path):
 
 def python_workers() -> list[psutil.Process]:
     """The Python workers that Spark's daemons below this process have forked."""
-    daemons = [p for p in psutil.Process().children(recursive=True) if "pyspark.daemon" in p.cmdline()]
+    daemons = [p for p in psutil.Process().children(recursive=True) if "headrace.runtime.spark.daemon" in p.cmdline()]
     pids = {p.pid for p in daemons}
     workers = [p for p in daemons if p.ppid() in pids]
     assert workers
@@ -150,7 +150,9 @@ def test_a_daemon_that_dies_leaves_no_slot_without_a_parent(make_env, tmp_path, 
         wait_for(tmp_path / "harm")
         time.sleep(0.2)
         workers = {worker.pid for worker in python_workers()}
-        daemons = [p for p in psutil.Process().children(recursive=True) if "pyspark.daemon" in p.cmdline()]
+        daemons = [
+            p for p in psutil.Process().children(recursive=True) if "headrace.runtime.spark.daemon" in p.cmdline()
+        ]
         for daemon in daemons:
             if daemon.pid not in workers:
                 daemon.kill()

@@ -9,6 +9,7 @@ import pytest
 from headrace.common import Types, WatermarkStrategy
 from headrace.datastream import MapFunction
 from headrace.datastream.connectors.number_seq import NumberSequenceSource
+from headrace.runtime.requests import Request
 
 pytestmark = pytest.mark.spark
 LAST = 1000
@@ -53,3 +54,21 @@ def test_a_job_whose_input_has_ended_in_part_goes_on_and_ends(make_env):
     results._job.rescale(2)
     seen += list(results)
     assert sorted(seen) == [-3, -2, -1, *range(1, LAST + 1)]
+
+
+def test_two_rescales_without_an_epoch_between_them(make_env):
+    """The second one stands on the checkpoint of the first: no task of the cut between them has ever run."""
+    env = make_env(1, headrace__epoch__first_records=100, headrace__epoch__bounded_target_ms=100)
+    numbers = env.from_source(NumberSequenceSource(1, LAST), WatermarkStrategy.no_watermarks(), "numbers").uid(
+        "numbers"
+    )
+    slow = numbers.map(Slow(), PAIR).uid("slow").map(lambda pair: (pair[0] % 5, 1)).uid("pairs")
+    counted = slow.key_by(lambda pair: pair[0]).reduce(lambda a, b: (a[0], a[1] + b[1])).uid("counted")
+    results = counted.execute_and_collect("rescaled twice")
+    seen = [next(results) for _ in range(50)]
+    asked = [Request(parallelism=3), Request(parallelism=2)]
+    for request in asked:
+        results._job._requests.post(request)
+    seen += list(results)
+    assert [(request.answer, request.error) for request in asked] == [(3, None), (2, None)]
+    assert sorted(seen) == sorted((key, n) for key in range(5) for n in range(1, LAST // 5 + 1))

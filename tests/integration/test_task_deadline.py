@@ -12,6 +12,7 @@ import pytest
 
 from headrace.common import RestartStrategies
 from headrace.common.errors import ConfigurationError, TaskTimeoutError
+from headrace.common.own_code import PACKAGE
 from headrace.datastream import MapFunction
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -78,7 +79,7 @@ def test_in_this_process_the_thread_that_hangs_is_left(make_local_env):
     ):
         list(rows)
     assert ", in hang" in failure.value.user_traceback.splitlines()[-2]
-    assert "/headrace/operators/" not in failure.value.user_traceback
+    assert PACKAGE not in failure.value.user_traceback
     assert failure.value.uid == "h"
     assert failure.value.subtask is not None
 

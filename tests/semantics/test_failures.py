@@ -9,6 +9,7 @@ import pytest
 
 from headrace.common import Configuration, Duration, WatermarkStrategy
 from headrace.common.errors import HeadraceError, InvalidProgramError, TypeMismatchError, UserCodeError
+from headrace.common.own_code import PACKAGE
 from headrace.common.watermark_strategy import TimestampAssigner, Watermark, WatermarkGenerator
 from headrace.datastream import DataStream, StreamExecutionEnvironment
 from headrace.datastream.functions import (
@@ -211,7 +212,7 @@ def check_failure(case: str, executor: str) -> None:
     assert isinstance(error, UserCodeError), error
     assert error.user_traceback.splitlines()[-1].startswith("ValueError: cannot take"), error
     assert "in refuse" in error.user_traceback
-    assert "headrace/" not in error.user_traceback.split("in refuse")[0].replace("tests/", ""), error
+    assert PACKAGE not in error.user_traceback.split("in refuse")[0], error
     assert (error.uid, error.subtask, error.record) == ("x", 0, record)
     assert error.operator_name
     assert str(error).startswith("Traceback")

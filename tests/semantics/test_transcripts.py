@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 
@@ -19,11 +20,30 @@ TRANSCRIPTS = read_transcripts(HERE / "transcripts") + read_transcripts(HERE / "
 PER_SPARK_JOB = 50
 
 
-def of(way: str, in_ci: int = 1) -> pytest.MarkDecorator:
-    """All transcripts of a way; without --long, one of `in_ci`."""
+def any_transcript(transcript: Transcript) -> bool:
+    return True
+
+
+def epochs_matter(transcript: Transcript) -> bool:
+    """Periodic watermarks and idleness are decided at the end of an epoch: more epochs, more watermarks."""
+    return any(transcript.sources) or any(o.kind == "assign_timestamps" for o in transcript.operators)
+
+
+def may_be_cut(transcript: Transcript) -> bool:
+    """Whether more epochs change nothing in the result."""
+    return not epochs_matter(transcript)
+
+
+def has_epochs(transcript: Transcript) -> bool:
+    """Whether it can be cut into epochs at all: a batch has only one."""
+    return may_be_cut(transcript) and not transcript.batch
+
+
+def of(way: str, where: Callable[[Transcript], bool] = any_transcript, in_ci: int = 1) -> pytest.MarkDecorator:
+    """All transcripts of a way that fulfil a condition; without --long, one of `in_ci`."""
     chosen = [
         pytest.param(t, id=f"{t.file}: {t.name}", marks=[pytest.mark.long] if number % in_ci else [])
-        for number, t in enumerate(t for t in TRANSCRIPTS if way in t.runs_on)
+        for number, t in enumerate(t for t in TRANSCRIPTS if way in t.runs_on and where(t))
     ]
     return pytest.mark.parametrize("transcript", chosen)
 
@@ -50,22 +70,13 @@ def test_on_the_local_executor(transcript: Transcript):
     replay_as_job([transcript], LOCAL)
 
 
-def epochs_matter(transcript: Transcript) -> bool:
-    """Periodic watermarks and idleness are decided at the end of an epoch: more epochs, more watermarks."""
-    return any(transcript.sources) or any(o.kind == "assign_timestamps" for o in transcript.operators)
-
-
-@of(LOCAL)
+@of(LOCAL, where=may_be_cut)
 def test_with_an_epoch_per_step(transcript: Transcript):
-    if epochs_matter(transcript):
-        pytest.skip("its watermarks depend on epochs")
     replay_as_job([transcript], LOCAL, cut_everywhere=True)
 
 
-@of(LOCAL, in_ci=2)
+@of(LOCAL, where=has_epochs, in_ci=2)
 def test_with_every_epoch_in_another_process(transcript: Transcript, monkeypatch: pytest.MonkeyPatch):
-    if epochs_matter(transcript) or transcript.batch:
-        pytest.skip("its watermarks depend on epochs, or it is a batch and has one epoch")
     monkeypatch.setattr(headrace.runtime.submission, "LocalExecutor", ForgetfulExecutor)
     replay_as_job([transcript], LOCAL, cut_everywhere=True)
 
@@ -88,10 +99,8 @@ def test_with_state_on_disk(transcript: Transcript, monkeypatch: pytest.MonkeyPa
     replay_as_job([transcript], LOCAL)
 
 
-@of(LOCAL, in_ci=3)
+@of(LOCAL, where=has_epochs, in_ci=3)
 def test_with_every_epoch_on_the_other_backend(transcript: Transcript, monkeypatch: pytest.MonkeyPatch):
-    if epochs_matter(transcript) or transcript.batch:
-        pytest.skip("its watermarks depend on epochs, or it is a batch and has one epoch")
     monkeypatch.setattr(headrace.runtime.submission, "LocalExecutor", AlternatingExecutor)
     replay_as_job([transcript], LOCAL, cut_everywhere=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from service_kit import Client, wait_for
@@ -60,8 +61,22 @@ except Exception as error:
         "POST", f"/jobs/{jid}/savepoints", f"/jobs/{jid}/savepoints", {"target-directory": str(tmp_path)}
     )
     assert (Path(saved["location"]) / "_metadata").is_file()
+    asked = [client.call("PATCH", f"/jobs/{jid}/rescaling?parallelism={n}")[1]["request-id"] for n in (3, 1, 2)]
+    for trigger in asked:  # three at once, each with an answer
+        done = wait_for(lambda trigger=trigger: _outcome(client, f"/jobs/{jid}/rescaling/{trigger}"), 60)
+        assert done == {"status": {"id": "COMPLETED"}, "operation": {}}
+    refused = client.call("PATCH", f"/jobs/{jid}/rescaling?parallelism=32000")[1]["request-id"]
+    why = wait_for(lambda: _outcome(client, f"/jobs/{jid}/rescaling/{refused}"))["operation"]["failure-cause"]
+    assert "more subtasks than key groups" in why["stack-trace"]
+    assert {v["parallelism"] for v in client.get(f"/jobs/{jid}")["vertices"]} == {2}
     assert client.call("PATCH", f"/jobs/{jid}") == (202, {})
     finished = running.finish(30)
     assert re.search("ended: JobCancelledError", finished.stdout), finished.report()
     assert "asks for a token" in finished.stderr and "/#/sign-in/" not in finished.stderr
     assert token() is None, "the note goes with the process"
+
+
+def _outcome(client: Client, path: str) -> dict[str, Any] | None:
+    """What became of an operation; None while it runs."""
+    answer = client.get(path)
+    return answer if answer["status"]["id"] == "COMPLETED" else None

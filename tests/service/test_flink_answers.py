@@ -103,6 +103,29 @@ def test_lists_of_subtasks_and_tasks_are_not_empty(service, job):
     assert service.get("/overview")["slots-total"] >= 1
 
 
+def test_only_savepoints_can_be_disposed_of(service, job, tmp_path):
+    """A data set has a file `_metadata`, too; and the checkpoints of a job that runs are its own."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "_metadata").write_bytes(b"PAR1 no savepoint")
+    (tmp_path / "data" / "part-0.parquet").write_bytes(b"precious")
+    service.triggered("POST", f"/jobs/{job}/checkpoints", f"/jobs/{job}/checkpoints", {"checkpointType": "CONFIGURED"})
+    (root,) = service.directory.glob(f"checkpoints/{job}")
+    number = max(int(slot.name) for slot in (root / "slots").iterdir())
+    for path in (
+        tmp_path / "data",
+        tmp_path / "data" / "_metadata",
+        tmp_path,
+        root,
+        root / f"chk-{number}",
+        root / "chk-3",
+    ):
+        answer = service.triggered("POST", "/savepoint-disposal", "/savepoint-disposal", {"savepoint-path": str(path)})
+        assert answer["failure-cause"]["class"].endswith("ConfigurationError"), (path, answer)
+    assert (tmp_path / "data" / "part-0.parquet").read_bytes() == b"precious"
+    assert any((root / "slots").iterdir()) and any((root / "state").iterdir())
+    assert service.get(f"/jobs/{job}")["state"] == "RUNNING"
+
+
 def test_operations(service, job, tmp_path):
     base = f"/jobs/{job}"
     saved = service.triggered("POST", f"{base}/savepoints", f"{base}/savepoints", {"target-directory": str(tmp_path)})

@@ -178,7 +178,7 @@ def test_what_is_not_signed_or_damaged_is_refused(make_env, tmp_path, monkeypatc
         SavepointReader.read(str(tmp_path / "nowhere"))
 
 
-def test_checkpoints_need_trust(make_env, tmp_path):
+def test_checkpoints_are_signed_too(make_env, tmp_path, monkeypatch):
     env = make_env(
         2,
         execution__checkpointing__interval="10 ms",
@@ -193,8 +193,10 @@ def test_checkpoints_need_trust(make_env, tmp_path):
             break
     results._job.cancel()
     (job,) = (tmp_path / "checkpoints").iterdir()
-    with pytest.raises(StateError, match="only savepoints are signed"):
-        SavepointReader.read(str(job))
-    counts = dict(SavepointReader.read(str(job), trust=True).keyed_state("every-kind", "count"))
+    counts = dict(SavepointReader.read(str(job)).keyed_state("every-kind", "count"))
     assert sum(counts.values()) >= 1
     assert set(counts) <= set(range(KEYS))
+    monkeypatch.setenv("HEADRACE_STATE_KEY_FILE", str(tmp_path / "another.key"))
+    with pytest.raises(StateError, match="signed with another key"):
+        SavepointReader.read(str(job))
+    assert dict(SavepointReader.read(str(job), trust=True).keyed_state("every-kind", "count")) == counts

@@ -10,6 +10,9 @@ from playwright.sync_api import expect
 from programs import SHOP
 from service_kit import wait_for
 
+LONGEST_MS = 60_000
+"""What the job measures is seen after its next epochs, and these take long where other processes have the cores."""
+
 
 @pytest.fixture(scope="module")
 def shop(service, tmp_path_factory):
@@ -44,7 +47,7 @@ def test_the_graph_shows_the_job_and_its_colours_follow_the_load(shop, page_of, 
     expect(page.get_by_role("heading", name="Orders of the shops")).to_be_visible()
     expect(page.locator("[data-vertex]")).to_have_count(3)
     counting = vertex(page, "count orders")
-    expect(counting).to_have_attribute("data-load", "idle", timeout=20_000)
+    expect(counting).to_have_attribute("data-load", "idle", timeout=LONGEST_MS)
     expect(page.locator("text.flow").first).to_have_text(re.compile(r"^[\d.]+( k)?/s$"), timeout=20_000)
     page.wait_for_timeout(800)  # the colour moves slowly to its place
     red, _, blue = colour(counting)
@@ -54,7 +57,7 @@ def test_the_graph_shows_the_job_and_its_colours_follow_the_load(shop, page_of, 
 
     slow.touch()
     try:
-        expect(counting).to_have_attribute("data-load", "busy", timeout=20_000)
+        expect(counting).to_have_attribute("data-load", "busy", timeout=LONGEST_MS)
         page.wait_for_timeout(800)
         red, _, blue = colour(counting)
         assert red > blue, "a busy vertex is red"
@@ -101,12 +104,12 @@ def test_a_flame_graph_shows_where_the_functions_spend_their_time(shop, page_of,
     try:
         page = open_page(page_of(job))
         counting = vertex(page, "count orders")
-        expect(counting).to_have_attribute("data-load", "busy", timeout=20_000)  # what was before is kept a while
+        expect(counting).to_have_attribute("data-load", "busy", timeout=LONGEST_MS)  # what was before is kept a while
         counting.click()
         drawer = page.get_by_role("region", name="Vertex count orders")
         drawer.get_by_role("tab", name="Flame graph").click()
         frame = drawer.get_by_title(re.compile(r"process_element \(.*: \d\d+ %"))
-        expect(frame.first).to_be_visible(timeout=20_000)
+        expect(frame.first).to_be_visible(timeout=LONGEST_MS)
         picture(page, "flame-graph")
         frame.first.click()
         expect(drawer.get_by_role("button", name="Go on")).to_be_visible()

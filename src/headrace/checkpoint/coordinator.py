@@ -137,12 +137,14 @@ class CheckpointCoordinator:
         return Completed(number, now - pending.started, subsumed, dropped)
 
     def failed(self, number: int, reason: Reason) -> Failed:
-        """It came to nothing."""
+        """It came to nothing. One that was asked for (`forced`) fails for who has asked, not for the job."""
+        pending = self._pending.get(number)
+        counts = reason.counts and not (pending is not None and pending.forced)
         self._end(number)
-        if reason.counts and number not in self._counted:
+        if counts and number not in self._counted:
             self._counted.add(number)
             self._failures += 1
-        return Failed(number, reason, reason.counts and self._failures > self.settings.tolerable_failures)
+        return Failed(number, reason, counts and self._failures > self.settings.tolerable_failures)
 
     def expire(self, now: int) -> tuple[Failed, ...]:
         """Fail all that took too long."""

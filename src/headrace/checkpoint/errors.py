@@ -7,7 +7,7 @@ nobody knows.
 from __future__ import annotations
 
 from headrace.checkpoint.failure_reasons import CheckpointFailureReason
-from headrace.common.errors import HeadraceError
+from headrace.common.errors import HeadraceError, StateError
 
 __all__ = [
     "CheckpointError",
@@ -18,6 +18,7 @@ __all__ = [
     "RecordMissingError",
     "RestoreRefusedError",
     "StoreError",
+    "UntrustedStateError",
 ]
 
 
@@ -131,3 +132,29 @@ class CommitRefusedError(HeadraceError):
     """
 
     code = "COMMIT_REFUSED"
+
+
+class UntrustedStateError(StateError):
+    """A checkpoint or savepoint was not written with this user's key. Nothing of it is used.
+
+    >>> error = UntrustedStateError("The savepoint /backups/s1", "it has no signature")
+    >>> error.code, error.message
+    ('STATE_UNTRUSTED', 'The savepoint /backups/s1 is not trusted: it has no signature')
+    """
+
+    code = "STATE_UNTRUSTED"
+
+    def __init__(self, what: str, problem: str) -> None:
+        """`what` names the checkpoint or savepoint, `problem` says what is wrong with its signature."""
+        super().__init__(
+            f"{what} is not trusted: {problem}",
+            expected="the signature of this user: reading state can run code of whoever wrote it",
+            remedy="if you know who wrote it, set headrace.state.trust: true for this start (checkpoints of versions"
+            " before signatures need this once); to use it on another machine, bring the key along"
+            " (HEADRACE_STATE_KEY_FILE).",
+        )
+        self._arguments = what, problem
+
+    def __reduce__(self) -> tuple[type[UntrustedStateError], tuple[str, str]]:
+        """Pickle by the two arguments."""
+        return type(self), self._arguments

@@ -21,7 +21,8 @@ from pathlib import Path
 from headrace.checkpoint import names
 from headrace.checkpoint.errors import OutcomeUnknownError, RecordMissingError, StoreError
 from headrace.checkpoint.model import FileEntry, Record
-from headrace.checkpoint.record_format import decode, encode
+from headrace.checkpoint.signed_records import SignedRecords
+from headrace.private_folders import make_folders, owner_only
 
 __all__ = ["FileStore", "whole_file_problem"]
 
@@ -33,6 +34,7 @@ class FileStore:
     """Records of one job below `root`.
 
     `check_file` says what is wrong with a state file; the default compares size and CRC-32 of the whole file.
+    `records` says whose manifests are trusted; the default trusts this user's.
 
     >>> import tempfile
     >>> from headrace.checkpoint.model import Marker
@@ -50,13 +52,15 @@ class FileStore:
         root: str | os.PathLike[str],
         job_id: str,
         check_file: Callable[[Path, FileEntry], str | None] | None = None,
+        records: SignedRecords | None = None,
     ) -> None:
         self._root = Path(root)
         self._job_id = job_id
         self._check_file = check_file or whole_file_problem
+        self._records = records or SignedRecords()
         try:
             for folder in _FOLDERS:
-                (self._root / folder).mkdir(parents=True, exist_ok=True)
+                make_folders(self._root / folder)
             _fsync_folder(self._root)
             _fsync_folder(self._root.parent)
         except OSError as error:
@@ -75,7 +79,7 @@ class FileStore:
             raise _refused("made durable", str(self._root), error) from error
 
     def create(self, name: str, record: Record, inside: Callable[[], None] | None = None) -> bool:
-        data = encode(record)
+        data = self._records.encode(record)
         final = self._path(name)
         temporary = self._path(names.temporary_name(record.generation, uuid.uuid4().hex))
         try:
@@ -102,7 +106,7 @@ class FileStore:
             raise RecordMissingError(f"There is no record {name}") from error
         except OSError as error:
             raise _refused("read", name, error) from error
-        return decode(name, data, self._job_id)
+        return self._records.decode(name, data, self._job_id)
 
     def list(self, folder: str) -> list[str]:
         try:
@@ -163,7 +167,7 @@ def whole_file_problem(path: Path, file: FileEntry) -> str | None:
 
 
 def _write(path: Path, data: bytes, inside: Callable[[], None] | None) -> None:
-    with path.open("xb") as stream:
+    with open(path, "xb", opener=owner_only) as stream:
         half = len(data) // 2
         stream.write(data[:half])
         if inside is not None:

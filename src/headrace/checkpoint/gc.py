@@ -87,7 +87,7 @@ def classify(
     dead: list[tuple[int, int, str]] = []
     kept: list[str] = []
     for name in listed:
-        age = _age(name)
+        age = age_of(name)
         if age is None:  # 3
             kept.append(name)
             continue
@@ -110,8 +110,11 @@ _SLOT, _MARKER, _PLAN, _FILE, _TEMPORARY, _GENERATION = range(6)
 _LAST = 1 << 62
 
 
-def _age(name: str) -> tuple[int, int, int] | None:
-    """(kind, epoch, generation) of a name; what has no epoch goes last, slots and markers need no generation."""
+def age_of(name: str) -> tuple[int, int, int] | None:
+    """Read (kind, epoch, generation) of a name; None if it is none of the protocol's.
+
+    What has no epoch goes last, slots and markers need no generation.
+    """
     if name.startswith((names.SLOTS, names.MARKERS)):
         number = names.number_of(name)
         return None if number is None else (_SLOT if name.startswith(names.SLOTS) else _MARKER, number, 0)

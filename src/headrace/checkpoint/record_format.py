@@ -4,7 +4,8 @@ Decides the layout and what is refused. Never opens files. Reading runs no code 
 
 1. One line of JSON, ASCII, keys sorted: ``{"attempt", "body", "epoch", "format", "generation", "job_id", "kind",
    "version"}``. All but `body`, `format` and `version` are the header: who wrote it, for what.
-2. One line with the SHA-256 of line 1, its line end included, in hex. The checksum finds accidents; it is no signature.
+2. In a signed record, one line ``signed:<signature of line 1>``; see `headrace.checkpoint.signatures`.
+3. One line with the SHA-256 of all before it, line ends included, in hex. The checksum finds accidents; it is no signature.
 
 A record is refused if a byte is missing, added or changed, if it is of another job, or if its kind, generation or epoch
 are not those of its name (a swapped or copied file).
@@ -20,7 +21,7 @@ from headrace.checkpoint import names
 from headrace.checkpoint.errors import DamagedRecordError, StoreError
 from headrace.checkpoint.model import Committable, FileEntry, Generation, Manifest, Marker, Plan, Record, Seal
 
-__all__ = ["FORMAT_VERSION", "decode", "decode_manifest", "encode"]
+__all__ = ["FORMAT_VERSION", "decode", "decode_manifest", "encode", "split", "with_signature"]
 
 FORMAT_VERSION = 1
 _FORMAT = "headrace-record"
@@ -41,6 +42,7 @@ _FOLDERS = {
 }
 _HEADER = {"job_id": str, "generation": int, "epoch": int, "attempt": str}
 _TAIL = 65
+_MARK = b"signed:"
 
 
 def encode(record: Record) -> bytes:
@@ -71,18 +73,39 @@ def encode(record: Record) -> bytes:
             seen=record,
             remedy="positions and committables hold texts, numbers, lists and dicts with texts as keys.",
         ) from error
-    line = text.encode() + b"\n"
-    return line + hashlib.sha256(line).hexdigest().encode() + b"\n"
+    return _with_checksum(text.encode() + b"\n")
+
+
+def _with_checksum(lines: bytes) -> bytes:
+    return lines + hashlib.sha256(lines).hexdigest().encode() + b"\n"
+
+
+def with_signature(data: bytes, signature: bytes) -> bytes:
+    """Give the bytes of a record with a signature of its first line."""
+    return _with_checksum(split(data)[0] + _MARK + signature + b"\n")
+
+
+def split(data: bytes) -> tuple[bytes, bytes | None]:
+    """Give the line that is signed, and the signature, None if there is none. `decode` says whether they are damaged.
+
+    >>> split(with_signature(encode(Marker("job", 1, 7, "a")), b"abc"))[1]
+    b'abc'
+    """
+    line, end, signature = data[:-_TAIL].partition(b"\n")
+    return line + end, signature.removeprefix(_MARK).removesuffix(b"\n") if signature.startswith(_MARK) else None
 
 
 def decode(name: str, data: bytes, job_id: str) -> Record:
     """Give the record, or raise `DamagedRecordError` with its name."""
-    line, tail = data[:-_TAIL], data[-_TAIL:]
-    if len(tail) != _TAIL or not line.endswith(b"\n") or tail[-1:] != b"\n":
+    lines, tail = data[:-_TAIL], data[-_TAIL:]
+    if len(tail) != _TAIL or not lines.endswith(b"\n") or tail[-1:] != b"\n":
         raise DamagedRecordError(name, "it is truncated, or no record of headrace")
-    if hashlib.sha256(line).hexdigest().encode() != tail[:-1]:
+    if hashlib.sha256(lines).hexdigest().encode() != tail[:-1]:
         raise DamagedRecordError(name, "its checksum is wrong")
     try:
+        line, signature = split(data)
+        if signature is None and line != lines:
+            raise DamagedRecordError(name, "it has lines that no record has")
         whole = json.loads(line)
         if whole["format"] != _FORMAT:
             raise DamagedRecordError(name, "it is no record of headrace")
@@ -99,7 +122,7 @@ def decode(name: str, data: bytes, job_id: str) -> Record:
 def decode_manifest(name: str, data: bytes) -> Manifest:
     """Give a manifest that stands elsewhere than in a store, as in a savepoint: whose it is stands in it."""
     try:
-        whole = json.loads(data[:-_TAIL])
+        whole = json.loads(split(data)[0])
         job_id, epoch = whole["job_id"], whole["epoch"]
         record = decode(names.slot_name(epoch), data, job_id)
     except DamagedRecordError as error:
@@ -145,6 +168,8 @@ def _file(row: list[Any]) -> FileEntry:
     owner, name, size, checksum = row
     if (type(owner), type(name), type(size), type(checksum)) != (str, str, int, int):
         raise TypeError(f"file {row!r}")
+    if name in ("", ".", "..") or "/" in name or "\0" in name:  # it must not lead out of the folder
+        raise ValueError(f"file {row!r}")
     return FileEntry(owner, name, size, checksum)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from headrace.checkpoint import names
 from headrace.checkpoint.errors import OutcomeUnknownError, RecordMissingError, StoreError
 from headrace.checkpoint.model import FileEntry, Record
-from headrace.checkpoint.record_format import decode, encode
+from headrace.checkpoint.signed_records import SignedRecords
 from headrace.state.storage import file_system
 
 __all__ = ["RemoteStore"]
@@ -32,16 +32,17 @@ class RemoteStore:
     (['markers/0000000007'], True)
     """
 
-    def __init__(self, url: str, job_id: str) -> None:
-        """Nothing is made until the first record is."""
+    def __init__(self, url: str, job_id: str, records: SignedRecords | None = None) -> None:
+        """Nothing is made until the first record is. `records` says whose manifests are trusted; see `FileStore`."""
         self._system, self._root = file_system(url)
         self._job_id = job_id
+        self._records = records or SignedRecords()
 
     def settle(self) -> None:
         """Nothing to do: what is visible in an object store is durable."""
 
     def create(self, name: str, record: Record, inside: Callable[[], None] | None = None) -> bool:
-        data = encode(record)
+        data = self._records.encode(record)
         if inside is not None:
             inside()
         path = self._path(name)
@@ -64,7 +65,7 @@ class RemoteStore:
             raise RecordMissingError(f"There is no record {name}") from error
         except OSError as error:
             raise _refused("read", name, error) from error
-        return decode(name, bytes(data), self._job_id)
+        return self._records.decode(name, bytes(data), self._job_id)
 
     def list(self, folder: str) -> list[str]:
         self._check(folder)

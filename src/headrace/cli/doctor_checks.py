@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import headrace
-from headrace.cli.places import service_directory
 from headrace.common import checkpoint_options
 from headrace.common import headrace_options as options
 from headrace.common.config_file import configuration_file, load_configuration
 from headrace.common.configuration import Configuration
 from headrace.common.errors import ConfigurationError, HeadraceError
+from headrace.common.service_places import service_directory
 from headrace.state.storage import file_system, join, local_path
 
 __all__ = ["Finding", "check_everything"]

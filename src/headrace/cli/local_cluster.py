@@ -1,9 +1,11 @@
 """A cluster on this machine: a Spark master, its workers and the job service, started, looked at and ended together.
 
-1. The master listens on 127.0.0.1; it keeps what it knows in a folder, so that it can be started again under running jobs.
+1. The master listens on 127.0.0.1, on exactly the port that its workers and jobs will call; it keeps what it knows in a
+   folder, so that it can be started again under running jobs. It shows a mark, so that no other one is taken for it.
 2. Workers come next, then the service, whose jobs run on the master.
 3. Each process is noted in `cluster.json` as soon as it is started: what is started is never forgotten.
-4. `start` starts only what does not run: after the loss of a process it mends the cluster.
+4. `start` starts only what does not run: after the loss of a process it repairs the cluster. If it fails, it ends what it
+   has started.
 5. `stop` cancels the jobs, then ends service, workers and master, in this order. A service that is gone is started for it.
 """
 
@@ -13,6 +15,7 @@ import fcntl
 import importlib.util
 import json
 import os
+import secrets
 import socket
 import sys
 import time
@@ -24,13 +27,14 @@ from pathlib import Path
 from typing import Any
 
 from headrace.cli.errors import ServiceError
-from headrace.cli.places import cluster_directory, service_directory
 from headrace.cli.processes import NotedProcess, end_process, start_process
 from headrace.cli.service_client import TERMINAL, ServiceClient, service_at
 from headrace.common import headrace_options as options
 from headrace.common.config_file import CONFIGURATION_FILE_VARIABLE, write_configuration
 from headrace.common.configuration import Configuration
 from headrace.common.errors import ConfigurationError, JobExecutionError
+from headrace.common.service_places import cluster_directory, service_directory
+from headrace.private_folders import make_folders
 
 __all__ = ["LocalCluster"]
 
@@ -67,12 +71,35 @@ class LocalCluster:
                 facts["web-port"] = _free_port()
             wanted = ["master", *(f"worker-{i + 1}" for i in range(self._number(options.CLUSTER_WORKERS))), "service"]
             missing = [name for name in wanted if not self._running(facts, name)]
-            # A worker that does not find its master tries again much later: the master must listen first.
-            for together in ([n for n in missing if n == "master"], [n for n in missing if n != "master"]):
-                members = {name: self._noted_start(name, facts) for name in together}
-                for name, member in members.items():
-                    self._wait_for(name, member, facts)
+            if "master" in missing:
+                facts["mark"] = secrets.token_hex(8)
+                _require_free(facts["master-port"])
+                if _taken(facts["web-port"]) is not None:  # nobody has to know it
+                    facts["web-port"] = _free_port()
+            started: list[NotedProcess] = []
+            try:
+                # A worker that does not find its master tries again much later: the master must listen first.
+                for together in ([n for n in missing if n == "master"], [n for n in missing if n != "master"]):
+                    first = len(started)
+                    for name in together:
+                        started.append(self._noted_start(name, facts))
+                    for member in started[first:]:
+                        self._wait_for(member.name, member, facts)
+            except BaseException:
+                self._take_back(started, facts)
+                raise
             return missing
+
+    def _take_back(self, started: list[NotedProcess], facts: dict[str, Any]) -> None:
+        """Ends what a failed start has started; what ran before stays."""
+        for member in reversed(started):
+            end_process(member, _END_SECONDS)
+        names = {member.name for member in started}
+        facts["members"] = [m for m in facts["members"] if m["name"] not in names]
+        if facts["members"]:
+            self._write(facts)
+        else:
+            (self._directory / "cluster.json").unlink(missing_ok=True)
 
     def _noted_start(self, name: str, facts: dict[str, Any]) -> NotedProcess:
         member = self._start_member(name, facts)
@@ -93,15 +120,17 @@ class LocalCluster:
         worker = ("worker.Worker", "--webui-port", "0", "-c", str(cores), "-m", memory, "-d", work, _url(facts))
         kind, *arguments = master if name == "master" else worker
         command = [str(_spark_home() / "bin" / "spark-class"), f"org.apache.spark.deploy.{kind}", "--host", _HOST]
-        return start_process(name, [*command, *arguments], log, self._spark_environment(cores))
+        return start_process(name, [*command, *arguments], log, self._spark_environment(cores, facts))
 
-    def _spark_environment(self, cores: int) -> dict[str, str]:
+    def _spark_environment(self, cores: int, facts: dict[str, Any]) -> dict[str, str]:
         recovery = self._directory / "recovery"
         each = max(1, cores * self._number(options.CLUSTER_WORKERS) // _JOBS_BESIDE_EACH_OTHER)
         own = (
             f"{_JAVA_OPTIONS} -Dspark.deploy.recoveryMode=FILESYSTEM -Dspark.deploy.recoveryDirectory={recovery} "
             "-Dspark.deploy.recoveryTimeout=10 "
-            f"-Dspark.deploy.defaultCores={each} -Dspark.worker.cleanup.enabled=true"
+            f"-Dspark.deploy.defaultCores={each} -Dspark.worker.cleanup.enabled=true "
+            # Without this Spark takes the next port if one is taken, and the workers join whoever has it.
+            f"-Dspark.port.maxRetries=0 -Dspark.master.ui.title={_title(facts)}"
         )
         return {
             **os.environ,
@@ -125,7 +154,7 @@ class LocalCluster:
 
     def _wait_for(self, name: str, member: NotedProcess, facts: dict[str, Any]) -> None:
         ready: Callable[[], bool] = {
-            "master": lambda: self._spark(facts) is not None,
+            "master": lambda: self._is_own_master(facts),
             "service": lambda: self._noted_service().get("pid") == member.pid,
         }.get(name, lambda: self._workers(facts) >= sum(m["name"].startswith("worker") for m in facts["members"]))
         deadline = time.monotonic() + _START_SECONDS
@@ -135,7 +164,7 @@ class LocalCluster:
                 raise JobExecutionError(
                     f"The {name} of the cluster did not start",
                     seen="\n".join(log.read_text(errors="replace").splitlines()[-15:]),
-                    remedy=f"all that it said is in {log}; `headrace cluster stop` ends what was started before it",
+                    remedy=f"all that it said is in {log}; what was started before it has been ended",
                 )
             time.sleep(_POLL_SECONDS)
 
@@ -163,13 +192,23 @@ class LocalCluster:
         }
 
     def _spark(self, facts: dict[str, Any]) -> dict[str, Any] | None:
-        """What the master says of itself; None if it does not answer."""
+        """What the master says of itself; None if it does not answer, or if it is another one."""
         try:
             with urllib.request.urlopen(f"http://{_HOST}:{facts['web-port']}/json/", timeout=5) as answer:
                 found: dict[str, Any] = json.load(answer)
-                return found if found["status"] == "ALIVE" else None
-        except (OSError, ValueError, KeyError):
+                return found if found["status"] == "ALIVE" and found["url"] == _url(facts) else None
+        except (OSError, ValueError, KeyError, TypeError):
             return None
+
+    def _is_own_master(self, facts: dict[str, Any]) -> bool:
+        """Whether the master that was started answers: alive, at its address, with the mark that it was given."""
+        if self._spark(facts) is None:
+            return False
+        try:
+            with urllib.request.urlopen(f"http://{_HOST}:{facts['web-port']}/", timeout=5) as answer:
+                return _title(facts).encode() in answer.read()
+        except OSError:
+            return False
 
     def _workers(self, facts: dict[str, Any]) -> int:
         spark = self._spark(facts)
@@ -252,7 +291,7 @@ class LocalCluster:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folders(self._directory)
         with open(self._directory / "lock", "w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -265,6 +304,32 @@ class LocalCluster:
 
 def _url(facts: Mapping[str, Any]) -> str:
     return f"spark://{_HOST}:{facts['master-port']}"
+
+
+def _title(facts: Mapping[str, Any]) -> str:
+    return f"headrace-{facts.get('mark', '')}"
+
+
+def _require_free(port: int) -> None:
+    """Raise if somebody listens on the port: Spark would say so only after seconds, and far down in its log."""
+    problem = _taken(port)
+    if problem is not None:
+        raise ConfigurationError(
+            f"Another process has the port of the Spark master: {problem}",
+            seen=f"{_HOST}:{port}",
+            remedy=f"end that process, or set {options.CLUSTER_MASTER_PORT.key} to a free port, or to 0 for any",
+        )
+
+
+def _taken(port: int) -> str | None:
+    """Why a port cannot be had; None if it can."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as Spark does: old connections do not matter
+        try:
+            probe.bind((_HOST, port))
+        except OSError as error:
+            return error.strerror or str(error)
+    return None
 
 
 def _spark_home() -> Path:

@@ -15,6 +15,7 @@ from headrace.common.job_client import JobClient
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
 from headrace.common.serialization import (
     ByteArraySchema,
@@ -60,3 +61,5 @@ __all__ = [
     "Types",
     "WatermarkStrategy",
 ]
+
+offer_pyflink_names(__name__)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from headrace.common.pyflink_names import offer_pyflink_names
+
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
@@ -132,3 +134,6 @@ class CompletableFuture:
             return "CompletableFuture[not completed]"
         state = "cancelled" if self.cancelled() else "failed" if self.exception() else "completed"
         return f"CompletableFuture[{state}]"
+
+
+offer_pyflink_names(__name__)

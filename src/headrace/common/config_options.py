@@ -21,6 +21,7 @@ from headrace.common.option_values import (
     parse_map,
     parse_memory,
 )
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.time import Duration
 
 __all__ = ["ConfigOption", "ConfigOptions"]
@@ -213,3 +214,6 @@ class ConfigOptions:
             True
             """
             return ConfigOption(self._key, self._parse, self._kind, names=self._names)
+
+
+offer_pyflink_names(__name__)

@@ -14,6 +14,7 @@ from headrace.common.errors import ConfigurationError, NoJvmError, TypeMismatchE
 from headrace.common.java_hash import hash_map_order
 from headrace.common.no_java import NoJava
 from headrace.common.option_values import parse_list, value_text
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.typeinfo import Types
 
 __all__ = ["Configuration"]
@@ -256,3 +257,6 @@ def _hash(value: object) -> int:
         return hash(value)
     except TypeError:  # a list, a dict, a bytearray
         return 0
+
+
+offer_pyflink_names(__name__)

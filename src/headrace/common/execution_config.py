@@ -16,6 +16,7 @@ from headrace.common.errors import ConfigurationError
 from headrace.common.execution_mode import ExecutionMode
 from headrace.common.input_dependency_constraint import InputDependencyConstraint
 from headrace.common.no_java import NoJava
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.restart_options import restart_strategy_from
 from headrace.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
 from headrace.common.time import Duration
@@ -341,3 +342,6 @@ class ExecutionConfig(NoJava):
     def __hash__(self) -> int:
         """Hash the settings that have keys."""
         return hash(self._configuration)
+
+
+offer_pyflink_names(__name__)

@@ -5,6 +5,8 @@ Decides nothing: headrace exchanges data by Spark's shuffle in both modes. Set o
 
 from enum import Enum
 
+from headrace.common.pyflink_names import offer_pyflink_names
+
 __all__ = ["ExecutionMode"]
 
 
@@ -19,3 +21,6 @@ class ExecutionMode(Enum):
     PIPELINED_FORCED = 1
     BATCH = 2
     BATCH_FORCED = 3
+
+
+offer_pyflink_names(__name__)

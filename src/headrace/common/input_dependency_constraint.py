@@ -5,6 +5,8 @@ Decides nothing: Spark's scheduler starts a stage when its inputs are there. Set
 
 from enum import Enum
 
+from headrace.common.pyflink_names import offer_pyflink_names
+
 __all__ = ["InputDependencyConstraint"]
 
 
@@ -17,3 +19,6 @@ class InputDependencyConstraint(Enum):
 
     ANY = 0
     ALL = 1
+
+
+offer_pyflink_names(__name__)

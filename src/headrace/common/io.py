@@ -6,6 +6,7 @@ Decides nothing: the formats of the datastream package say how they read. Progra
 from typing import Any
 
 from headrace.common.errors import NoJvmError
+from headrace.common.pyflink_names import offer_pyflink_names
 
 __all__ = ["InputFormat"]
 
@@ -20,3 +21,6 @@ class InputFormat:
     def get_java_object(self) -> Any:
         """Refuse: there is no JVM of Flink."""
         raise NoJvmError("An InputFormat has no Java object in headrace", remedy="pass the format itself")
+
+
+offer_pyflink_names(__name__)

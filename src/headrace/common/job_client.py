@@ -14,6 +14,7 @@ from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
 from headrace.common.no_java import NoJava
+from headrace.common.pyflink_names import offer_pyflink_names
 
 __all__ = ["JobClient", "JobHandle"]
 
@@ -119,9 +120,15 @@ class JobClient(NoJava):
         return CompletableFuture.supply(self._handle.wait)
 
     def rescale(self, parallelism: int) -> CompletableFuture:
-        """Let the job go on with another parallelism from its next epoch on, without a restart."""
+        """Let the job go on with another parallelism, without a restart: on a checkpoint that is made for it.
+
+        The future fails if the job cannot have it. The job then goes on with the parallelism that it has.
+        """
         return CompletableFuture.supply(lambda: self._handle.rescale(parallelism))
 
     def get_checkpoint_statistics(self) -> Mapping[str, Any]:
         """Give counts of checkpoints, and the latest ones with their durations and sizes, newest first."""
         return self._handle.checkpoint_statistics()
+
+
+offer_pyflink_names(__name__)

@@ -10,6 +10,7 @@ from typing import Any
 
 from headrace.common.job_id import JobID
 from headrace.common.no_java import NoJava
+from headrace.common.pyflink_names import offer_pyflink_names
 
 __all__ = ["JobExecutionResult"]
 
@@ -50,3 +51,6 @@ class JobExecutionResult(NoJava):
         if self._accumulators:
             lines += ["Accumulator results:", *(f"- {name}: {value}" for name, value in self._accumulators.items())]
         return "\n".join(lines)
+
+
+offer_pyflink_names(__name__)

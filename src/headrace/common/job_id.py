@@ -10,6 +10,7 @@ import re
 
 from headrace.common.errors import InvalidProgramError
 from headrace.common.no_java import NoJava
+from headrace.common.pyflink_names import offer_pyflink_names
 
 __all__ = ["JobID"]
 
@@ -56,3 +57,6 @@ class JobID(NoJava):
     def __repr__(self) -> str:
         """Give the call that makes an equal id."""
         return f"JobID({self._text!r})"
+
+
+offer_pyflink_names(__name__)

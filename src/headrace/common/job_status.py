@@ -5,6 +5,8 @@ Decides which of them are final. Never decides a transition: the runtime's state
 
 from enum import Enum
 
+from headrace.common.pyflink_names import offer_pyflink_names
+
 __all__ = ["JobStatus"]
 
 
@@ -41,3 +43,6 @@ class JobStatus(Enum):
         True
         """
         return self is JobStatus.SUSPENDED or self.is_globally_terminal_state()
+
+
+offer_pyflink_names(__name__)

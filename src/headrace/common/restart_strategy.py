@@ -12,6 +12,7 @@ from datetime import timedelta
 
 from headrace.common.errors import ConfigurationError
 from headrace.common.option_values import duration_text
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.time import Duration, Time, millis_of
 
 __all__ = ["RestartStrategies", "RestartStrategyConfiguration"]
@@ -258,3 +259,6 @@ class RestartStrategies:
         return RestartStrategies.ExponentialDelayRestartStrategyConfiguration(
             initial_backoff, max_backoff, backoff_multiplier, reset_backoff_threshold, jitter_factor
         )
+
+
+offer_pyflink_names(__name__)

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from headrace.common.errors import ConfigurationError, NoJvmError, TypeMismatchError
 from headrace.common.no_java import NoJava
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.string_forms import java_form
 from headrace.common.typeinfo import TypeInformation, Types
 
@@ -252,3 +253,6 @@ class RowDataBulkWriterFactory(BulkWriterFactory):
     def get_row_type(self) -> Any:
         """Give the type of the rows."""
         return self._row_type
+
+
+offer_pyflink_names(__name__)

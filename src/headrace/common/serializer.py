@@ -9,6 +9,8 @@ from abc import ABC, abstractmethod
 from io import BytesIO
 from typing import Generic, TypeVar
 
+from headrace.common.pyflink_names import offer_pyflink_names
+
 __all__ = ["TypeSerializer", "VoidNamespaceSerializer"]
 
 T = TypeVar("T")
@@ -67,3 +69,6 @@ class VoidNamespaceSerializer(TypeSerializer[bytes]):
     def deserialize(self, stream: BytesIO) -> bytes:
         """Give no bytes."""
         return b""
+
+
+offer_pyflink_names(__name__)

@@ -12,6 +12,7 @@ from functools import total_ordering
 
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.no_java import NoJava
+from headrace.common.pyflink_names import offer_pyflink_names
 
 __all__ = ["Duration", "Instant", "Time", "instant_of", "millis_of", "utc_moment", "utc_text"]
 
@@ -326,3 +327,6 @@ def millis_of(span: object, what: str, *, at_least: int | None = 0) -> int:
     if at_least is not None and millis < at_least:
         raise InvalidProgramError(f"{what} is too short", seen=f"{millis} ms", expected=f"at least {at_least} ms")
     return millis
+
+
+offer_pyflink_names(__name__)

@@ -13,6 +13,7 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 from headrace.common.errors import NoJvmError
+from headrace.common.pyflink_names import offer_pyflink_names
 
 __all__ = ["Row", "RowKind"]
 
@@ -271,3 +272,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     return value
+
+
+offer_pyflink_names(__name__)

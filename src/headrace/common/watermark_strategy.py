@@ -8,13 +8,15 @@ keeps everything else (also the timestamp assigner, whatever the order of the ca
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
 from headrace.common.no_java import NoJava
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.time import Duration, Time, millis_of
 from headrace.common.watermark_generator import (
     MAX_WATERMARK,
@@ -30,6 +32,7 @@ __all__ = [
     "AssignerWithPeriodicWatermarksWrapper",
     "BoundedOutOfOrderness",
     "CustomGenerator",
+    "FunctionTimestampAssigner",
     "MonotonousTimestamps",
     "NoWatermarks",
     "TimestampAssigner",
@@ -60,6 +63,46 @@ class TimestampAssigner(ABC):
         ``record_timestamp`` is the time that the element had before: from its source or an earlier assigner, or
         ``MIN_TIMESTAMP`` if it had none.
         """
+
+
+class FunctionTimestampAssigner(TimestampAssigner):
+    """The assigner of a plain function.
+
+    >>> FunctionTimestampAssigner(lambda value, record_timestamp: value["at"]).extract_timestamp({"at": 5}, 0)
+    5
+    """
+
+    def __init__(self, function: Callable[[Any, int], int]) -> None:
+        """Take a function of the element and of the time that it has so far."""
+        self._function = function
+
+    def extract_timestamp(self, value: Any, record_timestamp: int) -> int:
+        """Give what the function gives."""
+        return self._function(value, record_timestamp)
+
+
+def _assigner(given: object) -> TimestampAssigner:
+    is_class = isinstance(given, type)
+    if not is_class and callable(getattr(given, "extract_timestamp", None)):
+        return cast("TimestampAssigner", given)
+    if not is_class and callable(given) and _takes_two(given):
+        return FunctionTimestampAssigner(given)
+    raise TypeMismatchError(
+        "with_timestamp_assigner takes a timestamp assigner",
+        seen=given,
+        expected="an object of a subclass of TimestampAssigner, or a function of an element and its timestamp so far",
+        remedy="pass an object, not the class" if is_class else None,
+    )
+
+
+def _takes_two(function: Callable[..., Any]) -> bool:
+    try:
+        inspect.signature(function).bind(None, None)
+    except TypeError:
+        return False
+    except ValueError:  # a function in C that does not say
+        return True
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +193,10 @@ class WatermarkStrategy(NoJava):
     idle_timeout_ms: int | None = None
     alignment: WatermarkAlignment | None = None
 
-    def with_timestamp_assigner(self, timestamp_assigner: TimestampAssigner) -> WatermarkStrategy:
-        """Give a strategy that takes event times from ``timestamp_assigner``.
+    def with_timestamp_assigner(
+        self, timestamp_assigner: TimestampAssigner | Callable[[Any, int], int]
+    ) -> WatermarkStrategy:
+        """Give a strategy that takes event times from ``timestamp_assigner``: an object, or a function of the same form.
 
         >>> class ByValue(TimestampAssigner):
         ...     def extract_timestamp(self, value, record_timestamp):
@@ -159,16 +204,11 @@ class WatermarkStrategy(NoJava):
         >>> strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(ByValue())
         >>> strategy.timestamp_assigner.extract_timestamp(3, MIN_TIMESTAMP)
         3
+        >>> strategy = strategy.with_timestamp_assigner(lambda value, record_timestamp: value + 1)
+        >>> strategy.timestamp_assigner.extract_timestamp(3, MIN_TIMESTAMP)
+        4
         """
-        is_class = isinstance(timestamp_assigner, type)
-        if is_class or not callable(getattr(timestamp_assigner, "extract_timestamp", None)):
-            raise TypeMismatchError(
-                "with_timestamp_assigner takes a timestamp assigner",
-                seen=timestamp_assigner,
-                expected="an object of a subclass of TimestampAssigner",
-                remedy="pass an object, not the class" if is_class else None,
-            )
-        return dataclasses.replace(self, timestamp_assigner=timestamp_assigner)
+        return dataclasses.replace(self, timestamp_assigner=_assigner(timestamp_assigner))
 
     def with_idleness(self, idle_timeout: Duration | Time) -> WatermarkStrategy:
         """Give a strategy that marks a split idle, so that it holds nothing back, after ``idle_timeout`` without data.
@@ -273,3 +313,6 @@ class AssignerWithPeriodicWatermarksWrapper:
             "AssignerWithPeriodicWatermarksWrapper wraps a Java object",
             remedy="write a TimestampAssigner and a WatermarkGenerator in Python, see WatermarkStrategy.for_generator",
         )
+
+
+offer_pyflink_names(__name__)

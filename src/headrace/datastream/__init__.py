@@ -4,6 +4,7 @@ Decides nothing: each class has its own module here. Importing it loads neither 
 """
 
 from headrace.common.output_tag import OutputTag
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.time_domain import TimeDomain
 from headrace.datastream.async_data_stream import AsyncDataStream
 from headrace.datastream.checkpoint_config import CheckpointConfig, ExternalizedCheckpointCleanup
@@ -150,3 +151,5 @@ __all__ = [
     "WindowFunction",
     "WindowedStream",
 ]
+
+offer_pyflink_names(__name__)

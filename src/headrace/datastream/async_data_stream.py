@@ -9,6 +9,7 @@ import inspect
 from typing import Any
 
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.time import millis_of
 from headrace.common.typeinfo import TypeInformation
 from headrace.datastream.async_retry_strategies import NO_RETRY_STRATEGY
@@ -105,3 +106,6 @@ def _wait(
         raise InvalidProgramError("capacity is the number of calls at once", seen=capacity, expected="at least 1")
     spec = AsyncWait(function, ordered, millis, capacity, None if retry is NO_RETRY_STRATEGY else retry)
     return stream.one_input_operator(spec, AsyncWait.label, declared_type(output_type))
+
+
+offer_pyflink_names(__name__)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from headrace.common.pyflink_names import offer_pyflink_names
+
 __all__ = ["empty_result_predicate", "exception_type_predicate", "has_exception_predicate"]
 
 
@@ -32,3 +34,6 @@ def exception_type_predicate(error: BaseException, expected_error_type: type[Bas
     True
     """
     return isinstance(error, expected_error_type)
+
+
+offer_pyflink_names(__name__)

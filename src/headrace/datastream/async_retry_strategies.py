@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from headrace.common.errors import InvalidProgramError
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.datastream.functions import AsyncRetryPredicate, AsyncRetryStrategy
 
 __all__ = [
@@ -149,3 +150,5 @@ class ExponentialBackoffDelayRetryStrategy(AsyncRetryStrategy[OUT]):
 
 
 NO_RETRY_STRATEGY: AsyncRetryStrategy[Any] = NoRetryStrategy()
+
+offer_pyflink_names(__name__)

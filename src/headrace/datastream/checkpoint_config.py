@@ -14,6 +14,7 @@ from headrace.common.config_options import ConfigOption
 from headrace.common.configuration import Configuration
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.no_java import NoJava
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.time import Duration, millis_of
 from headrace.datastream import options
 from headrace.datastream.checkpoint_storage import CheckpointStorage, FileSystemCheckpointStorage
@@ -276,3 +277,6 @@ def _check(holds: bool, message: str, seen: int) -> None:
 
 def _check_span(millis: int, what: str) -> None:
     _check(millis >= _MINIMUM_MS, f"{what} must be larger than or equal to {_MINIMUM_MS} ms", millis)
+
+
+offer_pyflink_names(__name__)

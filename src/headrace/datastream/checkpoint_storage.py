@@ -6,6 +6,7 @@ from typing import Any
 
 from headrace.common.errors import InvalidProgramError, NoJvmError
 from headrace.common.no_java import NoJava
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.datastream.storage_paths import normalized_path
 from headrace.datastream.without_effect import warn_without_effect
 
@@ -157,3 +158,6 @@ def _no_java() -> NoJvmError:
         "A checkpoint storage written in Java cannot run in headrace",
         remedy="use FileSystemCheckpointStorage or JobManagerCheckpointStorage",
     )
+
+
+offer_pyflink_names(__name__)

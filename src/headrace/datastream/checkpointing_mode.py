@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from headrace.common.pyflink_names import offer_pyflink_names
+
 __all__ = ["CheckpointingMode"]
 
 
@@ -16,3 +18,6 @@ class CheckpointingMode(Enum):
 
     EXACTLY_ONCE = 0
     AT_LEAST_ONCE = 1
+
+
+offer_pyflink_names(__name__)

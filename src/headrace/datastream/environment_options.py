@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from headrace.common.config_file import load_configuration
 from headrace.common.config_options import ConfigOption
 from headrace.common.configuration import Configuration
-from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
+from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.execution_config import ExecutionConfig
 from headrace.common.job_file_options import (
     CACHED_FILES,
@@ -25,6 +25,7 @@ from headrace.common.no_java import NoJava
 from headrace.common.time import Duration
 from headrace.datastream import options
 from headrace.datastream.execution_mode import RuntimeExecutionMode
+from headrace.datastream.jars import CLASSPATHS, JARS, jar_paths, warn_of_jars
 from headrace.datastream.operator_handle import PARALLELISM_DEFAULT
 from headrace.datastream.slot_sharing_group import SlotSharingGroup
 from headrace.datastream.without_effect import warn_without_effect
@@ -252,12 +253,21 @@ class EnvironmentOptions(NoJava):
         self._configuration.set(CACHED_FILES, [*files, entry])
 
     def add_jars(self, *jars_path: str) -> None:
-        """Refuse: Java code of Flink cannot run on headrace."""
-        raise _no_jars("add_jars()", jars_path)
+        """Warn once of each jar what does its work instead: Java code of Flink cannot run on headrace.
+
+        The connectors, formats and database drivers of headrace need no jars. A program that names a Java class is
+        refused where it does so.
+        """
+        self._add_jars(JARS, "add_jars", jars_path)
 
     def add_classpaths(self, *classpaths: str) -> None:
-        """Refuse: Java code of Flink cannot run on headrace."""
-        raise _no_jars("add_classpaths()", classpaths)
+        """Warn once of each jar what does its work instead, as `add_jars` does."""
+        self._add_jars(CLASSPATHS, "add_classpaths", classpaths)
+
+    def _add_jars(self, key: str, call: str, paths: tuple[str, ...]) -> None:
+        warn_of_jars(call, paths)
+        present = jar_paths(self._configuration.to_dict().get(key))
+        self._configuration.set_string(key, ";".join([*present, *paths]))
 
     def _append(self, option: ConfigOption[str], value: str) -> None:
         present = options.value_of(self._configuration, option)
@@ -267,12 +277,3 @@ class EnvironmentOptions(NoJava):
 def _check_whole_number(value: object, what: str) -> None:
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeMismatchError(f"The {what} is a whole number", seen=value, expected="an int")
-
-
-def _no_jars(call: str, paths: tuple[str, ...]) -> NoJvmError:
-    return NoJvmError(
-        f"{call} is not possible: jars for Flink cannot run on headrace",
-        seen=", ".join(paths),
-        remedy="leave the call out: the connectors of headrace need no Flink jars; "
-        "jars for Spark go into the configuration key spark.jars",
-    )

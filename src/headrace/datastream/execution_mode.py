@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from headrace.common.pyflink_names import offer_pyflink_names
+
 __all__ = ["RuntimeExecutionMode"]
 
 
@@ -17,3 +19,6 @@ class RuntimeExecutionMode(Enum):
     STREAMING = 0
     BATCH = 1
     AUTOMATIC = 2
+
+
+offer_pyflink_names(__name__)

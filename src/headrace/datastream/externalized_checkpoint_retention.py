@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from headrace.common.pyflink_names import offer_pyflink_names
+
 __all__ = ["ExternalizedCheckpointRetention"]
 
 
@@ -17,3 +19,6 @@ class ExternalizedCheckpointRetention(Enum):
     DELETE_ON_CANCELLATION = 0
     RETAIN_ON_CANCELLATION = 1
     NO_EXTERNALIZED_CHECKPOINTS = 2
+
+
+offer_pyflink_names(__name__)

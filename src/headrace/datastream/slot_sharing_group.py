@@ -10,6 +10,7 @@ from functools import total_ordering
 from typing import Any
 
 from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
+from headrace.common.pyflink_names import offer_pyflink_names
 
 __all__ = ["MemorySize", "SlotSharingGroup"]
 
@@ -224,3 +225,6 @@ class SlotSharingGroup:
                     seen=f"group {self._name!r}",
                 )
             return SlotSharingGroup(self._name)
+
+
+offer_pyflink_names(__name__)

@@ -14,6 +14,7 @@ from headrace.common.errors import InvalidProgramError, JobExecutionError, TypeM
 from headrace.common.headrace_options import PRE_AGGREGATE
 from headrace.common.job_client import JobClient
 from headrace.common.job_execution_result import JobExecutionResult
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.typeinfo import TypeInformation
 from headrace.common.watermark_strategy import WatermarkStrategy
 from headrace.datastream import options
@@ -21,6 +22,7 @@ from headrace.datastream.checkpointing_options import CheckpointingOptions
 from headrace.datastream.declared_types import declared_type
 from headrace.datastream.execution_mode import RuntimeExecutionMode
 from headrace.datastream.functions import ParallelSourceFunction, SourceFunction
+from headrace.datastream.jars import warn_of_jar_options
 from headrace.datastream.notebook import show_live
 from headrace.datastream.planning import plan_reached
 from headrace.datastream.streams.cached_data_stream import keep_for_later, with_caches
@@ -326,6 +328,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         from headrace.runtime.submission import submit
 
         warn_of_options(self._configuration.to_dict())
+        warn_of_jar_options(self._configuration.to_dict())
         self.registry.start_new_program()
         configuration = self.get_configuration()
         backend = self.get_state_backend()
@@ -378,3 +381,6 @@ def _definition(source: Any) -> SourceDefinition:
         if hasattr(source, "build")
         else None,
     )
+
+
+offer_pyflink_names(__name__)

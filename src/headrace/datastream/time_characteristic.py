@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from headrace.common.pyflink_names import offer_pyflink_names
+
 __all__ = ["TimeCharacteristic"]
 
 
@@ -17,3 +19,6 @@ class TimeCharacteristic(Enum):
     ProcessingTime = 0
     IngestionTime = 1
     EventTime = 2
+
+
+offer_pyflink_names(__name__)

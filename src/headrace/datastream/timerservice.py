@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from headrace.common.pyflink_names import offer_pyflink_names
+
 __all__ = ["TimerService"]
 
 
@@ -41,3 +43,6 @@ class TimerService(ABC):
     @abstractmethod
     def delete_event_time_timer(self, timestamp: int) -> None:
         """Forget the event-time timer of the current key for ``timestamp``; nothing happens if there is none."""
+
+
+offer_pyflink_names(__name__)

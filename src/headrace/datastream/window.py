@@ -4,6 +4,7 @@ Decides nothing: each family has its own file in `headrace.operators.windows`. E
 `ProcessingTimeoutTrigger` and `NoOpTrigger` are Flink's, which PyFlink does not have.
 """
 
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.operators.windows.assigner import MergingWindowAssigner, SessionWindowTimeGapExtractor, WindowAssigner
 from headrace.operators.windows.continuous_triggers import (
     ContinuousEventTimeTrigger,
@@ -84,3 +85,5 @@ __all__ = [
     "long_to_int_with_bit_mixing",
     "mod_inverse",
 ]
+
+offer_pyflink_names(__name__)

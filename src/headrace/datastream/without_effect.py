@@ -79,13 +79,11 @@ OPTIONS_WITHOUT_EFFECT = {
     "pipeline.auto-type-registration": _NO_JAVA,
     "pipeline.auto-watermark-interval": "watermarks come after headrace.watermark.interval-records records, and at the "
     "end of each epoch",
-    "pipeline.classpaths": _NO_JAVA,
     "pipeline.closure-cleaner-level": _NO_JAVA,
     "pipeline.default-kryo-serializers": _NO_JAVA,
     "pipeline.force-avro": _NO_JAVA,
     "pipeline.force-kryo": _NO_JAVA,
     "pipeline.generic-types": _NO_JAVA,
-    "pipeline.jars": _NO_JAVA + "; jars for Spark go into spark.jars",
     "pipeline.object-reuse": "objects are never copied between chained operators",
     "pipeline.registered-kryo-types": _NO_JAVA,
     "pipeline.registered-pojo-types": _NO_JAVA,

@@ -9,6 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
+from headrace.common.pyflink_names import offer_pyflink_names
+
 __all__ = ["Counter", "Distribution", "Gauge", "Histogram", "HistogramStatistics", "Meter", "Metric", "MetricGroup"]
 
 
@@ -190,3 +192,6 @@ class HistogramStatistics(ABC):
     @abstractmethod
     def size(self) -> int:
         """Give the number of values."""
+
+
+offer_pyflink_names(__name__)

@@ -12,6 +12,7 @@ staged and written for it belongs to the next one.
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import time
 import uuid
@@ -26,6 +27,7 @@ from headrace.checkpoint.file_store import FileStore
 from headrace.checkpoint.interpreter import Interpreter
 from headrace.checkpoint.model import FileEntry, Manifest, Plan
 from headrace.checkpoint.resolve import Verdict
+from headrace.checkpoint.signed_records import SignedRecords
 from headrace.checkpoint.steps import Steps
 from headrace.checkpoint.store import Store
 from headrace.checkpoint.workflow import Workflow
@@ -38,6 +40,7 @@ from headrace.metrics.values import Value
 from headrace.runtime import manifests
 from headrace.runtime.checkpoint_options import DurabilityOptions
 from headrace.runtime.checkpoint_statistics import CheckpointStatistics
+from headrace.runtime.in_use import Use, use_of_checkpoints
 from headrace.runtime.job_committer import JobCommitter, JobPublisher
 from headrace.runtime.ledger import Ledger
 from headrace.runtime.task.messages import CheckpointOrder, TaskAck
@@ -79,12 +82,15 @@ class Checkpoints:
         self._committer = JobCommitter(job_id, graph)
         self._publisher = JobPublisher(graph, self._completed)
         self._store: Store | None = None
+        self._use = Use()
         self._workflow = Workflow(job_id, uuid.uuid4().hex, options.settings.retained)
         self._coordinator = CheckpointCoordinator(options.settings, _monotonic())
         self._planned: Plan | None = None
         self._collect_after = 0.0
         self._notices: tuple[list[int], list[int]] = ([], [])
         self._states: dict[str, dict[str, str]] = {}
+        self.problem = ""
+        """Why the last checkpoint that failed did."""
 
     # -- facts ----------------------------------------------------------------------------------------------------
 
@@ -160,9 +166,7 @@ class Checkpoints:
         durable = self.started and self.periodic
         due = forced or (durable and self._coordinator.due(_monotonic()) is None)
         if due:
-            if not self.started:
-                self.recover()
-            due = self._begin(forced)
+            due = self._taken_over() and self._begin(forced)
         return CheckpointOrder(
             generation=self._workflow.generation,
             number=self._workflow.epoch,
@@ -174,6 +178,16 @@ class Checkpoints:
             durable=durable or due,
             restored=self._workflow.base.epoch if self._workflow.base is not None else 0,
         )
+
+    def _taken_over(self) -> bool:
+        """A job without periodic checkpoints is taken over when the first one is asked for."""
+        if not self.started:
+            try:
+                self.recover()
+            except StoreError as error:
+                self._store, self.problem = None, error.message
+                return False
+        return True
 
     def _begin(self, forced: bool) -> bool:
         number = self._workflow.epoch
@@ -267,6 +281,7 @@ class Checkpoints:
         self._note_failure(self._coordinator.failed(number, reason), error.message)
 
     def _note_failure(self, failed: Failed, why: str) -> None:
+        self.problem = why
         self._notices[1].append(failed.number)
         self.statistics.failed(failed.number, f"{failed.reason.name}: {why}", self._now())
         if failed.fails_job:
@@ -327,6 +342,7 @@ class Checkpoints:
 
     def close(self) -> None:
         """Releases connections."""
+        self._use.close()
         self._committer.close()
 
     def _parallelism(self) -> dict[str, int]:
@@ -334,11 +350,16 @@ class Checkpoints:
 
     def _open_store(self) -> Store:
         path = storage.local_path(self._root)
+        # Without a directory they are in this driver's own folder and end with it: a key of its own is enough.
+        key = secrets.token_bytes(32) if self._options.directory is None else None
+        records = SignedRecords(key, self._options.trust)
         if path is not None:
-            return FileStore(path, self._job_id, self._file_problem)
+            store = FileStore(path, self._job_id, self._file_problem, records)
+            self._use = use_of_checkpoints(path)
+            return store
         from headrace.checkpoint.remote_store import RemoteStore
 
-        return RemoteStore(self._root, self._job_id)
+        return RemoteStore(self._root, self._job_id, records)
 
     def _file_problem(self, path: Path, entry: FileEntry) -> str | None:
         return problem_of(path, StateFile(entry.name, entry.size, entry.checksum), self._job_id)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from headrace.common.errors import JobExecutionError
 from headrace.runtime.checkpoints import Checkpoints
-from headrace.runtime.epoch_result import EpochLostError, EpochResult, read_frames
+from headrace.runtime.epoch_result import EpochLostError, EpochResult
 from headrace.runtime.executor import Executor
 from headrace.runtime.ledger import Ledger
 from headrace.runtime.task.messages import EpochOrder
@@ -59,9 +59,9 @@ class EpochRunner:
 
     def _attempt(self, order: EpochOrder) -> EpochResult | None:
         try:
-            frames = self._executor.run_epoch(order)
+            result = self._executor.run_epoch(order)
         except Exception:
             if self._cancelled.is_set():
                 return None
             raise
-        return None if self._cancelled.is_set() else read_frames(frames)
+        return None if self._cancelled.is_set() else result

@@ -8,6 +8,7 @@ import traceback
 from dataclasses import dataclass
 from typing import Protocol
 
+from headrace.runtime.epoch_result import EpochResult
 from headrace.runtime.task.job_spec import JobSpec
 from headrace.runtime.task.messages import EpochOrder
 
@@ -54,8 +55,8 @@ class Executor(Protocol):
         """Makes the job known."""
         ...
 
-    def run_epoch(self, order: EpochOrder) -> list[bytes]:
-        """Runs one epoch through all levels; gives the control frames that reached the end, in any order."""
+    def run_epoch(self, order: EpochOrder) -> EpochResult:
+        """Runs one epoch through all levels; gives what its control frames say, read once."""
         ...
 
     def interrupt(self) -> None:

@@ -1,7 +1,7 @@
 """The job master: the loop of epochs of one job, in a thread of its own.
 
-A turn of the loop: 1. order an epoch from the ledger; 2. run it on the executor; 3. check the acknowledgements, repeat the epoch
-if they are not of one piece; 4. take them in; 5. hand out printed and collected output; 6. complete a checkpoint if one was
+A turn of the loop: 1. order an epoch from the ledger; 2. run it on the executor; 3. check the acknowledgements, retry the epoch
+if they are inconsistent; 4. take them in; 5. hand out printed and collected output; 6. complete a checkpoint if one was
 due; 7. adapt the rate; 8. wait if nothing is there to do. It ends when all input has ended, on a failure that is not to be
 survived, or when stopped or cancelled; functions are closed in every case.
 
@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from headrace.checkpoint.errors import FencedError, RestoreRefusedError
+from headrace.checkpoint.errors import FencedError, RestoreRefusedError, UntrustedStateError
 from headrace.common.accumulators import merged_results
 from headrace.common.errors import ConfigurationError, HeadraceError, JobCancelledError, JobExecutionError
 from headrace.common.job_execution_result import JobExecutionResult
@@ -32,22 +32,26 @@ from headrace.metrics.reporters.runner import Reporting
 from headrace.operators.clock import Clock
 from headrace.runtime import manifests
 from headrace.runtime.checkpoints import FINISHED, Checkpoints
+from headrace.runtime.disposal import discard_claimed
 from headrace.runtime.driver_results import DriverResults
 from headrace.runtime.epoch_result import EpochResult
 from headrace.runtime.epoch_runner import EpochRunner
 from headrace.runtime.executor import Executor, ExecutorView, ThreadView
 from headrace.runtime.flame_graphs import FlameGraphs
+from headrace.runtime.in_use import Use, use_of_origin
 from headrace.runtime.job_monitor import JobMonitor
 from headrace.runtime.job_view import JobView
 from headrace.runtime.ledger import Ledger
 from headrace.runtime.options import RuntimeOptions
+from headrace.runtime.origin import Origin
 from headrace.runtime.parallelism_file import ParallelismFile
 from headrace.runtime.program import Program
 from headrace.runtime.progress import ProgressView, epoch_facts
 from headrace.runtime.rate import RateController, critical_path
 from headrace.runtime.requests import Request, Requests
+from headrace.runtime.rescaling import Deployment, ParallelismFollower, recut
 from headrace.runtime.restarts import RestartPolicy
-from headrace.runtime.savepoints import discard, find_origin, write_savepoint
+from headrace.runtime.savepoints import savepoint_origin, write_savepoint
 from headrace.runtime.task.internal_error import as_headrace_error
 from headrace.runtime.task.messages import CheckpointOrder, EpochOrder, TaskAck
 from headrace.runtime.task.state_folder import StateFolder
@@ -62,7 +66,13 @@ _SHORTEST_EPOCH = 0.1
 """Seconds. An epoch aims at the interval of checkpoints, but below this it would hold hardly a record."""
 _PATIENCE, _MOST_PATIENCE = 1.1, 4.0
 """By how much longer each epoch without records waits for the next one, and up to how many times as long."""
-_HOPELESS = (ConfigurationError, FencedError, RestoreRefusedError, manifests.IncompatibleStateError)
+_HOPELESS = (
+    ConfigurationError,
+    FencedError,
+    RestoreRefusedError,
+    UntrustedStateError,
+    manifests.IncompatibleStateError,
+)
 _log = logging.getLogger("headrace")
 
 
@@ -88,10 +98,13 @@ class JobMaster:
         self._folder = folder
         self._checkpoints = checkpoints
         self._policy = policy
+        self._origin_use = Use() if program.origin is None else use_of_origin(program.origin.directory)
         self._clock = clock
         self._ledger = Ledger(program.job_id, program.graph, program.plan, self._state_directory())
         self._requests = Requests()
-        self._parallelism_file = None if options.rescale_file is None else ParallelismFile(options.rescale_file)
+        file = options.rescale_file
+        self._follower = None if file is None else ParallelismFollower(ParallelismFile(file), self._requests)
+        self._deployment = Deployment(executor)
         self._restarts = 0
         self._alone_since = -1
         self._epochs = 0
@@ -230,7 +243,10 @@ class JobMaster:
         return answer
 
     def rescale(self, parallelism: int) -> None:
-        """Lets the job go on with another parallelism from the next epoch on."""
+        """Let the job go on with another parallelism from the next checkpoint on, which is made now.
+
+        Raises if the job cannot have it; it then goes on with the one that it has.
+        """
         self._requests.ask(Request(parallelism=parallelism))
 
     def results(self, collect_id: str) -> Iterator[Any]:
@@ -287,6 +303,7 @@ class JobMaster:
             self._progress.close()
             self._flames.close()
             self._reporting.close()
+            self._origin_use.close()
             self._folder.remove()
             self._runtime = time.monotonic() - self._started
             atexit.unregister(self._at_exit)
@@ -305,7 +322,10 @@ class JobMaster:
                 return
             except Exception as error:
                 failure = as_headrace_error(error)
-                if self._cancelled.is_set() or isinstance(failure, _HOPELESS):
+                if self._cancelled.is_set():
+                    raise
+                self._requests.job_failed(failure)
+                if isinstance(failure, _HOPELESS):
                     raise
                 delay = self._policy.delay(time.monotonic())
                 if delay is None:
@@ -322,7 +342,8 @@ class JobMaster:
         manifest = checkpoints.recover() if takes_over else None
         origin = program.origin
         if manifest is not None and durability.periodic:
-            origin = manifests.Origin(manifest, checkpoints.files)
+            origin = Origin(manifest, checkpoints.files)
+        self._deployment.ensure(program)
         self._ledger = Ledger(program.job_id, program.graph, program.plan, self._state_directory())
         self._ledger.restarts = self._restarts
         self._monitor.begin(program.graph, self._restarts)
@@ -371,13 +392,16 @@ class JobMaster:
 
     def _loop(self) -> None:
         while not self._ledger.ended and not self._stopped and not self._cancelled.is_set():
-            self._look_for_parallelism()
+            if self._follower is not None:
+                self._follower.look(self._program)
             request = self._requests.next()
-            if request is not None and request.parallelism is not None and not self._ledger.has_handles:
-                self._rescale(request, request.parallelism)
+            if request is not None and request.parallelism is not None and self._rescale(request, request.parallelism):
                 continue
             started = time.monotonic()
             checkpoint = self._checkpoints.order(forced=request is not None)
+            if request is not None and not checkpoint.now:
+                self._refuse(request)
+                request = None
             result = self._epoch(checkpoint, drain=request is not None and request.drain)
             if result is None:
                 return
@@ -401,6 +425,7 @@ class JobMaster:
                 self._pause()
         if self._ledger.ended and not self._cancelled.is_set():
             self._checkpoints.finish(self._ledger)
+            self._let_go_of_claimed()
         self._results.release()
 
     def _conclude(self, acks: list[TaskAck], request: Request | None) -> None:
@@ -409,11 +434,15 @@ class JobMaster:
         if manifest is not None:
             self._results.release()
             self._let_go_of_claimed()
-        if request is None or request.parallelism is not None:  # a rescale waits until nothing is staged
+            self._ledger.settle(Origin(manifest, self._checkpoint_files()))
+        if request is None:
             return
         if manifest is None:
-            what = "savepoint" if request.savepoint else "checkpoint"
-            request.fail(JobExecutionError(f"The {what} failed: its checkpoint could not be completed"))
+            self._refuse(request)
+            if request.drain:  # the sources have been told to end: only the last checkpoint knows how to go on
+                raise JobExecutionError(f"The job was drained, but its savepoint failed: {self._checkpoints.problem}")
+            return
+        if request.parallelism is not None:  # the next turn cuts the job differently, on this checkpoint
             return
         if request.checkpoint:
             request.succeed(manifest.epoch)
@@ -425,52 +454,69 @@ class JobMaster:
             request.fail(error)
             return
         if not self._checkpoints.periodic:  # there will be no other checkpoint to start again from
-            self._program = replace(self._program, origin=find_origin(folder, trust=True))
+            self._program = replace(self._program, origin=savepoint_origin(manifest, folder))
+            self._origin_use.close()
+            self._origin_use = use_of_origin(folder)
         self._stopped = request.stop
         request.succeed(folder)
 
     def _let_go_of_claimed(self) -> None:
-        """The job has a checkpoint of its own: a savepoint that it was to take over is not needed any more."""
+        """The job has a checkpoint of its own, or has finished: what it was restored from is not needed any more."""
         durability = self._options.durability
+        if not durability.periodic:
+            return
+        self._origin_use.close()
         if self._claims and durability.restore_path is not None:
             self._claims = False
             with contextlib.suppress(HeadraceError, OSError):
-                discard(durability.restore_path)
+                discard_claimed(durability.restore_path)
 
-    def _look_for_parallelism(self) -> None:
-        """A changed configuration file asks for another parallelism; one that cannot be had is reported and left."""
-        wanted = None if self._parallelism_file is None else self._parallelism_file.changed()
-        if wanted is None:
-            return
-        try:
-            self._program.with_parallelism(wanted)
-        except HeadraceError as error:
-            _log.warning("headrace: %r keeps its parallelism: %s", self._program.graph.name, error.message)
-        else:
-            self._requests.post(Request(parallelism=wanted))
+    def _refuse(self, request: Request) -> None:
+        """The checkpoint that the request needs could not be made; the job goes on."""
+        why = self._checkpoints.problem
+        request.fail(
+            JobExecutionError(
+                f"The {request.what} failed: its checkpoint could not be completed: {why}",
+                remedy="see to the checkpoint storage, and ask again.",
+            )
+        )
 
-    def _rescale(self, request: Request, parallelism: int) -> None:
-        """Cuts the job anew: the tasks of the next epoch inherit the state of those of the last."""
+    def _rescale(self, request: Request, parallelism: int) -> bool:
+        """Cuts the job differently and answers; False: the ledger has to stand on a checkpoint first."""
         before = self._ledger
         try:
             program = self._program.with_parallelism(parallelism)
+            if _parallelism(program) == _parallelism(self._program):
+                request.succeed(parallelism)
+                return True
+            if not before.settled:
+                return False
+            ledger = recut(before, program, self._state_directory())
         except Exception as error:
             request.fail(error)
-            return
-        manifest = manifests.between_epochs(
-            before, self._program.graph, self._program.plan, program.job_id, self._checkpoints.generation
-        )
-        self._executor.close()
-        self._executor.start(program.spec)
-        ledger = Ledger(program.job_id, program.graph, program.plan, self._state_directory())
-        ledger.restarts = self._restarts
-        origin = manifests.Origin(manifest, self._state_directory(), own=False)
-        manifests.start(ledger, program.graph, program.plan, origin)
-        ledger.predecessors = [file for files in before.files.values() for file in files]
+            return True
+        if (failure := self._deployment.replace(self._program, program)) is not None:
+            request.fail(
+                JobExecutionError(
+                    f"The {request.what} failed because the executor could not be started: {failure.message}",
+                    remedy="the job goes on with the parallelism that it had.",
+                )
+            )
+            return True
+        if not self._checkpoints.periodic and before.stands_on is not None:
+            program = self._remember(program, before.stands_on, ledger)
         self._program, self._ledger = program, ledger
         self._checkpoints.rescaled(program.graph, program.plan)
         self._monitor.begin(program.graph, self._restarts)
         request.succeed(parallelism)
+        return True
+
+    def _remember(self, program: Program, origin: Origin, ledger: Ledger) -> Program:
+        """Without periodic checkpoints, the one that a rescale has made is what the job starts again from."""
+        before, kept = self._program.origin, {file.name for file in origin.manifest.files}
+        if before is not None and before.directory == self._state_directory():
+            ledger.obsolete += [f for f in manifests.files_of(before.manifest) if f.name not in kept]
+        return replace(program, origin=origin)
 
     def _epoch(self, checkpoint: CheckpointOrder, drain: bool) -> EpochResult | None:
         """Runs the next epoch; None if the job was cancelled meanwhile."""
@@ -524,12 +570,20 @@ class JobMaster:
         files, self._ledger.obsolete = self._ledger.obsolete, []
         if self._checkpoints.periodic:
             return
+        origin, directory = self._program.origin, self._state_directory()
+        needed = {f.name for f in origin.manifest.files} if origin is not None and origin.directory == directory else ()
+        self._ledger.obsolete = [file for file in files if file.name in needed]
         for file in files:
-            with contextlib.suppress(OSError):
-                os.unlink(os.path.join(self._state_directory(), file.name))
+            if file.name not in needed:
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.join(directory, file.name))
 
     def _state_directory(self) -> str:
         return self._checkpoints.working_directory or self._folder.path
 
     def _checkpoint_files(self) -> str:
         return self._checkpoints.files if self._checkpoints.periodic else self._folder.path
+
+
+def _parallelism(program: Program) -> dict[str, int]:
+    return {vertex.id: vertex.parallelism for vertex in program.graph.vertices.values()}

@@ -1,7 +1,10 @@
 """What the driver knows between epochs: versions and state files of the tasks, positions of the sources, watermarks.
 
 `order` makes the next epoch's orders from it, `apply` takes an epoch's acknowledgements in, after `check` has found them
-complete and of one piece. No I/O here.
+complete and consistent. No I/O here.
+
+A ledger always knows which files hold the state of its tasks. Between a checkpoint and the next epoch (`settled`) these are
+the files that `stands_on` names. Once an epoch has run, each task has files of its own: all that it inherited is in them.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from headrace.graph.epoch_plan import EpochPlan
 from headrace.graph.job_graph import JobGraph
 from headrace.graph.specs import SourceSpec
 from headrace.operators.source import ReadBudget, SplitPosition
+from headrace.runtime.origin import Origin
 from headrace.runtime.task.messages import (
     NO_CHECKPOINT,
     CheckpointOrder,
@@ -55,8 +59,10 @@ class Ledger:
         self.reports: dict[tuple[str, int], VertexReport] = {}
         self.obsolete: list[StateFile] = []
         """State files that no task needs any more; the loop deletes them."""
-        self.predecessors: list[StateFile] = []
-        """Files of tasks that were cut differently: not needed once the tasks of this ledger have written their own."""
+        self.stands_on: Origin | None = None
+        """The checkpoint or savepoint that the tasks were last complete with; None if the job has begun without one."""
+        self.settled = True
+        """Whether no epoch has run since: `stands_on` holds all state, and nothing is staged that it does not name."""
         self._versions: dict[TaskId, int | None] = {}
         self._files: dict[TaskId, tuple[StateFile, ...]] = {}
         self._ended: set[TaskId] = set()
@@ -124,7 +130,11 @@ class Ledger:
 
     @property
     def files(self) -> dict[TaskOwner, tuple[StateFile, ...]]:
-        """The state files of each task, by the vertex and subtask that own them."""
+        """The state files of each task, by the vertex and subtask that own them.
+
+        A task that inherits has none until its first epoch has run: what it stands on is in `stands_on`.
+        """
+        assert not self._inheritance, "the state of tasks that have not run yet is where `stands_on` says"
         return {self.owner(task): files for task, files in self._files.items()}
 
     @property
@@ -141,11 +151,6 @@ class Ledger:
         group, subtask = self._plan.levels[task[0]].locate(task[1])
         return group.vertices[0], subtask
 
-    @property
-    def has_handles(self) -> bool:
-        """Whether sinks have staged something that no checkpoint has committed yet."""
-        return bool(self._handles)
-
     def take_handles(self) -> list[tuple[str, Handle]]:
         """What sinks have staged since the last call, with the ids of their operators."""
         handles, self._handles = self._handles, []
@@ -155,13 +160,19 @@ class Ledger:
         """Undoes `take_handles`: the checkpoint that should have committed them came to nothing."""
         self._handles = [*handles, *self._handles]
 
+    def settle(self, origin: Origin) -> None:
+        """A checkpoint of all that the ledger has taken in is complete."""
+        self.stands_on, self.settled = origin, True
+
     def start_from(
         self,
+        origin: Origin | None,
         files: dict[TaskOwner, tuple[StateFile, ...]],
         inheritance: dict[TaskOwner, Inheritance],
         positions: dict[str, list[SplitPosition]],
     ) -> None:
         """Makes the ledger stand where another one stood: tasks restore from files, or inherit; sources go on."""
+        self.stands_on = origin
         for task in self._versions:
             owner = self.owner(task)
             if owner in files:
@@ -169,7 +180,9 @@ class Ledger:
             elif owner in inheritance:
                 self._inheritance[task] = inheritance[owner]
         for vertex, splits in positions.items():
-            if vertex in self._sources:
+            if vertex in self._feedback:
+                self._hand_on(vertex, splits)
+            elif vertex in self._sources:
                 self._spread(vertex, splits, as_they_were=any(owner == vertex for owner, _ in files))
 
     def _spread(self, vertex: str, splits: list[SplitPosition], as_they_were: bool) -> None:
@@ -189,6 +202,20 @@ class Ledger:
             spread[subtask][position.split.id] = position
         for subtask, positions in spread.items():
             self._positions[vertex, subtask] = positions
+
+    def _hand_on(self, vertex: str, loops: list[SplitPosition]) -> None:
+        """Gives what goes round in an iteration to its subtasks by their number; all from one old subtask stays together."""
+        parallelism = self._graph.vertices[vertex].parallelism
+        shares: list[list[Returned]] = [[] for _ in range(parallelism)]
+        for number, loop in enumerate(loops):
+            if loop.position is not None:
+                shares[(number if loop.subtask is None else loop.subtask) % parallelism].append(loop.position)
+        quiet = bool(loops) and all(p.position is not None and p.position.quiet for p in loops)
+        over = bool(loops) and all(p.finished for p in loops)
+        for subtask, share in enumerate(shares):
+            runs = [run for returned in share for run in returned.runs]
+            ((split_id, known),) = self._positions[vertex, subtask].items()
+            self._positions[vertex, subtask] = {split_id: SplitPosition(known.split, Returned(runs, quiet), over)}
 
     def check(self, order: EpochOrder, acks: list[TaskAck]) -> str | None:
         """Why the acknowledgements do not make one epoch; None if they do.
@@ -218,10 +245,10 @@ class Ledger:
 
     def apply(self, acks: list[TaskAck]) -> None:
         """Takes a complete epoch in."""
-        self.obsolete += self.predecessors
-        self.predecessors = []
+        self.settled = False
         for ack in acks:
             self._versions[ack.task] = ack.attempt
+            self._inheritance.pop(ack.task, None)  # its first file was a base that holds all of it
             if ack.state_file is not None:
                 before = self._files.get(ack.task, ())
                 if ack.state_is_base:

@@ -8,7 +8,6 @@ inherits: each new task reads the files of all old ones that had operators of it
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from headrace.checkpoint.model import Committable, FileEntry, Manifest
@@ -17,9 +16,11 @@ from headrace.graph.epoch_plan import EpochPlan
 from headrace.graph.job_graph import JobGraph
 from headrace.operators.source import SplitPosition
 from headrace.runtime.ledger import Ledger, TaskOwner
+from headrace.runtime.origin import Origin
 from headrace.runtime.task.messages import Inheritance, OldSubtask, TaskAck, VertexReport
 from headrace.sinks.base import Handle
 from headrace.sources.base import Split
+from headrace.state.file_format import is_strong
 from headrace.state.files import StateFile
 from headrace.state.json_values import packed, unpacked
 
@@ -28,10 +29,11 @@ __all__ = [
     "Origin",
     "as_committable",
     "as_handle",
-    "between_epochs",
     "check_inputs",
     "file_entries",
     "files_by_owner",
+    "files_of",
+    "has_strong_sums",
     "key_groups_of",
     "layout_of",
     "packed_positions",
@@ -51,36 +53,7 @@ class IncompatibleStateError(StateError):
     code = "STATE_INCOMPATIBLE"
 
 
-@dataclass(frozen=True)
-class Origin:
-    """What a job starts from: a manifest and the folder of its files."""
-
-    manifest: Manifest
-    directory: str
-    """A local path or a URL."""
-    own: bool = True
-    """Whether it is a checkpoint of this very job, in its own folder: its tasks may go on with the same files."""
-    signed: bool = False
-    """Whether this user's signature was found on it."""
-    ignore_unclaimed: bool = False
-    """Whether state that no operator of the program asks for is dropped without a word."""
-
-
 # -- writing ----------------------------------------------------------------------------------------------------------
-
-
-def between_epochs(ledger: Ledger, graph: JobGraph, plan: EpochPlan, job_id: str, generation: int) -> Manifest:
-    """Where a job stands without a checkpoint being made: for tasks that are cut anew and inherit from its own."""
-    return Manifest(
-        job_id,
-        generation,
-        0,
-        "rescale",
-        None,
-        tuple(file_entries(ledger)),
-        positions=packed_positions(ledger),
-        facts={"layout": layout_of(graph, plan)},
-    )
 
 
 def file_entries(ledger: Ledger) -> list[FileEntry]:
@@ -159,17 +132,24 @@ def as_handle(committable: Committable, generation: int = 0) -> Handle:
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
-def start(ledger: Ledger, graph: JobGraph, plan: EpochPlan, origin: Origin) -> None:
-    """Lets a new ledger stand where the manifest says."""
+def start(
+    ledger: Ledger,
+    graph: JobGraph,
+    plan: EpochPlan,
+    origin: Origin,
+    positions: dict[str, list[SplitPosition]] | None = None,
+) -> None:
+    """Let a new ledger stand where the manifest says. `positions`: where its sources stand, if that is known better."""
     manifest = origin.manifest
     layout: dict[str, Any] = dict(manifest.facts.get("layout", {}))
     wanted = layout_of(graph, plan)
     _check_claimed(origin, wanted)
     _check_key_groups(layout, wanted, set(manifest.facts.get("states", {})))
-    positions = unpacked_positions(manifest)
+    positions = unpacked_positions(manifest) if positions is None else positions
     files = files_by_owner(manifest)
-    if origin.own and _cut(layout) == _cut(wanted):
-        ledger.start_from(files, {}, positions)
+    # Files of the first format can be forged to fit their checksums: their state is written again at once.
+    if origin.own and _cut(layout) == _cut(wanted) and has_strong_sums(manifest):
+        ledger.start_from(origin, files, {}, positions)
         return
     inheritance: dict[TaskOwner, Inheritance] = {}
     for vertex, group in wanted.items():
@@ -183,7 +163,12 @@ def start(ledger: Ledger, graph: JobGraph, plan: EpochPlan, origin: Origin) -> N
         if old:
             for subtask in range(group["parallelism"]):
                 inheritance[vertex, subtask] = Inheritance(old)
-    ledger.start_from({}, inheritance, positions)
+    ledger.start_from(origin, {}, inheritance, positions)
+
+
+def has_strong_sums(manifest: Manifest) -> bool:
+    """Say whether the manifest's checksums tell its files from any other, also from one that was made to fit."""
+    return all(is_strong(file.checksum) for file in manifest.files)
 
 
 def check_inputs(graph: JobGraph, reports: Mapping[TaskOwner, VertexReport]) -> None:
@@ -246,6 +231,11 @@ def files_by_owner(manifest: Manifest) -> dict[TaskOwner, tuple[StateFile, ...]]
         vertex, _, subtask = entry.owner.rpartition("/")
         files.setdefault((vertex, int(subtask)), []).append(StateFile(entry.name, entry.size, entry.checksum))
     return {owner: tuple(chain) for owner, chain in files.items()}
+
+
+def files_of(manifest: Manifest) -> list[StateFile]:
+    """All state files, in no order."""
+    return [StateFile(entry.name, entry.size, entry.checksum) for entry in manifest.files]
 
 
 def _position(data: dict[str, Any]) -> SplitPosition:

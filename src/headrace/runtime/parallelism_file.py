@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 
@@ -10,6 +11,7 @@ from headrace.common.config_file import parse_properties
 __all__ = ["ParallelismFile"]
 
 _PAUSE = 0.5
+_log = logging.getLogger("headrace")
 
 
 class ParallelismFile:
@@ -43,9 +45,17 @@ class ParallelismFile:
         try:
             with open(self._path, encoding="utf-8") as file:
                 found = parse_properties(file.read(), self._path).get("parallelism.default")
-            return int(found) if found else None
         except (OSError, ValueError):
             return None  # it is being written, or gone: the job stays as it is
+        try:
+            return int(found) if found else None
+        except ValueError:
+            _log.warning("headrace: parallelism.default in %s is not an integer: %r", self._path, found)
+            return None
+
+    def look_again(self) -> None:
+        """Let `changed` give the parallelism once more: the job could not follow the file yet."""
+        self._seen = None
 
     def _look(self) -> tuple[int, int] | None:
         try:

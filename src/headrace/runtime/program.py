@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from headrace.graph.epoch_plan import EpochPlan, build_epoch_plan
 from headrace.graph.job_graph import JobGraph
 from headrace.graph.rescaling import rescaled
-from headrace.runtime.manifests import Origin
+from headrace.runtime.origin import Origin
 from headrace.runtime.task.job_spec import JobSpec
 
 

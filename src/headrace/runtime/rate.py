@@ -43,7 +43,8 @@ class RateController:
             return  # nothing was read, or all there was and in time: nothing is known of what a full epoch takes
         spare = max(self.target - others, self.target / 10)
         wanted = records * spare / max(busy, seconds / 1000, 1e-9)
-        low, high = self.limit * _SHRINK, self.limit * _GROWTH
+        # An epoch that took all there was and still too long says what it can bear, however high the limit was.
+        low, high = min(records, self.limit) * _SHRINK, self.limit * _GROWTH
         self.limit = int(min(max(wanted, low, 1), high, self._maximum))
 
 

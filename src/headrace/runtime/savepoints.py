@@ -15,18 +15,32 @@ from dataclasses import replace
 from pathlib import Path
 
 from headrace.checkpoint import names
-from headrace.checkpoint.errors import DamagedRecordError
+from headrace.checkpoint.errors import DamagedRecordError, UntrustedStateError
 from headrace.checkpoint.model import Manifest
 from headrace.checkpoint.record_format import decode_manifest, encode
+from headrace.checkpoint.signatures import SIGNATURE, check_signature, signed
+from headrace.checkpoint.signed_records import SignedRecords
 from headrace.common.errors import ConfigurationError, StateError
-from headrace.runtime.manifests import Origin
-from headrace.runtime.signatures import SIGNATURE, check_signature, signed
+from headrace.private_folders import make_folders, owner_only
+from headrace.runtime.in_use import METADATA
+from headrace.runtime.manifests import has_strong_sums
+from headrace.runtime.origin import Origin
 from headrace.state import storage
 from headrace.state.files import StateFile, make_durable, problem_of
 
-__all__ = ["METADATA", "check_files", "copy_files", "discard", "find_origin", "write_savepoint"]
+__all__ = [
+    "METADATA",
+    "check_files",
+    "copy_files",
+    "find_origin",
+    "is_checkpoint",
+    "newest_slot",
+    "read_manifest",
+    "savepoint_origin",
+    "write_savepoint",
+]
 
-METADATA = "_metadata"
+_BLOCK = 1 << 20
 _CHECKPOINT = re.compile(r"chk-([0-9]+)")
 
 
@@ -59,13 +73,14 @@ def copy_files(manifest: Manifest, files: str, folder: str) -> str:
 
 def _write_local(copied: list[str], record: bytes, signature: bytes, source: Path, target: Path) -> None:
     try:
-        target.mkdir(parents=True)
+        make_folders(target.parent)
+        target.mkdir(mode=0o700)
         for name in copied:
-            shutil.copyfile(source / name, target / name)
-        (target / SIGNATURE).write_bytes(signature)
+            _copy(source / name, target / name)
+        _write(target / SIGNATURE, signature)
         make_durable(target, [*copied, SIGNATURE])
         unfinished = target / f"{METADATA}.part"
-        unfinished.write_bytes(record)
+        _write(unfinished, record)
         make_durable(target, [unfinished.name])
         unfinished.replace(target / METADATA)
         make_durable(target, [])
@@ -77,51 +92,53 @@ def _write_local(copied: list[str], record: bytes, signature: bytes, source: Pat
         ) from error
 
 
+def _copy(source: Path, target: Path) -> None:
+    with source.open("rb") as origin, open(target, "xb", opener=owner_only) as copy:
+        shutil.copyfileobj(origin, copy, _BLOCK)
+
+
+def _write(target: Path, data: bytes) -> None:
+    with open(target, "xb", opener=owner_only) as file:
+        file.write(data)
+
+
 def find_origin(path: str, *, ignore_unclaimed: bool = False, trust: bool = False) -> Origin:
-    """What a job that restores from `path` starts from.
+    """Return what a job that restores from `path` starts from.
 
     A path is the folder of a savepoint (or its `_metadata`), the folder that a job has left in the checkpoint
-    directory, or `chk-N` in it. `trust`: a savepoint need not carry this user's signature.
+    directory, or `chk-N` in it. In each layout the manifest must carry this user's signature, and the signature must
+    cover the state files; with `trust` it need not.
     """
     url = path.rstrip("/").removesuffix(f"/{METADATA}")
-    signed_by_user = False
     if _exists(url, METADATA):
-        manifest, files = _manifest(url, METADATA), url
+        record, files = _content(url, METADATA), url
+        manifest = decode_manifest(f"{url}/{METADATA}", record)
         check_files(Origin(manifest, files))
         if not trust:
-            signed_files = [METADATA, *(file.name for file in manifest.files)]
+            digests = {file.name: _digest(url, file.name) for file in manifest.files}
             signature = _content(url, SIGNATURE) if _exists(url, SIGNATURE) else None
-            check_signature(signature, {name: _digest(url, name) for name in signed_files}, url)
-            signed_by_user = True
+            check_signature(signature, digests | {METADATA: hashlib.sha256(record).hexdigest()}, url)
     else:
-        root, _, last = url.rpartition("/")
-        named = _CHECKPOINT.fullmatch(last)
-        root = root if named else url
-        slot = names.slot_name(int(named[1])) if named else _newest_slot(root)
+        root, named = _checkpoint(url)
+        slot = names.slot_name(int(named)) if named else newest_slot(root)
         if slot is None or not _exists(root, slot):
             raise ConfigurationError(
                 "There is no savepoint or checkpoint at the path to restore from",
                 seen=path,
                 expected=f"a folder with the file {METADATA}, or the folder of a job's checkpoints",
             )
-        manifest, files = _manifest(root, slot), storage.join(root, "state")
-    origin = Origin(manifest, files, own=False, signed=signed_by_user, ignore_unclaimed=ignore_unclaimed)
+        manifest = SignedRecords(trust=trust).decode_manifest(f"{root}/{slot}", _content(root, slot))
+        files = storage.join(root, "state")
+        if not trust and not has_strong_sums(manifest):
+            raise UntrustedStateError(f"The checkpoint {path}", "its signature does not cover its state files")
+    origin = Origin(manifest, files, own=False, ignore_unclaimed=ignore_unclaimed)
     check_files(origin)
     return origin
 
 
-def discard(path: str) -> None:
-    """Deletes a savepoint (or the checkpoints that a job has left); what is neither is left alone."""
-    url = path.rstrip("/").removesuffix(f"/{METADATA}")
-    url = url.rpartition("/")[0] if _CHECKPOINT.fullmatch(url.rpartition("/")[2]) else url
-    if not _exists(url, METADATA) and _newest_slot(url) is None:
-        raise ConfigurationError("There is no savepoint to delete", seen=path)
-    local = storage.local_path(url)
-    if local is not None:
-        shutil.rmtree(local)
-    else:
-        system, place = storage.file_system(url)
-        system.rm(place, recursive=True)
+def savepoint_origin(manifest: Manifest, folder: str) -> Origin:
+    """Return a savepoint that this driver has just written, as what its job starts again from."""
+    return Origin(replace(manifest, committables=(), parent=None), folder, own=False)
 
 
 def check_files(origin: Origin) -> None:
@@ -142,19 +159,32 @@ def check_files(origin: Origin) -> None:
             )
 
 
-def _newest_slot(root: str) -> str | None:
-    """The last manifest of a job's folder; seals are passed over."""
+def is_checkpoint(path: str) -> bool:
+    """Say whether a path is the folder of a job's checkpoints, or one of them."""
+    return newest_slot(_checkpoint(path)[0]) is not None
+
+
+def _checkpoint(url: str) -> tuple[str, str | None]:
+    """The folder of a job's checkpoints, and the number of the one that is meant; None: the newest."""
+    root, _, last = url.rpartition("/")
+    named = _CHECKPOINT.fullmatch(last)
+    return (root, named[1]) if named else (url, None)
+
+
+def newest_slot(root: str) -> str | None:
+    """Return the name of the last manifest of a job's folder; seals are passed over."""
     folder = names.SLOTS.rstrip("/")
     local = storage.local_path(root)
     if local is not None:
         found = os.listdir(Path(local, folder)) if Path(local, folder).is_dir() else []
     else:
         system, place = storage.file_system(root)
-        found = [p.rpartition("/")[2] for p in system.ls(f"{place}/{folder}", detail=False)]
+        there = system.exists(f"{place}/{folder}")
+        found = [p.rpartition("/")[2] for p in system.ls(f"{place}/{folder}", detail=False)] if there else []
     for name in sorted((n for n in found if names.number_of(n) is not None), reverse=True):
         slot = names.SLOTS + name
         try:
-            _manifest(root, slot)
+            read_manifest(root, slot)
         except DamagedRecordError as error:
             if error.reason == "it is no manifest":
                 continue
@@ -163,7 +193,8 @@ def _newest_slot(root: str) -> str | None:
     return None
 
 
-def _manifest(root: str, name: str) -> Manifest:
+def read_manifest(root: str, name: str) -> Manifest:
+    """Return a manifest as plain values, whoever wrote it: nothing in it may be unpickled."""
     return decode_manifest(f"{root}/{name}", _content(root, name))
 
 

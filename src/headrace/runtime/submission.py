@@ -23,8 +23,9 @@ from headrace.runtime.executor import Executor
 from headrace.runtime.job_listeners import listeners_for
 from headrace.runtime.job_master import JobMaster
 from headrace.runtime.local.executor import LocalExecutor
-from headrace.runtime.manifests import Origin, key_groups_of
+from headrace.runtime.manifests import key_groups_of
 from headrace.runtime.options import RuntimeOptions, read_latency_settings, read_options
+from headrace.runtime.origin import Origin
 from headrace.runtime.program import Program
 from headrace.runtime.restarts import policy_for
 from headrace.runtime.savepoints import find_origin
@@ -107,7 +108,7 @@ def _origin(durability: DurabilityOptions, job_id: str) -> Origin | None:
         return None
     if durability.claim and durability.job_id is not None and durability.directory is not None:
         with contextlib.suppress(ConfigurationError):  # it has none yet
-            return find_origin(join(durability.directory, job_id), trust=True)
+            return find_origin(join(durability.directory, job_id), trust=durability.trust)
     return find_origin(durability.restore_path, ignore_unclaimed=durability.ignore_unclaimed, trust=durability.trust)
 
 

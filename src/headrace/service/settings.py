@@ -16,12 +16,12 @@ from headrace.common.headrace_options import (
     SERVICE_AUTHENTICATION,
     SERVICE_CERTIFICATE,
     SERVICE_CLIENT_CA,
-    SERVICE_DIRECTORY,
     SERVICE_KEPT_JOBS,
     SERVICE_KEY,
     SERVICE_RESTART_ATTEMPTS,
     SERVICE_TOKEN_FILE,
 )
+from headrace.common.service_places import service_directory
 
 __all__ = ["ServiceSettings", "Tls", "read_settings"]
 
@@ -124,13 +124,13 @@ def read_settings(configuration: Mapping[str, str]) -> ServiceSettings:
       remedy:   make one with `python -m headrace.service --new-token`, set headrace.service.token-file (or set ...)
     """
     values = Configuration.from_dict(configuration)
-    bind, directory, token = values.get(_BIND), values.get(SERVICE_DIRECTORY), values.get(SERVICE_TOKEN_FILE)
+    bind, token = values.get(_BIND), values.get(SERVICE_TOKEN_FILE)
     cluster = values.get(CLUSTER_DIRECTORY)
     settings = ServiceSettings(
         bind_address=str(bind),
         address=values.get(_ADDRESS) or str(bind),
         port=_number(values.get(_PORT)),
-        directory=Path(directory).resolve() if directory else Path.home() / ".headrace" / "service",
+        directory=service_directory(configuration).resolve(),
         work_directory=None if cluster is None else Path(cluster).resolve() / "work",
         token_file=None if token is None else Path(token),
         authentication=str(values.get(SERVICE_AUTHENTICATION)).lower(),

@@ -1,9 +1,9 @@
-r"""The bytes of a state file. Version 1.
+r"""The bytes of a state file. Version 2; version 1 is still read.
 
 Decides the layout, and what of a file must be read for given key groups. Never opens files: it makes bytes, and reads
 through a function. Called by ``headrace.state.files`` only.
 
-Layout; numbers are big-endian, ``crc32`` is zlib's:
+Layout; numbers are big-endian:
 
 1. preamble, 14 bytes: magic ``HRSTATE\n``, u16 format version, u32 length of the header.
 2. header: JSON object with the fields of ``StateHeader``.
@@ -12,15 +12,20 @@ Layout; numbers are big-endian, ``crc32`` is zlib's:
    ascending. A *plain* block holds an operator's plain dict. Runs are cut at about 1 MB, so that a restore with another
    parallelism reads little that it does not need, and neither writing nor reading holds more than a run in memory.
 4. index: JSON array, one array per block in the order of the file:
-   ``[uid, state name (null: plain), first group, last group, offset, length, crc32, codec]``, sorted by uid, state name
-   and key group.
-5. footer, 24 bytes: u64 offset of the index, u32 length of the index, u32 checksum, magic ``HRSTEND\n``. The checksum
-   is the crc32 of parts 1, 2 and 4 and of the footer's first 12 bytes. As the index holds the crc32 of every block, the
-   checksum stands for the whole file.
+   ``[uid, state name (null: plain), first group, last group, offset, length, digest, codec]``, sorted by uid, state name
+   and key group. The digest is the SHA-256 of the block in hex.
+5. footer, 52 bytes: u64 offset of the index, u32 length of the index, 32 bytes checksum, magic ``HRSTEND\n``. The checksum
+   is the SHA-256 of parts 1, 2 and 4 and of the footer's first 12 bytes. As the index holds the digest of every block, the
+   checksum stands for the whole file: who has it from a signed manifest knows that a block is genuine before it is
+   unpickled, block by block, without reading the file twice.
+
+Version 1 differs in its sums: crc32 of zlib, as numbers, and 4 bytes of checksum in the footer. These find accidents, but a
+file can be made to fit them: `is_strong` tells the two apart.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import struct
 import zlib
@@ -34,14 +39,15 @@ from headrace.state.delta import OperatorState, SubtaskState
 from headrace.state.safe_pickle import dump, load
 from headrace.state.tombstone import StateDelta
 
-__all__ = ["FORMAT_VERSION", "StateHeader", "Wanted", "checksum_in", "decode", "encode", "verify"]
+__all__ = ["FORMAT_VERSION", "StateHeader", "Wanted", "checksum_in", "decode", "encode", "is_strong", "verify"]
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _MAGIC = b"HRSTATE\n"
 _END_MAGIC = b"HRSTEND\n"
 _PREAMBLE = struct.Struct(">8sHI")
 _FOOTER_START = struct.Struct(">QI")
-_FOOTER = struct.Struct(">QII8s")
+_FOOTER = struct.Struct(">QI32s8s")
+_FOOTERS = {1: struct.Struct(">QI4s8s"), 2: _FOOTER}
 _FIRST_RUN = 256  # entries; later runs follow from how many bytes that took
 _RUN_BYTES = 1 << 20
 
@@ -73,7 +79,7 @@ class _Block(NamedTuple):
     last: int
     offset: int
     length: int
-    crc: int
+    digest: str | int
     codec: str
 
 
@@ -146,7 +152,7 @@ def encode(header: StateHeader, state: SubtaskState) -> Iterator[bytes]:
     index: list[_Block] = []
     # 3
     for uid, name, first, last, codec, data in _payloads(state):
-        index.append(_Block(uid, name, first, last, offset, len(data), zlib.crc32(data), codec))
+        index.append(_Block(uid, name, first, last, offset, len(data), hashlib.sha256(data).hexdigest(), codec))
         yield data
         offset += len(data)
     # 4
@@ -154,14 +160,22 @@ def encode(header: StateHeader, state: SubtaskState) -> Iterator[bytes]:
     yield index_bytes
     # 5
     footer_start = _FOOTER_START.pack(offset, len(index_bytes))
-    checksum = zlib.crc32(footer_start, zlib.crc32(index_bytes, zlib.crc32(front)))
+    checksum = hashlib.sha256(front + index_bytes + footer_start).digest()
     yield _FOOTER.pack(offset, len(index_bytes), checksum, _END_MAGIC)
 
 
 def checksum_in(last_part: bytes) -> int:
     """Give the checksum of a file from its last part."""
-    checksum: int = _FOOTER.unpack(last_part)[2]
-    return checksum
+    return int.from_bytes(_FOOTER.unpack(last_part)[2], "big")
+
+
+def is_strong(checksum: int) -> bool:
+    """Say whether a checksum is one that no other file can be made to fit.
+
+    >>> is_strong(0xFFFFFFFF), is_strong(1 << 250)
+    (False, True)
+    """
+    return checksum >> 32 != 0
 
 
 def _payloads(state: SubtaskState) -> Iterator[tuple[str, str | None, int, int, str, bytes]]:
@@ -180,26 +194,37 @@ def _payloads(state: SubtaskState) -> Iterator[tuple[str, str | None, int, int, 
 
 def _read_frame(size: int, read_at: ReadAt) -> tuple[StateHeader, list[_Block], int]:
     """Check parts 1, 2, 4, 5 and give header, index and checksum."""
-    if size < _PREAMBLE.size + _FOOTER.size:
+    if size < _PREAMBLE.size:
         raise StateError(f"it is too short ({size} bytes)")
     magic, version, header_length = _PREAMBLE.unpack(read_at(0, _PREAMBLE.size))
     if magic != _MAGIC:
         raise StateError("it is not a state file of headrace")
-    if version != FORMAT_VERSION:
-        raise StateError(f"its format version is {version}; this version of headrace reads {FORMAT_VERSION}")
-    footer = read_at(size - _FOOTER.size, _FOOTER.size)
-    index_offset, index_length, checksum, end_magic = _FOOTER.unpack(footer)
+    if version not in _FOOTERS:
+        raise StateError(f"its format version is {version}; this version of headrace reads up to {FORMAT_VERSION}")
+    layout = _FOOTERS[version]
+    if size < _PREAMBLE.size + layout.size:
+        raise StateError(f"it is too short ({size} bytes)")
+    footer = read_at(size - layout.size, layout.size)
+    index_offset, index_length, checksum, end_magic = layout.unpack(footer)
     blocks_start = _PREAMBLE.size + header_length
-    if end_magic != _END_MAGIC or index_offset + index_length + _FOOTER.size != size or blocks_start > index_offset:
+    if end_magic != _END_MAGIC or index_offset + index_length + layout.size != size or blocks_start > index_offset:
         raise StateError("it is truncated or damaged: its end is not where it should be")
     front = read_at(0, blocks_start)
     index_bytes = read_at(index_offset, index_length)
-    seen = zlib.crc32(footer[: _FOOTER_START.size], zlib.crc32(index_bytes, zlib.crc32(front)))
-    if seen != checksum:
+    if _sum_of(version, front + index_bytes + footer[: _FOOTER_START.size]) != checksum:
         raise StateError("it is damaged: the checksum of header and index is wrong")
     header = StateHeader(**json.loads(front[_PREAMBLE.size :]))
     index = [_Block(*row) for row in json.loads(index_bytes)]
-    return header, index, checksum
+    return header, index, int.from_bytes(checksum, "big")
+
+
+def _sum_of(version: int, data: bytes) -> bytes:
+    return zlib.crc32(data).to_bytes(4, "big") if version == 1 else hashlib.sha256(data).digest()
+
+
+def _is_damaged(block: _Block, data: bytes) -> bool:
+    seen = zlib.crc32(data) if isinstance(block.digest, int) else hashlib.sha256(data).hexdigest()
+    return len(data) != block.length or seen != block.digest
 
 
 def _check(header: StateHeader, checksum: int, wanted_checksum: int | None, expected: dict[str, Any]) -> None:
@@ -248,7 +273,7 @@ def decode(
                 yield block.uid, OperatorState()
                 continue
         data = read_at(block.offset, block.length)
-        if len(data) != block.length or zlib.crc32(data) != block.crc:
+        if _is_damaged(block, data):
             raise StateError(f"it is damaged: wrong checksum of {block.state or 'plain state'!r} of {block.uid!r}")
         payload = load(block.codec, data, allowed_modules=allowed_modules, trust_job_code=trust_job_code)
         if block.state is None:
@@ -265,6 +290,6 @@ def verify(size: int, read_at: ReadAt, *, checksum: int) -> StateHeader:
     header, index, seen_checksum = _read_frame(size, read_at)
     _check(header, seen_checksum, checksum, {})
     for block in index:
-        if zlib.crc32(read_at(block.offset, block.length)) != block.crc:
+        if _is_damaged(block, read_at(block.offset, block.length)):
             raise StateError(f"it is damaged: wrong checksum of {block.state or 'plain state'!r} of {block.uid!r}")
     return header

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from headrace.common.errors import StateError
+from headrace.private_folders import owner_only
 from headrace.state.delta import OperatorState, SubtaskState, fold
 from headrace.state.file_format import StateHeader, Wanted, checksum_in, decode, encode, verify
 
@@ -68,7 +69,8 @@ def write_state_file(
     1. write under a temporary name (`inside` is called when a part has been written), 2. rename.
 
     >>> import tempfile
-    >>> from headrace.state.delta import OperatorState
+    >>> from headrace.private_folders import owner_only
+    from headrace.state.delta import OperatorState
     >>> header = StateHeader("job", "v1", 0, 3, "a0")
     >>> state = SubtaskState({"count": OperatorState({"n": {7: [("a", 1)]}})})
     >>> with tempfile.TemporaryDirectory() as directory:
@@ -80,7 +82,7 @@ def write_state_file(
     final = Path(directory, name)
     temporary = Path(directory, f".{name}.tmp")
     try:
-        with temporary.open("wb") as stream:  # 1
+        with open(temporary, "wb", opener=owner_only) as stream:  # 1
             for number, part in enumerate(encode(header, state)):
                 stream.write(part)
                 if number == 0 and inside is not None:

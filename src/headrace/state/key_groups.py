@@ -11,7 +11,7 @@ from typing import Any
 
 from headrace.common.errors import StateError
 from headrace.common.stable_hash import murmur, stable_hash
-from headrace.state.opaque_key import OpaqueKey
+from headrace.state.opaque_key import OpaqueKey, holds_nan
 
 __all__ = [
     "MAX_PARALLELISM_LIMIT",
@@ -115,8 +115,8 @@ class GroupCache(dict[Any, int]):
 class TargetCache(dict[Any, int]):
     """Remembers the target subtask of each key, for ``list(map(cache.__getitem__, keys))`` on the hot path.
 
-    Unhashable keys raise ``TypeError``: wrap them with ``hashable_keys`` then. The cache forgets everything when it
-    becomes too large.
+    Unhashable keys and keys with a NaN raise ``TypeError``: wrap them with ``filed_keys`` then. The cache forgets
+    everything when it becomes too large.
 
     >>> cache = TargetCache(128, 2)
     >>> list(map(cache.__getitem__, ["a", "b", "a"])) == [
@@ -136,6 +136,8 @@ class TargetCache(dict[Any, int]):
 
     def __missing__(self, key: Any) -> int:
         """Compute and remember."""
+        if holds_nan(key):  # never remembered, so every run of records with such a key comes here
+            raise TypeError(f"a key with a NaN does not equal itself: {key!r}")
         if len(self) >= self.limit:
             self.clear()
         group = murmur(stable_hash(_form(key))) % self.max_parallelism

@@ -1,20 +1,28 @@
-"""Keys that Python cannot hash (lists, dicts, sets, bytearrays...), made usable as keys.
+"""Keys that a dict cannot find again, made usable as keys: unhashable ones (lists, dicts, sets...) and those with a NaN.
 
-Decides when two such keys are the same key: when they are equal, by a frozen form of their contents. Never touches
-keys that are hashable already. Called where keys are computed (``hashable_keys``) and where a key is shown to the
-user again (``unwrap_key``).
+Decides when two such keys are the same key: when they are equal, by a frozen form of their contents, in which every NaN
+is one and the same object. Python's NaN equals nothing, so each record would be a key of its own. Other
+keys stay as they are. Called where keys are computed (``filed_keys``) and where a key is shown to the user again
+(``unwrap_key``).
 """
 
 from __future__ import annotations
 
 import array
 import dataclasses
+import numbers
 from collections.abc import Callable, Hashable, Mapping, Set
+from decimal import Decimal
 from typing import Any
 
 from headrace.common.errors import TypeMismatchError
+from headrace.common.types import Row
 
-__all__ = ["OpaqueKey", "hashable_keys", "unwrap_key"]
+__all__ = ["OpaqueKey", "filed_keys", "hashable_keys", "holds_nan", "unwrap_key"]
+
+_NAN = float("nan")
+"""The one NaN of frozen forms: containers compare their items by identity first, so it equals itself in them."""
+_WITHOUT_NAN = frozenset((str, int, bytes, bool, type(None)))
 
 
 def _is_hashable(value: object) -> bool:
@@ -23,6 +31,30 @@ def _is_hashable(value: object) -> bool:
     except TypeError:
         return False
     return True
+
+
+def holds_nan(value: Any) -> bool:
+    """Say whether a key is a NaN, or has one among its items or fields.
+
+    >>> nan = float("nan")
+    >>> holds_nan(nan), holds_nan(("a", (1, nan))), holds_nan(("a", 1.5))
+    (True, True, False)
+    """
+    if type(value) in _WITHOUT_NAN:
+        return False
+    if isinstance(value, (tuple, list, Set, Row)):
+        return any(map(holds_nan, value))
+    if isinstance(value, Mapping):
+        return any(map(holds_nan, value)) or any(map(holds_nan, value.values()))
+    if isinstance(value, (numbers.Number, Decimal)):
+        return _is_nan(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return any(holds_nan(getattr(value, field.name)) for field in dataclasses.fields(value) if field.compare)
+    return False
+
+
+def _is_nan(number: Any) -> bool:
+    return bool(number != number)  # noqa: PLR0124 - what a NaN is, for numbers of any class
 
 
 def _freeze_sequence(tag: str) -> Callable[[Any], Hashable]:
@@ -51,7 +83,7 @@ _FREEZERS: tuple[tuple[type, Callable[[Any], Hashable]], ...] = (
 def _freeze(value: Any) -> Hashable:
     """Give a hashable form such that equal values have equal forms."""
     if _is_hashable(value):
-        return value  # type: ignore[no-any-return]
+        return _with_one_nan(value) if holds_nan(value) else value
     for base, freeze in _FREEZERS:
         if isinstance(value, base):
             return freeze(value)
@@ -68,13 +100,34 @@ def _freeze(value: Any) -> Hashable:
     )
 
 
+def _with_one_nan(value: Any) -> Hashable:
+    """Give the form of a hashable value that holds a NaN. It has the stable hash, so the key group, of the value."""
+    if isinstance(value, complex):
+        return ("complex", _freeze(value.real), _freeze(value.imag))
+    if isinstance(value, (numbers.Number, Decimal)):
+        return _NAN
+    if isinstance(value, tuple):
+        return tuple(map(_freeze, value))
+    if isinstance(value, frozenset):
+        return frozenset(map(_freeze, value))
+    if isinstance(value, Row):
+        names = getattr(value, "_fields", None)
+        frozen = Row(*map(_freeze, value)) if names is None else Row(**dict(sorted(zip(names, map(_freeze, value)))))
+        frozen.set_row_kind(value.get_row_kind())
+        return frozen
+    fields = [_freeze(getattr(value, field.name)) for field in dataclasses.fields(value) if field.compare]
+    return (type(value).__qualname__, tuple(fields))
+
+
 class OpaqueKey:
-    """A key that stands for an unhashable value; equal values give equal keys.
+    """A key that stands for a value that a dict cannot find again; equal values give equal keys.
 
     >>> OpaqueKey([1, {"a": 2}]) == OpaqueKey([1, {"a": 2}]), OpaqueKey([1]) == OpaqueKey([2])
     (True, False)
     >>> OpaqueKey([1, 2]).value
     [1, 2]
+    >>> OpaqueKey(float("nan")) == OpaqueKey(float("nan"))
+    True
     """
 
     __slots__ = ("frozen", "value")
@@ -86,7 +139,7 @@ class OpaqueKey:
 
     def __eq__(self, other: object) -> bool:
         """Compare the frozen forms."""
-        return isinstance(other, OpaqueKey) and self.frozen == other.frozen
+        return isinstance(other, OpaqueKey) and (self.frozen is other.frozen or self.frozen == other.frozen)
 
     def __hash__(self) -> int:
         """Hash the frozen form (for this process only, as Python's hashes are)."""
@@ -102,9 +155,7 @@ class OpaqueKey:
 
 
 def hashable_keys(keys: list[Any]) -> list[Any]:
-    """Give ``keys`` itself if all are hashable, else a copy in which the others are wrapped.
-
-    On the hot path call it only after a ``TypeError``: hashing every key once more would cost what a lookup costs.
+    """Give ``keys`` itself if all are hashable, else a copy in which the others are wrapped. A NaN stays as it is.
 
     >>> keys = ["a", 1]
     >>> hashable_keys(keys) is keys
@@ -118,6 +169,17 @@ def hashable_keys(keys: list[Any]) -> list[Any]:
     except TypeError:
         return [key if _is_hashable(key) else OpaqueKey(key) for key in keys]
     return keys
+
+
+def filed_keys(keys: list[Any]) -> list[Any]:
+    """Give keys in the form in which state is filed: those that are unhashable or hold a NaN are wrapped.
+
+    On the hot path call it only after a ``TypeError``: looking into every key would cost more than a lookup.
+
+    >>> filed_keys(["a", (1, float("nan")), [1]])
+    ['a', OpaqueKey((1, nan)), OpaqueKey([1])]
+    """
+    return [OpaqueKey(key) if holds_nan(key) or not _is_hashable(key) else key for key in keys]
 
 
 def unwrap_key(key: Any) -> Any:

@@ -11,12 +11,13 @@ from headrace.common.time_domain import TimeDomain
 from headrace.graph.ids import id_of_uid
 from headrace.operators.context import EVENT_TIMERS, PROCESSING_TIMERS
 from headrace.operators.source import SplitPosition
-from headrace.runtime.manifests import Origin, files_by_owner, unpacked_positions
+from headrace.runtime.manifests import files_by_owner, unpacked_positions
+from headrace.runtime.origin import Origin
 from headrace.runtime.savepoints import find_origin
 from headrace.state import storage
 from headrace.state.key_groups import key_group
 from headrace.state.keyed_backend import TIMER_PREFIX
-from headrace.state.opaque_key import hashable_keys, unwrap_key
+from headrace.state.opaque_key import filed_keys, unwrap_key
 from headrace.state.operator_state import OperatorSnapshot
 from headrace.state_processor.chains import Chain
 from headrace.state_processor.forms import StateForm, form_of
@@ -65,16 +66,9 @@ class SavepointReader:
         """Open the savepoint at a path or URL; a damaged one is refused.
 
         State may hold objects of a program's classes, and reading such objects runs code. So what does not carry this
-        user's signature is read only with `trust`: savepoints of others, and checkpoints, which have none.
+        user's signature is read only with `trust`.
         """
-        origin = find_origin(path, trust=trust)
-        if not (origin.signed or trust):
-            raise StateError(
-                f"The checkpoint {path} is not trusted: only savepoints are signed",
-                seen=path,
-                remedy="if you know where it comes from, read it with trust=True.",
-            )
-        return SavepointReader(origin)
+        return SavepointReader(find_origin(path, trust=trust))
 
     # -- facts ----------------------------------------------------------------------------------------------------
 
@@ -128,14 +122,14 @@ class SavepointReader:
     def get(self, uid: str, name: str, key: Any) -> Any:
         """Give the value of one key, None if it has none; a dict by window for state of windows."""
         form, operator = self.form(uid, name), self.operator(uid)
-        hashable = hashable_keys([key])[0]
+        hashable = filed_keys([key])[0]
         group = key_group(hashable, operator.max_parallelism)
         rows = [
             row
             for chain in self.chains(operator.id)
             for _, entries in chain.groups(operator.id, name, range(group, group + 1))
             for row in form.rows(entries)
-            if hashable_keys([row[0]])[0] == hashable
+            if filed_keys([row[0]])[0] == hashable
         ]
         if form.per_window:
             return {window: value for _, window, value in rows}

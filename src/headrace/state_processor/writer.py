@@ -24,7 +24,7 @@ from headrace.state.descriptors import StateDescriptor
 from headrace.state.files import StateHeader, write_state_file
 from headrace.state.key_groups import MAX_PARALLELISM_LIMIT
 from headrace.state.keyed_backend import TIMER_PREFIX
-from headrace.state.opaque_key import hashable_keys
+from headrace.state.opaque_key import filed_keys
 from headrace.state_processor.draft import OperatorDraft
 from headrace.state_processor.forms import StateForm, form_of
 from headrace.state_processor.reader import SavepointReader
@@ -124,7 +124,7 @@ class SavepointWriter:
 
         def entries() -> Iterator[tuple[Any, tuple[Any, Any]]]:
             for key, value in rows:
-                hashable = hashable_keys([key])[0]
+                hashable = filed_keys([key])[0]
                 for entry in form.filed(hashable, value, lambda _: now):
                     yield hashable, entry
 
@@ -150,7 +150,7 @@ class SavepointWriter:
             by_domain[timer.domain].append(timer)
         draft = self._draft(uid)
         for domain, queue in _QUEUES.items():
-            found = [(t.timestamp, hashable_keys([t.key])[0], t.namespace) for t in by_domain[domain]]
+            found = [(t.timestamp, filed_keys([t.key])[0], t.namespace) for t in by_domain[domain]]
             self._add(draft, queue, ((timer[1], (timer, number)) for number, timer in enumerate(found)))
         return self
 

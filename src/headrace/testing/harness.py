@@ -18,7 +18,7 @@ from headrace.operators.output import LatencyMarker, Timestamps, Values
 from headrace.runtime.task.channels import Valve
 from headrace.state.delta import OperatorState
 from headrace.state.heap import HeapKeyedBackend
-from headrace.state.opaque_key import hashable_keys
+from headrace.state.opaque_key import filed_keys
 from headrace.state.operator_state import OperatorStateBackend
 from headrace.testing.events import Event, Idle, Record, WatermarkTo
 
@@ -208,7 +208,7 @@ class OperatorHarness:
 
     def _element(self, number: int, value: Any, timestamp: int | None) -> None:
         select = self._keys[number]
-        keys = None if select is None else hashable_keys([select(value)])
+        keys = None if select is None else filed_keys([select(value)])
         call = self._receiver.process_batch if number == 0 else self._receiver.process_batch2
         call([value], None if timestamp is None else [timestamp], keys)
 

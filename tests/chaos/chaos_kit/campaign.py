@@ -7,6 +7,7 @@ import contextlib
 import gc
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -28,10 +29,14 @@ from chaos_kit.trials import Trial
 from headrace.common.faultpoints import POINTS
 
 MOST = 1_000_000
+_ID = re.compile("[0-9a-f]{8,}|[0-9]+")
 
 
-def run_trials(trials: Iterable[tuple[int, Trial]], campaign: int, kills: int, out: Any) -> int:
-    """Runs trials one after the other until there were so many kills, a line of JSON for each; gives the number of bad ones."""
+def run_trials(trials: Iterable[tuple[int, Trial]], campaign: int, kills: int, rescales: int, out: Any) -> int:
+    """Runs trials one after the other until there were so many kills, or rescales; gives the number of bad ones.
+
+    Each gives a line of JSON.
+    """
     bad = 0
     for number, trial in trials:
         try:
@@ -48,7 +53,8 @@ def run_trials(trials: Iterable[tuple[int, Trial]], campaign: int, kills: int, o
         out.write(json.dumps({"trial": number, "seed": campaign, **result}) + "\n")
         out.flush()
         kills -= result["kills"]
-        if kills <= 0:
+        rescales -= result.get("rescales", 0)
+        if kills <= 0 or rescales <= 0:
             break
     return bad
 
@@ -83,8 +89,8 @@ def foreign_job(folder: Path) -> Path:
 def summary(results: list[dict[str, Any]]) -> str:
     """The table for the docs, and what was not reached."""
     rows = [
-        "| fault | trials | kills | lost | duplicated | fenced | recovery p50 / p95 s |",
-        "| --- | --: | --: | --: | --: | --: | --: |",
+        "| fault | trials | kills | rescales | lost | duplicated | fenced | recovery p50 / p95 s |",
+        "| --- | --: | --: | --: | --: | --: | --: | --: |",
     ]
     for kind, words in {**KINDS, **SPARK_KINDS}.items():
         mine = [r for r in results if r["kind"] == kind]
@@ -102,6 +108,8 @@ def summary(results: list[dict[str, Any]]) -> str:
         rows += [f"{count} x {what}" for what, count in sorted(damaged.items())]
     elif missing := [p for p in POINTS if not reached[p]]:
         rows.append(f"NOT REACHED: {', '.join(missing)}")
+    if reasons := Counter(_ID.sub("...", reason)[:120] for r in results for reason in r.get("reasons", ())):
+        rows += [f"{count} x {reason}" for reason, count in reasons.most_common()]
     rows.append(f"bad trials: {sum(bool(r['problems']) for r in results)} of {len(results)}")
     return "\n".join(rows)
 
@@ -109,7 +117,7 @@ def summary(results: list[dict[str, Any]]) -> str:
 def _row(words: str, results: list[dict[str, Any]]) -> str:
     times = sorted(t for r in results for t in r["recovery"])
     middle, late = (f"{times[int((len(times) - 1) * q)]:.2f}" if times else "-" for q in (0.5, 0.95))
-    sums = [sum(r.get(k, 0) for r in results) for k in ("kills", "lost", "duplicated", "fenced")]
+    sums = [sum(r.get(k, 0) for r in results) for k in ("kills", "rescales", "lost", "duplicated", "fenced")]
     return f"| {words} | {len(results)} | {' | '.join(map(str, sums))} | {middle} / {late} |"
 
 
@@ -125,7 +133,7 @@ def run_level_1(arguments: argparse.Namespace, folder: Path, numbers: range) -> 
     warm_up(folder)
     gc.collect()
     gc.freeze()
-    kills = -(-arguments.kills // arguments.jobs) if arguments.kills else sys.maxsize
+    kills, rescales = (-(-n // arguments.jobs) if n else sys.maxsize for n in (arguments.kills, arguments.rescales))
     workers = []
     for worker in range(arguments.jobs):
         pid = os.fork()
@@ -134,7 +142,7 @@ def run_level_1(arguments: argparse.Namespace, folder: Path, numbers: range) -> 
             try:
                 with open(folder / f"results-{worker}.jsonl", "w") as out:
                     trials = local_trials(folder, arguments.seed, numbers[worker :: arguments.jobs], arguments.kind)
-                    code = int(run_trials(trials, arguments.seed, kills, out) > 0)
+                    code = int(run_trials(trials, arguments.seed, kills, rescales, out) > 0)
             except BaseException:
                 traceback.print_exc()
             finally:
@@ -148,7 +156,8 @@ def run_on_spark(arguments: argparse.Namespace, folder: Path, numbers: range) ->
     """One Spark at a time."""
     with open(folder / "results-0.jsonl", "w") as out:
         trials = spark_trials(folder, arguments.seed, numbers, arguments.level, arguments.kind)
-        run_trials(trials, arguments.seed, arguments.kills or sys.maxsize, out)
+        kills, rescales = (n or sys.maxsize for n in (arguments.kills, arguments.rescales))
+        run_trials(trials, arguments.seed, kills, rescales, out)
 
 
 def main(argv: list[str]) -> int:
@@ -156,6 +165,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--level", default="L1", choices=("L1", "L2", "L3"))
     parser.add_argument("--trials", type=int, default=MOST + 1, help="at most so many")
     parser.add_argument("--kills", type=int, default=0, help="until there were so many")
+    parser.add_argument("--rescales", type=int, default=0, help="until there were so many rescales of running jobs")
     parser.add_argument("--first", type=int, default=0, help="number of the first trial, to run one again")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kind", choices=(*KINDS, *ONLY_BY_NAME), help="only this kind of fault")
@@ -165,8 +175,8 @@ def main(argv: list[str]) -> int:
     arguments = parser.parse_args(argv)
     if arguments.kind is not None and (arguments.kind in ONLY_BY_NAME) is (arguments.level == "L1"):
         parser.error(f"{', '.join(ONLY_BY_NAME)} are kinds of L2 and L3, all others of L1")
-    if arguments.trials > MOST and not arguments.kills:
-        parser.error("give --trials or --kills")
+    if arguments.trials > MOST and not arguments.kills and not arguments.rescales:
+        parser.error("give --trials, --kills or --rescales")
     folder = arguments.folder or Path(tempfile.mkdtemp(prefix="headrace-chaos-"))
     folder.mkdir(parents=True, exist_ok=True)
     print(f"chaos: level {arguments.level}, seed {arguments.seed}, in {folder}", flush=True)
@@ -179,6 +189,10 @@ def main(argv: list[str]) -> int:
         arguments.results.write_text("".join(json.dumps(r) + "\n" for r in results))
     print(summary(results))
     print(f"took {time.time() - began:.0f} s")
-    done = len(results) == arguments.trials or sum(r["kills"] for r in results) >= arguments.kills > 0
+    done = (
+        len(results) == arguments.trials
+        or sum(r["kills"] for r in results) >= arguments.kills > 0
+        or sum(r.get("rescales", 0) for r in results) >= arguments.rescales > 0
+    )
     whole = done and not any(r["problems"] for r in results)
     return 0 if whole else 1

@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
+from chaos_kit.rescaler import WAYS
 from headrace.common.faultpoints import POINTS
 
 PER_EPOCH = {
@@ -32,6 +33,7 @@ KINDS = {
     "answer": "F21 the sink commits, its answer is lost",
     "disk": "F15/F16 the disk is full, or fails",
     "rescale": "F33 killed, and started with another parallelism and backend",
+    "live": "F43 rescaled while it runs, restores, recovers or takes a savepoint; killed now and then",
     "stop": "F10 stopped with a savepoint at a named point, and started again",
     "term": "F10 ended by SIGTERM at a named point",
     "damage": "F12-F14 a file is torn, changed, swapped, foreign or missing",
@@ -42,6 +44,7 @@ _MIX = (
     + ("recovery",) * 3
     + ("zombie",) * 3
     + ("rescale",) * 2
+    + ("live",)
     + ("user", "raise", "refuse", "answer", "disk")
 )
 
@@ -67,7 +70,7 @@ class TrialPlan:
 def draw(campaign: int, number: int, kind: str | None = None, life_s: float = 0.35) -> TrialPlan:
     """The plan of a trial. Points come in turn, so that all are reached about equally often."""
     chance = random.Random(f"{campaign}/{number}")
-    turn = number
+    turn, mixed = number, kind is None
     if kind is None:
         kind = _MIX[number % len(_MIX)]
         turn = number // len(_MIX) * _MIX.count(kind) + _MIX[: number % len(_MIX)].count(kind)
@@ -89,7 +92,17 @@ def draw(campaign: int, number: int, kind: str | None = None, life_s: float = 0.
     if kind == "rescale":
         params["parallelisms"] = [chance.choice((1, 2, 3, 5)) for _ in range(4)]
         params["backends"] = [chance.choice(("hashmap", "rocksdb")) for _ in range(4)]
-    if kind in ("point", "rescale"):
+    if kind == "live":
+        params["settings"]["state.backend.type"] = ("hashmap", "rocksdb")[turn % 2]
+        params |= (
+            {"records": 200, "rescales": rescales(chance, 5)}
+            if mixed
+            else {"records": 600, "rescales": rescales(chance, 12)}
+        )
+        strikes = tuple(_any(chance) for _ in range(chance.choice((0, 0, 1, 2))))
+        if chance.random() < 0.3:
+            params["harm"] = f"{chance.choice(USER_PLACES)}:{1 + chance.randrange(600)}:{1 + chance.randrange(2)}"
+    elif kind in ("point", "rescale"):
         strikes = (at(chance, point), *(_any(chance) for _ in range(chance.randrange(3))))
     elif kind == "time":
         strikes = tuple(Strike(seconds=chance.random() * life_s) for _ in range(1 + chance.randrange(4)))
@@ -128,6 +141,15 @@ def draw(campaign: int, number: int, kind: str | None = None, life_s: float = 0.
             )
             params["settings"]["execution.checkpointing.tolerable-failed-checkpoints"] = chance.choice((0, 3))
     return TrialPlan(kind, params["seed"], params, strikes, mode)
+
+
+def rescales(chance: random.Random, count: int, unit_s: float = 1.0) -> list[list[Any]]:
+    """Steps of a `Rescaler`: most come without a pause, so that no epoch, or half of one, is between them."""
+    gaps = (0, 0, 0, 0.003, 0.01, 0.03, 0.1)
+    return [
+        [chance.choice(gaps) * unit_s, chance.choice(WAYS), chance.choice((1, 2, 3, 5)), chance.choice((1, 2, 3, 4))]
+        for _ in range(count)
+    ]
 
 
 def at(chance: random.Random, point: str, action: str = "kill", epochs: int = 3) -> Strike:

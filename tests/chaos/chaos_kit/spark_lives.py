@@ -101,7 +101,11 @@ def kind_of(process: psutil.Process) -> str:
         return "slot"
     if "CoarseGrainedExecutorBackend" in text:
         return "executor"
-    if "pyspark.daemon" in text:
+    if "headrace.runtime.spark.daemon" in text:
         parent = process.parent()
-        return "worker" if parent is not None and "pyspark.daemon" in " ".join(parent.cmdline()) else "daemon"
+        return (
+            "worker"
+            if parent is not None and "headrace.runtime.spark.daemon" in " ".join(parent.cmdline())
+            else "daemon"
+        )
     return "driver" if "chaos_kit.workload" in command else "jvm"

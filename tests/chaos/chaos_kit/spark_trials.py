@@ -18,7 +18,7 @@ import psutil
 
 from chaos_kit import workload
 from chaos_kit.lives import Life, Nursery
-from chaos_kit.plans import DRIVER_POINTS, Strike, TrialPlan, at
+from chaos_kit.plans import DRIVER_POINTS, Strike, TrialPlan, at, rescales
 from chaos_kit.spark_lives import SparkNursery
 from chaos_kit.trials import Trial
 from headrace.common.faultpoints import POINTS
@@ -30,9 +30,10 @@ SPARK_KINDS = {
     "spark-executor": "F3/F5 executors and Python daemons killed",
     "spark-zombie": "F6 driver put to sleep, replaced, woken up",
     "spark-slot-zombie": "F7 slot put to sleep in the midst of its output, replaced, woken up",
+    "spark-live": "F43 rescaled while it runs, slots killed now and then",
     "spark-stop": "F10 stopped with a savepoint at a named point, and started again",
 }
-ONLY_BY_NAME = ("spark-slot-zombie", "spark-stop")
+ONLY_BY_NAME = ("spark-slot-zombie", "spark-live", "spark-stop")
 """Kinds that are run when they are asked for."""
 LOCAL = {"spark.master": "local[2,4]", "spark.driver.memory": "512m"}
 _LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -68,6 +69,12 @@ def draw_spark(
     if kind == "spark-slot-zombie":
         point = TASK_POINTS[number % len(TASK_POINTS)]
         return SparkPlan(kind, params["seed"], params, (Strike(f"{point}:{1 + chance.randrange(20)}:stop"),))
+    if kind == "spark-live":
+        params["settings"]["state.backend.type"] = ("hashmap", "rocksdb")[number % 2]
+        params |= {"records": 800, "rescales": rescales(chance, 12, 10.0)}
+        strikes = (_strike(chance, number),) if number % 2 else ()
+        harms = tuple(("slot",) * (number % 3) for _ in range(2))
+        return SparkPlan(kind, params["seed"], params, strikes, "", harms)
     if kind == "spark-stop":
         point = DRIVER_POINTS[number % len(DRIVER_POINTS)]
         return SparkPlan(kind, params["seed"], params, (at(chance, point, "stop"),))

@@ -15,6 +15,7 @@ from chaos_kit import workload
 from chaos_kit.broken_disk import BrokenDisk
 from chaos_kit.lives import Life, Nursery, StuckError
 from chaos_kit.plans import Strike, TrialPlan
+from chaos_kit.rescaler import outcomes
 from chaos_kit.verify import slot_facts
 
 VERIFIER = ("-S", "-m", "chaos_kit.verify")
@@ -71,11 +72,23 @@ class Trial:
             "fenced": self.fenced,
             "savepoints": self.savepoints,
             "points": self.points,
+            **self._rescales(),
             "lives": len(self.nursery.lives),
             "seconds": round(time.time() - began, 3),
             "recovery": self._recovery_times(),
             "problems": self.problems,
             **report,
+        }
+
+    def _rescales(self) -> dict[str, Any]:
+        """How many rescales were done and refused; others are problems."""
+        lines = outcomes(self.folder)
+        self.problems += [f"F43: {line}" for line in lines if not line.startswith(("done ", "refused "))]
+        refused = [line for line in lines if line.startswith("refused ")]
+        return {
+            "rescales": sum(line.startswith("done ") for line in lines),
+            "refused": len(refused),
+            "reasons": refused,
         }
 
     @property
@@ -86,6 +99,9 @@ class Trial:
         disk = self.params.get("disk")
         before = BrokenDisk(disk, self.folder).install if disk else None
         params = self.params
+        if "rescales" in params:  # each life does other ones
+            turn = len(self.nursery.lives) * 5 % len(params["rescales"])
+            params = {**params, "rescales": [*params["rescales"][turn:], *params["rescales"][:turn]]}
         if "parallelisms" in params:
             turn = len(self.nursery.lives) % len(params["parallelisms"])
             settings = {**params["settings"], "state.backend.type": params["backends"][turn]}
@@ -253,7 +269,7 @@ class Trial:
 
     def _arguments(self, journal: Path) -> list[Any]:
         retained = self.params["settings"]["execution.checkpointing.num-retained"]
-        rescaled = "rescaled" if "parallelisms" in self.params else ""
+        rescaled = "rescaled" if "parallelisms" in self.params or "rescales" in self.params else ""
         return [self.folder, self.params["seed"], self.params["records"], journal, retained, rescaled]
 
     def _recovery_times(self) -> list[float]:

@@ -17,14 +17,16 @@ import os
 import sqlite3
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from chaos_kit.file_sink import FolderSink
 from chaos_kit.once import nth_times
 from chaos_kit.records import DISORDER, SPLITS, STEP, Record, split_records, watermarks
+from chaos_kit.rescaler import FILE, Rescaler
 from headrace.cep import CEP, Pattern
 from headrace.checkpoint.errors import FencedError, RestoreRefusedError
-from headrace.common import Configuration, Duration, Row, Time, Types, WatermarkStrategy
+from headrace.common import Configuration, Duration, Row, Time, Types, WatermarkStrategy, faultpoints
 from headrace.common.errors import JobExecutionError
 from headrace.common.serialization import Encoder
 from headrace.common.watermark_strategy import TimestampAssigner
@@ -47,6 +49,7 @@ from headrace.sources.base import Batch, ReaderContext, Source, Split, SplitRead
 FINISHED, FENCED, REFUSED, FAILED = 0, 3, 4, 5
 STOP, STOPPED = "stop-request", "stop-answer"
 """Files of the trial: the request to stop with a savepoint, and the path of the savepoint."""
+_LONGEST_WAIT_S = 30.0
 GAP, SIZE, SLIDE, NEAR, WITHIN, BEAT = 35, 200, 100, 50, 300, 500
 """Of sessions, sliding windows, the interval join, the pattern and the timers, in milliseconds."""
 SETTINGS = {
@@ -293,6 +296,7 @@ def configuration_of(p: dict[str, Any]) -> Configuration:
     fixed = {
         "headrace.executor": p.get("executor", "local"),
         "headrace.job.id": p.get("job", "chaos"),
+        **({"headrace.rescale.file": os.path.join(p["root"], FILE)} if p.get("rescales") else {}),
         "execution.checkpointing.dir": os.path.join(p["root"], "checkpoints"),
     }
     for key, value in {**SETTINGS, **fixed, **p.get("settings", {})}.items():
@@ -300,16 +304,55 @@ def configuration_of(p: dict[str, Any]) -> Configuration:
     return configuration
 
 
-def stop_when_asked(job: Any, root: str, over: threading.Event) -> None:
-    """Stops the job with a savepoint when there is the file that asks for it; files the answer, empty if it came too late."""
-    while not os.path.exists(os.path.join(root, STOP)):
-        if over.wait(0.005):
-            return
-    path = ""
-    with contextlib.suppress(JobExecutionError):
-        path = job.stop_with_savepoint(False, os.path.join(root, "savepoints"))
-    with open(os.path.join(root, STOPPED), "w") as answer:
-        answer.write(path)
+class StopRequests:
+    """Stops the job with a savepoint once the file that asks for it exists; files the answer, empty if it came too late.
+
+    The file appears while the driver sleeps at a fault point. The point is left only after the job has the request: otherwise
+    the job might end before the thread that looks for the file gets to run.
+    """
+
+    def __init__(self, job: Any, root: str) -> None:
+        self._job, self._root = job, root
+        self._over, self._posted = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        post = job._requests.post
+
+        def note(request: Any) -> None:
+            try:
+                post(request)
+            finally:
+                self._posted.set()
+
+        job._requests.post = note
+        if faultpoints._watch is not None:
+            faultpoints._watch.reach = self._waiting(faultpoints._watch.reach)
+        self._thread.start()
+
+    def end(self) -> None:
+        """The job has ended. A request that was made by then is answered."""
+        self._over.set()
+        self._thread.join()
+
+    def _asked(self) -> bool:
+        return os.path.exists(os.path.join(self._root, STOP))
+
+    def _waiting(self, reach: Callable[[str], None]) -> Callable[[str], None]:
+        def reach_and_wait(point: str) -> None:
+            reach(point)
+            if self._asked():
+                self._posted.wait(_LONGEST_WAIT_S)
+
+        return reach_and_wait
+
+    def _watch(self) -> None:
+        while not self._asked():
+            if self._over.wait(0.005) and not self._asked():
+                return
+        path = ""
+        with contextlib.suppress(JobExecutionError):
+            path = self._job.stop_with_savepoint(False, os.path.join(self._root, "savepoints"))
+        with open(os.path.join(self._root, STOPPED), "w") as answer:
+            answer.write(path)
 
 
 def run(p: dict[str, Any]) -> int:
@@ -318,14 +361,15 @@ def run(p: dict[str, Any]) -> int:
     env.set_parallelism(p.get("parallelism", 2))
     build(env, p)
     try:
-        job, over = env.submit("chaos"), threading.Event()
-        watch = threading.Thread(target=stop_when_asked, args=(job, p["root"], over), daemon=True)
-        watch.start()
+        job = env.submit("chaos")
+        requests = StopRequests(job, p["root"])
+        rescaler = Rescaler(job, p["root"], p["rescales"]) if p.get("rescales") else None
         try:
             job.wait()
         finally:
-            over.set()
-            watch.join()
+            requests.end()
+            if rescaler is not None:
+                rescaler.close()
     except FencedError as error:
         print(f"fenced: {error}", file=sys.stderr)
         return FENCED

@@ -20,7 +20,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
-from kafka_kit.jars import jar_directory
+from jar_folders import jar_directory
 
 START_SECONDS = 90.0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headrace.runtime.epoch_result import EpochResult
 from headrace.runtime.local.executor import LocalExecutor
 from headrace.runtime.task.host import TaskHost
 from headrace.runtime.task.messages import EpochOrder
@@ -10,7 +11,7 @@ from headrace.runtime.task.messages import EpochOrder
 class ForgetfulExecutor(LocalExecutor):
     """Keeps nothing in memory."""
 
-    def run_epoch(self, order: EpochOrder) -> list[bytes]:
+    def run_epoch(self, order: EpochOrder) -> EpochResult:
         """Runs an epoch in a new host."""
         self._host = TaskHost(self._spec)
         return super().run_epoch(order)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import headrace.runtime.task.keyed_backends
+from headrace.runtime.epoch_result import EpochResult
 from headrace.runtime.local.executor import LocalExecutor
 from headrace.runtime.task.host import TaskHost
 from headrace.runtime.task.job_spec import JobSpec
@@ -51,7 +52,7 @@ class DiskExecutor(LocalExecutor):
 class AlternatingExecutor(DiskExecutor):
     """Every epoch builds all tasks anew from their state files, with the other backend than the epoch before."""
 
-    def run_epoch(self, order: EpochOrder) -> list[bytes]:
+    def run_epoch(self, order: EpochOrder) -> EpochResult:
         for task in self._host._tasks.values():  # functions stay open, as in a process that is gone
             task._release_state()
         self._host._backends.close()

@@ -320,3 +320,44 @@ def test_what_travels_is_what_coerce_gives(drawn):
     assert exact(travel(codec, values)) == exact(coerced)
     assert codec.coerce(coerced) is coerced
     assert exact([codec.convert(value) for value in values]) == exact(coerced)
+
+
+class Person:
+    def __init__(self, name):
+        self.name = name
+
+
+class Slotted:
+    __slots__ = ("name",)
+
+
+class TestObjectsAsMaps:
+    """PyFlink pickles the elements of a collection, and its JVM reads a pickled object as a map."""
+
+    TEXTS = Types.MAP(Types.STRING(), Types.STRING())
+
+    def test_an_object_becomes_its_attributes_and_the_name_of_its_class(self):
+        kind = Types.ROW([Types.INT(), self.TEXTS])
+        (row,) = codec_for(kind, wrap=True).coerce([Row(1, Person("ann"))])
+        assert (row[0], row[1]) == (1, {"name": "ann", "__class__": f"{__name__}.Person"})
+
+    def test_without_the_class_where_values_are_no_texts(self):
+        numbers = Types.MAP(Types.STRING(), Types.INT())
+        assert codec_for(numbers, wrap=True).coerce([Person(5)]) == [{"name": 5}]
+
+    def test_objects_in_objects(self):
+        nested = Types.MAP(Types.STRING(), Types.MAP(Types.STRING(), Types.INT()))
+        assert codec_for(nested, wrap=True).coerce([Person(Person(5))]) == [{"name": {"name": 5}}]
+
+    @pytest.mark.parametrize("value", [5, "text", [1], Row(name="ann"), Slotted(), Person, ValueError("a"), object()])
+    def test_what_has_no_attributes_is_refused(self, value):
+        with pytest.raises(TypeMismatchError, match="declared type"):
+            codec_for(self.TEXTS, wrap=True).coerce([value])
+
+    def test_attributes_must_have_the_type(self):
+        with pytest.raises(TypeMismatchError, match="declared type"):
+            codec_for(self.TEXTS, wrap=True).coerce([Person(5)])
+
+    def test_what_a_function_returns_is_no_map(self):
+        with pytest.raises(TypeMismatchError, match="declared type"):
+            codec_for(self.TEXTS).coerce([Person("ann")])

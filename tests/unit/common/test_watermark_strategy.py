@@ -1,4 +1,5 @@
 import pickle
+from functools import partial
 
 import pytest
 
@@ -78,7 +79,8 @@ def test_supplier_must_make_a_generator():
         lambda: WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(-1)),
         lambda: WatermarkStrategy.for_bounded_out_of_orderness(5),
         lambda: WatermarkStrategy.no_watermarks().with_idleness(Duration.of_millis(0)),
-        lambda: WatermarkStrategy.no_watermarks().with_timestamp_assigner(lambda value, timestamp: value),
+        lambda: WatermarkStrategy.no_watermarks().with_timestamp_assigner(lambda value: value),
+        lambda: WatermarkStrategy.no_watermarks().with_timestamp_assigner(5),
         lambda: WatermarkStrategy.no_watermarks().with_timestamp_assigner(ByValue),
         lambda: WatermarkStrategy.no_watermarks().with_watermark_alignment("", Duration.of_seconds(1)),
         lambda: WatermarkStrategy.no_watermarks().with_watermark_alignment("g", Duration.of_seconds(-1)),
@@ -89,6 +91,16 @@ def test_wrong_arguments_are_refused(wrong):
     with pytest.raises(HeadraceError) as caught:
         wrong()
     assert isinstance(caught.value, (TypeMismatchError, InvalidProgramError))
+
+
+def by_value(value, record_timestamp):
+    return value
+
+
+@pytest.mark.parametrize("assigner", [by_value, lambda value, timestamp: value, partial(max, key=abs), ByValue()])
+def test_a_timestamp_assigner_may_be_a_function(assigner):
+    strategy = WatermarkStrategy.no_watermarks().with_timestamp_assigner(assigner)
+    assert strategy.timestamp_assigner.extract_timestamp(17, 3) == 17
 
 
 def test_java_assigners_are_refused():

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from headrace.common import Configuration, Row, Types, WatermarkStrategy
-from headrace.common.errors import InvalidProgramError, JobCancelledError, NoJvmError, TypeMismatchError
+from headrace.common.errors import InvalidProgramError, JobCancelledError, TypeMismatchError
 from headrace.common.execution_config import ExecutionConfig
 from headrace.datastream import (
     RuntimeExecutionMode,
@@ -175,15 +175,6 @@ def test_python_dependencies_and_files(env):
     assert "name:name,path:/tmp/file,executable:true" in values["pipeline.cached-files"]
     with pytest.raises(InvalidProgramError, match="already existed"):
         env.register_cached_file("/tmp/other", "name")
-
-
-def test_java_is_refused(env):
-    for call in (
-        lambda: env.add_jars("file:///a.jar"),
-        lambda: env.add_classpaths("file:///a.jar"),
-    ):
-        with pytest.raises(NoJvmError, match="remedy"):
-            call()
 
 
 def test_slot_sharing_groups_keep_their_resources(env):

@@ -232,7 +232,7 @@ def test_splits_stay_with_the_subtask_that_had_them(env):
     moved = [replace(p, subtask=1 - p.subtask) for p in held]
     after = Book(env)
     files = {(vertex, subtask): (StateFile(f"f{subtask}", 1, 0),) for subtask in range(2)}
-    after.ledger.start_from(files, {}, {vertex: moved})
+    after.ledger.start_from(None, files, {}, {vertex: moved})
     assert {p.split.id: p.subtask for p in after.ledger.positions[vertex]} == {"s0": 1, "s1": 0, "s2": 1}
 
 

@@ -108,3 +108,10 @@ def test_a_cost_beyond_the_target_goes_on_with_single_records():
     drive(rate, 30.0, 0.1, 20)
     assert rate.limit == 1
     assert drive(rate, 1e-4, 0.1, 10)[-1] == pytest.approx(1.0, rel=0.01), "and recovers"
+
+
+def test_when_records_become_slow_the_limit_that_was_never_reached_does_not_delay_the_answer():
+    rate = RateController(target=1.0, first=5000, maximum=10**6)
+    drive(rate, cost=1e-5, overhead=0.1, epochs=5, available=100)
+    drive(rate, cost=0.03, overhead=0.1, epochs=1, available=100)
+    assert drive(rate, cost=0.03, overhead=0.1, epochs=1) == [pytest.approx(1.0, abs=0.04)]

@@ -27,6 +27,7 @@ from headrace.datastream import MapFunction, StreamExecutionEnvironment
 from headrace.datastream.functions import CheckpointedFunction
 from headrace.datastream.state import ListStateDescriptor
 from headrace.graph.epoch_plan import build_epoch_plan
+from headrace.private_folders import require_private
 from headrace.runtime.epoch_result import EpochResult, read_frames
 from headrace.runtime.ledger import Ledger
 from headrace.runtime.task import slot_process
@@ -37,7 +38,6 @@ from headrace.runtime.task.slot_folder import (
     executor_folder,
     job_folder,
     living_slots,
-    require_private,
     sweep_dead_jobs,
 )
 from headrace.runtime.task.slot_process import end_slots, start_slot

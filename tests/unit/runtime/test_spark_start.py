@@ -6,10 +6,12 @@ import os
 import sys
 
 import pytest
+from pyspark import SparkContext
 
 from headrace.common.errors import ConfigurationError, JobExecutionError
 from headrace.runtime.epoch_result import EpochLostError
 from headrace.runtime.spark import jvm
+from headrace.runtime.spark.context import spark_context
 from headrace.runtime.spark.failures import as_epoch_error
 from headrace.runtime.spark.java import explain_failed_start, major_version
 from headrace.runtime.spark.settings import launch_environment, local_master, settings_for
@@ -67,6 +69,36 @@ def test_what_is_unknown_is_shown_short():
     assert "\tat " not in str(error)
 
 
+DAEMON = """org.apache.spark.SparkException: \n\
+Error from python worker:
+  Traceback (most recent call last):
+    File "<frozen runpy>", line 198, in _run_module_as_main
+    File "pyspark/daemon.py", line 129, in manager
+      listen_sock.bind(socket_path)
+  OSError: AF_UNIX path too long
+PYTHONPATH was:
+  /opt/spark/jars/spark-core.jar
+org.apache.spark.SparkException: EOFException occurred while reading the port number from pyspark.daemon's stdout."""
+
+
+def test_the_cause_is_in_the_line_that_a_restart_logs():
+    """The log has nothing but the message of the error."""
+    error = as_epoch_error(RuntimeError(ABORTED.format(cause=DAEMON)))
+    assert type(error) is JobExecutionError
+    assert error.message == "Spark could not run an epoch: OSError: AF_UNIX path too long"
+    error = as_epoch_error(RuntimeError(ABORTED.format(cause="java.lang.Error: odd")))
+    assert error.message == "Spark could not run an epoch: java.lang.Error: odd"
+
+
+def test_another_version_of_headrace_on_the_executors_is_named():
+    said = DAEMON.replace(
+        "OSError: AF_UNIX path too long", "/opt/python: No module named headrace.runtime.spark.daemon"
+    )
+    error = as_epoch_error(RuntimeError(ABORTED.format(cause=said)))
+    assert isinstance(error, ConfigurationError)
+    assert "another version of headrace" in error.message
+
+
 def test_own_errors_pass():
     error = JobExecutionError("x")
     assert as_epoch_error(error) is error
@@ -101,6 +133,41 @@ def test_settings_of_the_user_win(monkeypatch):
     assert settings["spark.master"] == local_master()
     assert settings["spark.pyspark.python"] == os.environ.get("PYSPARK_PYTHON", sys.executable)
     assert "spark.driver.host" not in settings_for({"spark.master": "spark://far.away:7077"})
+
+
+@pytest.mark.parametrize("master", ["local[2]", "spark://far.away:7077", "yarn"])
+def test_the_temporary_directory_of_the_driver_is_the_drivers_alone(monkeypatch, master):
+    monkeypatch.setenv("TMPDIR", "/scratch/mine")
+    monkeypatch.delenv("SPARK_LOCAL_DIRS", raising=False)
+    settings = settings_for({"spark.master": master})
+    assert "/scratch/mine" not in settings.values(), "executors get all settings"
+    with launch_environment(settings):
+        assert os.environ["SPARK_LOCAL_DIRS"] == "/scratch/mine"
+    with launch_environment({**settings, "spark.local.dir": "/fast"}):
+        assert "SPARK_LOCAL_DIRS" not in os.environ, "it would win over the setting"
+
+
+def test_unix_sockets_are_used_where_headrace_makes_their_folder():
+    def of(master: str, **more: str) -> tuple[str, str | None]:
+        settings = settings_for({"spark.master": master, **{k.replace("__", "."): v for k, v in more.items()}})
+        return settings["spark.python.unix.domain.socket.enabled"], settings.get("spark.python.daemon.module")
+
+    own = "headrace.runtime.spark.daemon"
+    assert of("local[2]") == of("yarn") == of("k8s://x") == ("true", own)
+    assert of("local[2]", spark__python__use__daemon="false") == ("true", own)
+    assert of("yarn", spark__python__use__daemon="false") == ("false", None)
+    assert of("yarn", spark__python__daemon__module="mine") == ("false", "mine")
+    assert of("yarn", spark__python__unix__domain__socket__enabled="false") == ("false", None)
+
+
+@pytest.mark.parametrize(("variable", "setting"), [("sc://host:443/;token=abc", ""), ("", "sc://host:443/;token=abc")])
+def test_spark_connect_is_refused_with_the_reason(monkeypatch, variable, setting):
+    monkeypatch.setattr(SparkContext, "_active_spark_context", None)
+    monkeypatch.setenv("SPARK_REMOTE", variable)
+    with pytest.raises(ConfigurationError, match="Spark Connect") as caught:
+        spark_context(None, {"spark.remote": setting} if setting else {})
+    assert "RDD" in str(caught.value) and "sc://host:443/" in str(caught.value) and "spark.master" in str(caught.value)
+    assert "abc" not in str(caught.value), "a token is a secret"
 
 
 def test_the_environment_is_put_back():

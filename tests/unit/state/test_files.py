@@ -206,8 +206,8 @@ def test_other_magic_and_version(tmp_path):
     path.write_bytes(b"PARQUET1" + good[8:])
     with pytest.raises(StateError, match="not a state file"):
         read_state_file(tmp_path, file, EXPECTED)
-    path.write_bytes(good[:9] + b"\x02" + good[10:])
-    with pytest.raises(StateError, match="format version is 2"):
+    path.write_bytes(good[:9] + b"\x03" + good[10:])
+    with pytest.raises(StateError, match="format version is 3"):
         read_state_file(tmp_path, file, EXPECTED)
 
 

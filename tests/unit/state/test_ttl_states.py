@@ -45,6 +45,11 @@ class Sum:
         return a + b
 
 
+IN_MEMORY = pytest.mark.parametrize("new_backend", ["heap"], indirect=True)
+"""As in Flink, some ways to clean up are for state in memory only."""
+ON_DISK = pytest.mark.parametrize("new_backend", [kind for kind in KINDS if kind != "heap"], indirect=True)
+
+
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
@@ -242,9 +247,8 @@ def test_aggregating_starts_from_nothing_after_expiry(backend, clock):
     assert s.get() is None
 
 
+@IN_MEMORY
 def test_what_is_never_asked_for_again_goes_in_the_background(backend, clock):
-    if backend.large:
-        pytest.skip("on disk it goes at the end of epochs: see below")
     v = state(backend, ValueStateDescriptor("v", Types.LONG()), StateTtlConfig.new_builder(Duration.of_millis(TTL)))
     for key in range(100):
         backend.key = key
@@ -268,9 +272,8 @@ def test_without_clean_up_expired_values_stay_until_they_are_met(backend, clock)
     assert len(list(backend.keys_of(ValueStateDescriptor("v", None)))) == 11
 
 
+@IN_MEMORY
 def test_incremental_clean_up_takes_parts_of_lists_and_maps(backend, clock):
-    if backend.large:
-        pytest.skip("as in Flink, this way to clean up is for state in memory")
     config = builder().cleanup_incrementally(10, False)
     s, m = elements(backend, config), entries(backend, config)
     s.add(1)
@@ -326,10 +329,9 @@ def test_a_disabled_time_to_live_is_none(backend, clock):
     assert type(v).__name__ == "HeapValueState"
 
 
+@ON_DISK
 def test_on_disk_what_is_expired_goes_little_by_little_as_epochs_touch_other_keys(clock, new_backend):
     backend = new_backend()
-    if not backend.large:
-        pytest.skip("for the disk backend")
     backend.now = clock
     config = builder().cleanup_in_rocksdb_compact_filter(1000)
     v, s, m = value(backend, config), elements(backend, config), entries(backend, config)
@@ -382,9 +384,8 @@ def test_full_snapshots_leave_expired_entries_out_if_told_so(backend, clock):
     ]  # only the file is clean
 
 
+@IN_MEMORY
 def test_clean_up_for_every_record_runs_without_any_use_of_the_state(backend, clock):
-    if backend.large:
-        pytest.skip("as in Flink, this way to clean up is for state in memory")
     v = value(backend, builder().cleanup_incrementally(2, True))
     m = entries(backend, builder().cleanup_incrementally(2, True))
     for key in range(20):

@@ -99,8 +99,8 @@ _LOCAL_TIME: dict[LocalTimeTypeInfo.TimeType, Callable[[str], Codec]] = {
 def codec_for(type_info: TypeInformation | None, *, wrap: bool = False) -> Codec:
     """Give the codec of a type; of no type, the codec that changes nothing.
 
-    ``wrap`` lets integers that do not fit wrap around, as PyFlink does for the elements of ``from_collection``; what
-    a function returns must fit.
+    ``wrap`` lets integers that do not fit wrap around and takes an object for a map of its attributes, as PyFlink does
+    for the elements of ``from_collection``; what a function returns must fit.
 
     >>> codec_for(Types.TUPLE([Types.LONG(), Types.FLOAT()])).coerce([[1, 0.5], (True, 2)])
     [(1, 0.5), (1, 2.0)]
@@ -133,7 +133,7 @@ def _cached(type_info: TypeInformation | None, text: str, wrap: bool) -> Codec:
         case ExternalTypeInfo(type_info=inner):
             return codec_for(inner, wrap=wrap)
         case MapTypeInfo(key_type_info=key, value_type_info=value):
-            return MapCodec(text, codec_for(key, wrap=wrap), codec_for(value, wrap=wrap))
+            return MapCodec(text, codec_for(key, wrap=wrap), codec_for(value, wrap=wrap), objects=wrap)
         case _:
             return _sequence_or_time(type_info, text, wrap)
 

@@ -11,12 +11,14 @@ from itertools import chain
 from operator import is_
 from typing import Any
 
-from headrace.common.codecs._codec import Codec, mismatch
+from headrace.common.codecs._codec import AnyCodec, Codec, mismatch
+from headrace.common.codecs._texts import TextCodec
 
 __all__ = ["ListCodec", "MapCodec"]
 
 _LIST = frozenset({list})
 _DICT = frozenset({dict})
+_PLAIN = (object.__reduce_ex__, object.__reduce__)
 
 
 def _without_none(values: list[Any]) -> list[Any]:
@@ -63,14 +65,17 @@ class MapCodec(Codec):
     [{'a': 1.0, 'b': None}]
     """
 
-    def __init__(self, expected: str, key: Codec, value: Codec) -> None:
-        """Make the codec of dicts with such keys and values."""
+    def __init__(self, expected: str, key: Codec, value: Codec, *, objects: bool = False) -> None:
+        """Make the codec of dicts with such keys and values; ``objects`` takes any object for the dict of its attributes."""
         super().__init__(expected)
         self._key = key
         self._value = value
+        self._objects = objects
 
     def convert(self, value: Any) -> dict[Any, Any]:
         """Give a dict of converted keys and values."""
+        if self._objects and not isinstance(value, Mapping):
+            value = self._attributes(value)
         if not isinstance(value, Mapping):
             raise mismatch(value, self.expected)
         keys = [self._key.convert(key) for key in value]
@@ -78,6 +83,17 @@ class MapCodec(Codec):
         if type(value) is dict and all(map(is_, keys, value)) and all(map(is_, items, value.values())):
             return value
         return dict(zip(keys, items, strict=True))
+
+    def _attributes(self, value: Any) -> Any:
+        """Give what PyFlink's JVM makes of a pickled object: its attributes, and the name of its class among texts."""
+        kind = type(value)
+        if not hasattr(value, "__dict__") or (kind.__reduce_ex__, kind.__reduce__) != _PLAIN or isinstance(value, type):
+            return value  # it pickles as something else than its attributes
+        state = value.__reduce_ex__(2)[2]
+        if not isinstance(state, dict):
+            return value
+        named = {"__class__": f"{kind.__module__}.{kind.__qualname__}"}
+        return {**state, **named} if isinstance(self._value, TextCodec | AnyCodec) else state
 
     def settled(self, values: Sequence[Any]) -> bool:
         """Say whether all are dicts and all their keys and values have their type."""

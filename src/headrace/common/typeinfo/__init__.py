@@ -4,6 +4,7 @@ Decides how types are made, named, compared and printed. Never touches values be
 and encode them, string forms print them. Programs use ``Types``.
 """
 
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.typeinfo._base import TypeInformation
 from headrace.common.typeinfo._basic import BasicType, BasicTypeInfo, InstantTypeInfo, PickledBytesTypeInfo
 from headrace.common.typeinfo._collection import (
@@ -47,3 +48,5 @@ __all__ = [
     "TypeInformation",
     "Types",
 ]
+
+offer_pyflink_names(__name__)

@@ -1,5 +1,6 @@
 """Sources and sinks of outer systems; the names are those of `pyflink.datastream.connectors`."""
 
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.datastream.connectors.base import DeliveryGuarantee, Sink, Source
 from headrace.datastream.connectors.file_system import (
     BucketAssigner,
@@ -14,7 +15,13 @@ from headrace.datastream.connectors.file_system import (
     StreamingFileSink,
 )
 from headrace.datastream.connectors.jdbc import JdbcConnectionOptions, JdbcExecutionOptions, JdbcSink
-from headrace.datastream.connectors.kafka import KafkaRecordDeserializationSchema, KafkaSource
+from headrace.datastream.connectors.kafka import (
+    FlinkKafkaConsumer,
+    FlinkKafkaProducer,
+    KafkaRecordDeserializationSchema,
+    KafkaSource,
+    Semantic,
+)
 from headrace.datastream.connectors.number_seq import NumberSequenceSource
 from headrace.datastream.connectors.rabbitmq import RMQConnectionConfig, RMQSink, RMQSinkPublishOptions, RMQSource
 
@@ -26,6 +33,8 @@ __all__ = [
     "FileSource",
     "FileSourceBuilder",
     "FileSplitAssignerProvider",
+    "FlinkKafkaConsumer",
+    "FlinkKafkaProducer",
     "JdbcConnectionOptions",
     "JdbcExecutionOptions",
     "JdbcSink",
@@ -38,8 +47,11 @@ __all__ = [
     "RMQSinkPublishOptions",
     "RMQSource",
     "RollingPolicy",
+    "Semantic",
     "Sink",
     "Source",
     "StreamFormat",
     "StreamingFileSink",
 ]
+
+offer_pyflink_names(__name__)

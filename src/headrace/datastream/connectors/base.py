@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.common.errors import TypeMismatchError
 from headrace.common.no_java import NoJava
 from headrace.common.output_tag import OutputTag
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.typeinfo import TypeInformation
 from headrace.graph.specs import StagedSink
 from headrace.sinks.base import Sink as SinkDefinition
@@ -129,3 +130,6 @@ def prepared_for(sink: object, stream: DataStream) -> tuple[DataStream, StagedSi
         )
     steps = ("Writer", "Committer") if definition.commits() else ("Writer",)
     return stream, StagedSink(definition, stream.transformation.output_type, steps)
+
+
+offer_pyflink_names(__name__)

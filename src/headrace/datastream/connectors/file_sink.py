@@ -202,7 +202,7 @@ class FileSink(Sink):
 
         def __init__(self, parts: FileParts) -> None:
             """Programs call `FileSink.for_row_format` or `FileSink.for_bulk_format`."""
-            self._parts = parts
+            self.parts = parts
 
         def with_bucket_check_interval(self, interval: int) -> Any:
             """Set how often ages of files are looked at, in milliseconds."""
@@ -246,10 +246,10 @@ class FileSink(Sink):
 
         def build(self) -> FileSink:
             """Make the sink."""
-            return FileSink(self._parts)
+            return FileSink(self.parts)
 
         def _with(self, **settings: Any) -> Any:
-            self._parts = replace(self._parts, **settings)
+            self.parts = replace(self.parts, **settings)
             return self
 
     class RowFormatBuilder(BaseBuilder):
@@ -268,8 +268,8 @@ class FileSink(Sink):
                     seen=compactor,
                     remedy="use RecordWiseFileCompactor(format), with the format that reads what the sink writes",
                 )
-            assert isinstance(self._parts.format, BulkWriterFactory)
-            return Rewriting(compactor.reader_format.file_format, self._parts.format)
+            assert isinstance(self.parts.format, BulkWriterFactory)
+            return Rewriting(compactor.reader_format.file_format, self.parts.format)
 
         def with_rolling_policy(self, rolling_policy: RollingPolicy) -> Any:
             """Accept the policy that ends files with checkpoints: blocks cannot be continued."""
@@ -285,8 +285,34 @@ class StreamingFileSink(FileSink):
     True
     """
 
-    DefaultRowFormatBuilder = FileSink.RowFormatBuilder
-    DefaultBulkFormatBuilder = FileSink.BulkFormatBuilder
+    @staticmethod
+    def for_row_format(base_path: str, encoder: Encoder) -> StreamingFileSink.DefaultRowFormatBuilder:
+        """Start a sink whose elements are written one after the other."""
+        return StreamingFileSink.DefaultRowFormatBuilder(FileSink.for_row_format(base_path, encoder).parts)
+
+    @staticmethod
+    def for_bulk_format(
+        base_path: str, writer_factory: BulkWriterFactory
+    ) -> StreamingFileSink.DefaultBulkFormatBuilder:
+        """Start a sink that writes a format with blocks, such as Parquet: a file ends with each checkpoint."""
+        return StreamingFileSink.DefaultBulkFormatBuilder(FileSink.for_bulk_format(base_path, writer_factory).parts)
+
+    class BaseBuilder(FileSink.BaseBuilder):
+        """Collects what both kinds of sinks have; the policy's parameter has its old name."""
+
+        def with_rolling_policy(self, policy: RollingPolicy) -> Any:
+            """Set when a file ends."""
+            return super().with_rolling_policy(policy)
+
+        def build(self) -> StreamingFileSink:
+            """Make the sink."""
+            return StreamingFileSink(self.parts)
+
+    class DefaultRowFormatBuilder(BaseBuilder, FileSink.RowFormatBuilder):
+        """Collects the parts of a sink of rows."""
+
+    class DefaultBulkFormatBuilder(BaseBuilder, FileSink.BulkFormatBuilder):
+        """Collects the parts of a sink of blocks."""
 
 
 def _parts(base_path: str, writes: Encoder | BulkWriterFactory, rolling: Rolling) -> FileParts:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.output_tag import OutputTag
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.time import Duration, millis_of
 from headrace.datastream.connectors.base import Source, dead_letter_tag
 from headrace.datastream.connectors.file_formats import BulkFormat, StreamFormat
@@ -170,3 +171,6 @@ class FileSourceBuilder:
     def build(self) -> FileSource:
         """Make the source."""
         return FileSource(Files(self._paths, self._format, self._monitor_seconds, self._cut, self._dead_letters))
+
+
+offer_pyflink_names(__name__)

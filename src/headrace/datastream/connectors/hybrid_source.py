@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headrace.common.errors import TypeMismatchError
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.datastream.connectors.base import Source
 from headrace.sources.hybrid import Hybrid
 
@@ -52,3 +53,6 @@ def _checked(given: object) -> Source:
             "A HybridSource is made of sources", seen=given, expected="a source of headrace.datastream.connectors"
         )
     return given
+
+
+offer_pyflink_names(__name__)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.common.errors import ConfigurationError, TypeMismatchError
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.typeinfo import TypeInformation
 from headrace.datastream.functions.sink_function import SinkFunction
 from headrace.sinks.base import Sink as SinkDefinition
@@ -253,3 +254,6 @@ def _checked(
         raise TypeMismatchError("A JDBC sink needs JdbcExecutionOptions", seen=execution)
     check_fields(Statement(sql), type_info)
     return execution or JdbcExecutionOptions.defaults()
+
+
+offer_pyflink_names(__name__)

@@ -1,6 +1,13 @@
 """Kafka as source and sink; the names are those of `pyflink.datastream.connectors.kafka`."""
 
-from headrace.datastream.connectors.kafka_legacy import FlinkKafkaConsumer, FlinkKafkaProducer, Semantic
+from headrace.common.pyflink_names import offer_pyflink_names
+from headrace.datastream.connectors.kafka_legacy import (
+    FlinkKafkaConsumer,
+    FlinkKafkaConsumerBase,
+    FlinkKafkaProducer,
+    FlinkKafkaProducerBase,
+    Semantic,
+)
 from headrace.datastream.connectors.kafka_offsets import (
     KafkaOffsetResetStrategy,
     KafkaOffsetsInitializer,
@@ -22,7 +29,9 @@ from headrace.datastream.connectors.kafka_source import (
 
 __all__ = [
     "FlinkKafkaConsumer",
+    "FlinkKafkaConsumerBase",
     "FlinkKafkaProducer",
+    "FlinkKafkaProducerBase",
     "KafkaOffsetResetStrategy",
     "KafkaOffsetsInitializer",
     "KafkaPartitioner",
@@ -37,3 +46,5 @@ __all__ = [
     "KafkaTopicSelector",
     "Semantic",
 ]
+
+offer_pyflink_names(__name__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headrace.common.errors import TypeMismatchError
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.datastream.connectors.base import Source
 from headrace.sources.number_sequence import NumberSequence
 
@@ -26,3 +27,6 @@ class NumberSequenceSource(Source):
             if not isinstance(bound, int) or isinstance(bound, bool):
                 raise TypeMismatchError("The bounds of a number sequence are whole numbers", seen=bound)
         super().__init__(NumberSequence(start, end))
+
+
+offer_pyflink_names(__name__)

@@ -8,6 +8,7 @@ from typing import Any
 
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.output_tag import OutputTag
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.rabbitmq_client import RabbitSettings
 from headrace.common.serialization import DeserializationSchema, SerializationSchema
 from headrace.datastream.connectors.base import Sink, Source, dead_letter_tag
@@ -280,3 +281,6 @@ class RMQSink(Sink):
         route = None if publish_options is None else publish_options.route
         settings = _settings(connection_config)
         super().__init__(RabbitPublisher(settings, queue_name, serialization_schema.serialize, route))
+
+
+offer_pyflink_names(__name__)

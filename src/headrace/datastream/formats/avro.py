@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, NoReturn
 from headrace.common.data_types import stream_type
 from headrace.common.errors import BadRecordError, InvalidProgramError, NoJvmError, TypeMismatchError, shortened
 from headrace.common.io import InputFormat
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.serialization import BulkWriter, BulkWriterFactory, DeserializationSchema, SerializationSchema
 from headrace.common.typeinfo import TypeInformation
 from headrace.common.types import named_rows
@@ -263,3 +264,6 @@ def _record(value: Any, data_type: Any) -> Any:
     if isinstance(value, datetime.datetime) and value.tzinfo is None:
         return value.replace(tzinfo=datetime.timezone.utc)
     return value
+
+
+offer_pyflink_names(__name__)

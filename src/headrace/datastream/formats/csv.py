@@ -6,6 +6,7 @@ from typing import Any, BinaryIO
 
 from headrace.common.data_types import stream_type
 from headrace.common.errors import TypeMismatchError
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.serialization import BulkWriter, BulkWriterFactory, RowDataBulkWriterFactory
 from headrace.common.typeinfo import Types
 from headrace.datastream.connectors.file_formats import StreamFormat
@@ -89,3 +90,6 @@ class _CsvWriter(BulkWriter):
 
     def finish(self) -> None:
         self._stream.flush()
+
+
+offer_pyflink_names(__name__)

@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from headrace.common.errors import BadRecordError, InvalidProgramError, TypeMismatchError, shortened
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.serialization import DeserializationSchema, SerializationSchema
 from headrace.common.typeinfo import RowTypeInfo, TypeInformation
 from headrace.datastream.connectors.file_formats import StreamFormat
@@ -202,3 +203,6 @@ class _Line:
 
     def __call__(self, line: str) -> Any:
         return self._schema.deserialize(line.encode("utf-8", "surrogatepass"))
+
+
+offer_pyflink_names(__name__)

@@ -8,6 +8,7 @@ from typing import IO, Any, BinaryIO
 from headrace.common.configuration import Configuration
 from headrace.common.data_types import RowType, stream_type
 from headrace.common.errors import BadRecordError, InvalidProgramError
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.serialization import BulkWriter, BulkWriterFactory, RowDataBulkWriterFactory
 from headrace.datastream.connectors.file_formats import BulkFormat
 from headrace.datastream.formats import arrow_rows
@@ -105,3 +106,6 @@ class _OrcRows(ColumnFiles):
 
     def records(self, batch: Any) -> Any:
         return self._columns.of(batch)
+
+
+offer_pyflink_names(__name__)

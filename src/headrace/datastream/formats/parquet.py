@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 from headrace.common.configuration import Configuration
 from headrace.common.data_types import RowType
 from headrace.common.errors import TypeMismatchError
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.serialization import BulkWriter, BulkWriterFactory, RowDataBulkWriterFactory
 from headrace.datastream.connectors.file_formats import BulkFormat, StreamFormat
 from headrace.datastream.formats.arrow_rows import arrow_schema, no_hadoop, pyarrow, row_type
@@ -120,3 +121,6 @@ class _RecordWriter(BulkWriter):
 
 def _rows(given: object, what: str) -> RowType:
     return row_type(given, what)
+
+
+offer_pyflink_names(__name__)

@@ -3,6 +3,7 @@
 Decides nothing: each family of functions has its own file here.
 """
 
+from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.datastream.functions.aggregation_functions import AggregateFunction, ReduceFunction, ReduceFunctionWrapper
 from headrace.datastream.functions.async_functions import (
     AsyncFunction,
@@ -97,3 +98,5 @@ __all__ = [
     "TwoPhaseCommitSinkFunction",
     "WindowFunction",
 ]
+
+offer_pyflink_names(__name__)

@@ -29,7 +29,7 @@ from headrace.operators.windows.firing import WindowFunctionOperator
 from headrace.operators.windows.folding import Windows, fold_into, grouped, merge_into, share_into
 from headrace.operators.windows.forms import ALIGNED, WINDOW_SIZE, take_over_as_aligned
 from headrace.operators.windows.runs import Run, Runs
-from headrace.operators.windows.window_types import TimeWindow
+from headrace.operators.windows.window_types import TimeWindow, time_reached
 from headrace.state.opaque_key import OpaqueKey
 
 __all__ = ["AlignedWindowOperator"]
@@ -139,7 +139,7 @@ class AlignedWindowOperator(WindowFunctionOperator):
         """The windows of a pane that are still open, the earliest first; `keys` are about to be added to them."""
         size, slide = self._size, self._slide
         last = pane - (pane - self._offset) % slide
-        open_after = self.watermark - size + 1  # a window is open if its start is greater
+        open_after = time_reached(self.watermark) - size + 1  # a window is open if its start is greater
         windows: list[dict[Any, Any]] = []
         for start in range(last, pane - size, -slide):
             if start <= open_after:
@@ -147,7 +147,7 @@ class AlignedWindowOperator(WindowFunctionOperator):
             window = self._live.get(start)
             if window is None:
                 window = self._live[start] = {}
-                if start + size - 1 < self._next_end:
+                if start + size - 1 < self._next_end:  # never later than the highest watermark
                     self._next_end = start + size - 1
             windows.append(window)
             touched = self._touched.get(start)
@@ -169,7 +169,7 @@ class AlignedWindowOperator(WindowFunctionOperator):
         """Fires the windows that have ended, in the order of their ends, then hands the watermark on."""
         self.watermark = timestamp
         if timestamp >= self._next_end:
-            limit = timestamp - self._size + 1
+            limit = time_reached(timestamp) - self._size + 1
             for start in sorted(start for start in self._live if start <= limit):
                 self._fire_window(start)
                 self._remove(start)
@@ -225,7 +225,7 @@ class AlignedWindowOperator(WindowFunctionOperator):
                 dirty.add((key, start))
 
     def _set_next_end(self) -> None:
-        self._next_end = min(self._live) + self._size - 1 if self._live else MAX_WATERMARK
+        self._next_end = min(min(self._live, default=MAX_WATERMARK) + self._size - 1, MAX_WATERMARK)
 
     # -- state ----------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 """Two forms of the same windows: that of the quick operators, and that of the general one.
 
 Quick operators keep open windows in memory, so state that may be larger than memory is left to the general operator. When a
-job goes on with the other backend, what it finds is brought into the form of its operator here, once, as it opens.
+job goes on with the other backend, what it finds is brought into the form of its operator here, once, as it opens. Keys and
+windows are in memory meanwhile; contents go to disk as they come.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 from headrace.operators.context import OperatorContext
 from headrace.operators.windows.window_types import TimeWindow
 from headrace.state.heap_table import HeapTable
+from headrace.state.keyed_backend import KeyedBackend
 
 __all__ = [
     "ALIGNED",
@@ -34,6 +36,10 @@ WINDOW_SIZE = "window_size"
 """The fact in which an operator of aligned windows leaves their size: its table has only where they start."""
 
 
+_ROOM = 256
+"""Entries between two chances of the backend to take some out of memory."""
+
+
 def is_per_window(name: str) -> bool:
     """Whether a state of a window operator has an entry per key and window, not per key.
 
@@ -52,10 +58,12 @@ def _put(table: HeapTable, entry: Any, value: Any) -> None:
     table.dirty.add(entry)
 
 
-def _empty(table: HeapTable) -> None:
-    for entry in list(table.data):
+def _empty(table: HeapTable, backend: KeyedBackend) -> None:
+    for count, entry in enumerate(list(table.data), 1):
         del table.data[entry]
         table.dirty.add(entry)
+        if count % _ROOM == 0:
+            backend.make_room()
 
 
 def take_over_as_general(context: OperatorContext, size: int | None) -> None:
@@ -65,11 +73,13 @@ def take_over_as_general(context: OperatorContext, size: int | None) -> None:
     contents = backend.table(CONTENTS, namespaced=True)
     if _has(context, ALIGNED) and size is not None:
         aligned = backend.table(ALIGNED, namespaced=True)
-        for (key, start), (number, kept) in aligned.data.items():
+        for count, ((key, start), (number, kept)) in enumerate(aligned.data.items(), 1):
             window = TimeWindow(start, start + size)
             _put(contents, (key, window), kept)
             found.append((number, key, window))
-        _empty(aligned)
+            if count % _ROOM == 0:
+                backend.make_room()
+        _empty(aligned, backend)
     if _has(context, SESSIONS):
         sessions, sets = backend.table(SESSIONS), backend.table(SETS)
         for key, open_sessions in sessions.data.items():
@@ -80,7 +90,7 @@ def take_over_as_general(context: OperatorContext, size: int | None) -> None:
                 _put(contents, (key, window), kept)
                 found.append((number, key, window))
             _put(sets, key, windows)
-        _empty(sessions)
+        _empty(sessions, backend)
     found.sort(key=lambda entry: entry[0])
     for _, key, window in found:
         timers.register(window.max_timestamp(), key, window)
@@ -97,7 +107,7 @@ def take_over_as_aligned(context: OperatorContext) -> None:
         if (key, window) in contents.data:
             number = numbers[window.start] = numbers.get(window.start, -1) + 1
             _put(aligned, (key, window.start), (number, contents.data[key, window]))
-    _empty(contents)
+    _empty(contents, context.keyed_state)
 
 
 def take_over_as_sessions(context: OperatorContext) -> None:
@@ -113,8 +123,8 @@ def take_over_as_sessions(context: OperatorContext) -> None:
             for window, place in sorted(windows.items())
         ]
         _put(sessions, key, open_sessions)
-    _empty(sets)
-    _empty(contents)
+    _empty(sets, context.keyed_state)
+    _empty(contents, context.keyed_state)
 
 
 def _timers_in_order(context: OperatorContext) -> list[tuple[int, Any, Any]]:

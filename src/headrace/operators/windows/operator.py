@@ -26,6 +26,8 @@ __all__ = ["WindowOperator"]
 
 _CONTINUE = TriggerResult.CONTINUE
 _NOTHING = object()
+_RESULTS = 4096
+"""So many results of timers are sent together at most, unless one window has more."""
 
 
 class WindowOperator(WindowFunctionOperator):
@@ -73,7 +75,7 @@ class WindowOperator(WindowFunctionOperator):
             self.late(late, late_times)
 
     def _is_late(self, stamp: int | None) -> bool:
-        return (MIN_TIMESTAMP if stamp is None else stamp) + self._lateness <= self.watermark
+        return min((MIN_TIMESTAMP if stamp is None else stamp) + self._lateness, MAX_WATERMARK) <= self.watermark
 
     def _add(self, key: Any, value: Any, stamp: int | None) -> bool:
         """Adds an element; says whether no window took it."""
@@ -203,6 +205,8 @@ class WindowOperator(WindowFunctionOperator):
             except Exception as error:
                 where = f"timer at {time} of window {window!r} of key {unwrap_key(backend.key)!r}"
                 raise self.failure_for(error, where) from error
+            if len(self.results) >= _RESULTS:
+                self.emit_results()  # one watermark may end more windows than fit into memory
             due = queue.pop_due(limit)
         self.emit_results()
 

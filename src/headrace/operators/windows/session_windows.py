@@ -19,7 +19,7 @@ from headrace.graph.specs import WindowOperation
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.windows.firing import WindowFunctionOperator
 from headrace.operators.windows.forms import SESSIONS, take_over_as_sessions
-from headrace.operators.windows.window_types import TimeWindow, in_flinks_order
+from headrace.operators.windows.window_types import TimeWindow, in_flinks_order, time_reached
 
 __all__ = ["SessionWindowOperator"]
 
@@ -65,7 +65,7 @@ class SessionWindowOperator(WindowFunctionOperator):
         number = self._changes
         late: list[int] = []
         records = iter(values)
-        open_until = self.watermark + 1  # the least end of a session that is not over
+        open_until = time_reached(self.watermark) + 1  # the least end of a session that is not over
         try:
             for value, time, key in zip(records, stamps, keys):
                 number += 1
@@ -128,7 +128,7 @@ class SessionWindowOperator(WindowFunctionOperator):
     def process_watermark(self, timestamp: int) -> None:
         """Fires the sessions that have ended, then hands the watermark on."""
         self.watermark = timestamp
-        ends, limit = self._ends, timestamp + 1
+        ends, limit = self._ends, time_reached(timestamp) + 1
         due: list[tuple[int, int, Any, _Session]] = []
         while ends and ends[0][0] <= limit:
             _, _, key, session = heappop(ends)

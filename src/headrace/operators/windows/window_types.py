@@ -21,6 +21,7 @@ __all__ = [
     "in_flinks_order",
     "long_to_int_with_bit_mixing",
     "mod_inverse",
+    "time_reached",
 ]
 
 
@@ -72,8 +73,13 @@ class TimeWindow(tuple[int, int], Window):
         return self[1]
 
     def max_timestamp(self) -> int:
-        """Give the last millisecond."""
-        return self[1] - 1
+        """Give the last millisecond. A window that reaches beyond the end of time ends with it.
+
+        >>> TimeWindow(2**63 - 8, 2**63 + 2).max_timestamp() == 2**63 - 1
+        True
+        """
+        last = self[1] - 1
+        return last if last < MAX_WATERMARK else MAX_WATERMARK
 
     def intersects(self, other: TimeWindow) -> bool:
         """Say whether both overlap or touch each other."""
@@ -177,6 +183,17 @@ class GlobalWindow(Window):
         return "GlobalWindow"
 
 
+def time_reached(watermark: int) -> int:
+    """Give the time up to which windows are over: with the highest watermark all are, however far they reach.
+
+    Windows start and end at Python integers, so the window of a timestamp near 2**63 has an end beyond 64 bits.
+
+    >>> time_reached(10), time_reached(MAX_WATERMARK) > 2**64
+    (10, True)
+    """
+    return watermark if watermark < MAX_WATERMARK else _AFTER_ALL_WINDOWS
+
+
 def first_end(time: int, size: int, slide: int, offset: int) -> int:
     """The end of the first of the windows that hold ``time``, where windows of one size begin every ``slide``.
 
@@ -211,6 +228,8 @@ def _java_hash(total: int) -> int:
 
 
 _LONG = 2**64 - 1
+_AFTER_ALL_WINDOWS = 2**65
+"""Later than the end of any window: timestamps and sizes of windows are below 2**63."""
 
 
 def long_to_int_with_bit_mixing(x: int) -> int:

@@ -10,6 +10,7 @@ from functools import partial
 
 from headrace.common.errors import TaskTimeoutError
 from headrace.operators.distributed_cache import DistributedCache
+from headrace.runtime.epoch_result import EpochResult, read_frames
 from headrace.runtime.executor import ExecutorView, ThreadView, threads_of_this_process
 from headrace.runtime.local.files import FilesInProcess
 from headrace.runtime.local.task_thread import TaskThread
@@ -40,8 +41,11 @@ class LocalExecutor:
         self._files.use(spec.files)
         self._host = self._new_host()
 
-    def run_epoch(self, order: EpochOrder) -> list[bytes]:
+    def run_epoch(self, order: EpochOrder) -> EpochResult:
         """Runs level by level; a failure ends the epoch at once."""
+        return read_frames(self._run_levels(order))
+
+    def _run_levels(self, order: EpochOrder) -> list[bytes]:
         inbox: dict[TaskId, list[bytes]] = defaultdict(list)
         control: list[bytes] = []
 

@@ -11,7 +11,7 @@ from typing import Any
 import cloudpickle
 from pyspark import Broadcast, SparkContext
 
-from headrace.runtime.epoch_result import read_frames
+from headrace.runtime.epoch_result import EpochResult, read_frames
 from headrace.runtime.executor import ExecutorView, ThreadView
 from headrace.runtime.spark.context import spark_context
 from headrace.runtime.spark.failures import as_epoch_error
@@ -57,7 +57,7 @@ class SparkExecutor:
         sweep_dead_jobs(self._folder)
         self._shipped: Broadcast[bytes] = self._context.broadcast(pickle.dumps(spec, protocol=5))
 
-    def run_epoch(self, order: EpochOrder) -> list[bytes]:
+    def run_epoch(self, order: EpochOrder) -> EpochResult:
         """Runs the line of stages and gives what arrives at its end."""
         try:
             if self._line is None:
@@ -68,9 +68,10 @@ class SparkExecutor:
             self._unfinished = False
         except Exception as error:
             raise as_epoch_error(error) from None
+        result = read_frames(frames)
         if not self._local:
-            self._used |= {(ack.host, ack.pid) for ack in read_frames(frames).acks}
-        return frames
+            self._used |= {(ack.host, ack.pid) for ack in result.acks}
+        return result
 
     def _new_line(self) -> StageLine:
         anchored = not self._local and not self._spec.batch

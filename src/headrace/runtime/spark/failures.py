@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 
 from headrace.common.errors import ConfigurationError, HeadraceError, JobExecutionError
 from headrace.runtime.epoch_result import EpochLostError
@@ -21,6 +22,10 @@ _LOST = (
     "FetchFailed",
     "ExecutorDeadException",
 )
+_DAEMON_SAID = re.compile(r"Error from python worker:\n(.*?)\nPYTHONPATH was:", re.DOTALL)
+"""What a Python daemon that did not start wrote, indented by Spark."""
+_LOST_TASK = re.compile(r"^.*?\(TID \d+\) \([^)]*\): ", re.DOTALL)
+"""What stands before the cause: which job, stage and task."""
 _GONE = (
     "stopped SparkContext",
     "SparkContext was shut down",
@@ -53,7 +58,7 @@ def as_epoch_error(error: Exception) -> HeadraceError:
             "if a library crashes it, find the record with the local executor (headrace.executor: local).",
         )
         if any(mark in text for mark in _LOST)
-        else JobExecutionError("Spark could not run an epoch", seen=_reason(text))
+        else JobExecutionError(f"Spark could not run an epoch: {_reason(text)}")
     )
 
 
@@ -63,6 +68,12 @@ def _setup_error(text: str) -> HeadraceError | None:
         return ConfigurationError(
             f"The Python of the executors has no module {missing.group(1) or missing.group(2)!r}",
             remedy="install headrace on the machines of the executors, or set spark.pyspark.python to a Python that has it.",
+        )
+    if re.search(r"No module named headrace\.", text):
+        return ConfigurationError(
+            "The executors have another version of headrace than this program",
+            seen=_reason(text),
+            remedy="install the same version on all machines, or set spark.pyspark.python to a Python that has it.",
         )
     if "PYTHON_VERSION_MISMATCH" in text:
         return ConfigurationError(
@@ -111,10 +122,15 @@ def _reason(text: str) -> str:
 
     >>> _reason("Lost: Traceback (most recent call last):\n  File ...\na.b.OddError: odd\n SQLSTATE: 38000\n\n\tat x")
     'a.b.OddError: odd'
+    >>> _reason("Lost task 0.0 in stage 1.0 (TID 7) (host executor 2): java.io.IOException: odd\n\tat x")
+    'java.io.IOException: odd'
     """
+    daemon = _DAEMON_SAID.search(text)
+    if daemon is not None:
+        text = textwrap.dedent(daemon.group(1))
     _, found, worker = text.partition("Traceback (most recent call last):\n")
     raised = [line for line in worker.partition("\n\tat ")[0].splitlines() if re.match(r"[\w.]+(: |$)", line)]
-    return raised[-1] if found and raised else _first_line(text)
+    return raised[-1] if found and raised else _first_line(_LOST_TASK.sub("", text, count=1))
 
 
 def _first_line(text: str) -> str:

@@ -22,11 +22,11 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 
 from headrace.runtime.spark.java import java_command, opened_modules
-from headrace.runtime.spark.settings import is_local, log_configuration
+from headrace.runtime.spark.settings import DAEMON_MODULE, driver_variables, is_local, log_configuration
 
 _EXIT_SECONDS = 10.0
 _DAEMON_SECONDS = 1
-_PYTHON_DAEMON = "pyspark.daemon"
+_PYTHON_DAEMONS = ("pyspark.daemon", DAEMON_MODULE)
 _SMALL_HEAP = ("m", "1g", "2g")
 _OTHERS_BUSINESS = ("SPARK_HOME", "SPARK_CONF_DIR", "SPARK_SUBMIT_OPTS", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT")
 _LAUNCHER_KEYS = (
@@ -52,8 +52,7 @@ def gateway_for(settings: dict[str, str]) -> Any | None:
     if os.name != "posix" or (home / "conf").exists() or not (is_local(master) or master.startswith("spark://")):
         return None
     environment = dict(os.environ, PYTHONHASHSEED="0", SPARK_CONNECT_MODE="0")
-    if "spark.driver.host" in settings:
-        environment.setdefault("SPARK_LOCAL_IP", settings["spark.driver.host"])
+    environment.update(driver_variables(settings))
     if not is_local(master):
         # Locally it stays unset: workers then import the installed, compiled pyspark instead of a zip of its sources.
         environment["SPARK_HOME"] = str(home)
@@ -141,6 +140,6 @@ def _end_python_daemons(gateway: Any) -> None:
         "toArray", gateway.new_array(java.lang.Class, 0)
     )
     for child in listed.invoke(java.lang.ProcessHandle.current().children(), nothing):
-        if _PYTHON_DAEMON in child.info().commandLine().orElse(""):
+        if any(module in child.info().commandLine().orElse("") for module in _PYTHON_DAEMONS):
             child.destroy()
             child.onExit().get(_DAEMON_SECONDS, java.util.concurrent.TimeUnit.SECONDS)

@@ -13,12 +13,15 @@ from importlib.resources import files
 
 from headrace.common.errors import ConfigurationError
 
+UNIX_SOCKETS = "spark.python.unix.domain.socket.enabled"
+SOCKET_FOLDER = "spark.python.unix.domain.socket.dir"
+DAEMON_MODULE = "headrace.runtime.spark.daemon"
 _DEFAULTS = {
     "spark.app.name": "headrace",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     # Slots and couriers talk over unix sockets: half the cost of an empty epoch with TCP is in Spark's own connections.
-    "spark.python.unix.domain.socket.enabled": "true",
+    UNIX_SOCKETS: "true",
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
     "spark.driver.memory": "1g",
     # Whatever spark-defaults.conf says: see `check_speculation`.
@@ -40,12 +43,25 @@ def settings_for(configuration: dict[str, str]) -> dict[str, str]:
     settings = dict(_DEFAULTS)
     if master.startswith("local") or "127.0.0.1" in master or "localhost" in master:
         settings.update(_LOOPBACK)
-    if "TMPDIR" in os.environ:
-        settings["spark.local.dir"] = os.environ["TMPDIR"]
+    if not is_local(master) and not _own_daemon(configuration):
+        settings[UNIX_SOCKETS] = "false"
     settings.update(configuration)
     settings["spark.master"] = master
+    if uses_unix_sockets(settings):
+        settings.setdefault("spark.python.daemon.module", DAEMON_MODULE)
     settings.setdefault("spark.pyspark.python", os.environ.get("PYSPARK_PYTHON", sys.executable))
     return settings
+
+
+def uses_unix_sockets(settings: dict[str, str]) -> bool:
+    """Whether Spark and its Python processes talk over Unix sockets."""
+    return settings[UNIX_SOCKETS].strip().lower() == "true"
+
+
+def _own_daemon(configuration: dict[str, str]) -> bool:
+    """Whether headrace's daemon makes the folder of the sockets on each executor: no other one does."""
+    daemons = configuration.get("spark.python.use.daemon", "true").strip().lower() == "true"
+    return daemons and configuration.get("spark.python.daemon.module", DAEMON_MODULE) == DAEMON_MODULE
 
 
 def local_master() -> str:
@@ -92,6 +108,16 @@ def check_speculation(master: str, speculation: str | None) -> None:
         )
 
 
+def driver_variables(settings: dict[str, str]) -> dict[str, str]:
+    """Return the environment variables that count for the driver's JVM alone, unlike settings, which executors get too."""
+    wanted = {}
+    if "spark.driver.host" in settings:
+        wanted["SPARK_LOCAL_IP"] = settings["spark.driver.host"]
+    if "TMPDIR" in os.environ and "spark.local.dir" not in settings:
+        wanted["SPARK_LOCAL_DIRS"] = os.environ["TMPDIR"]
+    return {name: value for name, value in wanted.items() if name not in os.environ}
+
+
 @contextmanager
 def launch_environment(settings: dict[str, str]) -> Iterator[None]:
     """The environment variables with which the JVM is started and the context made."""
@@ -99,8 +125,7 @@ def launch_environment(settings: dict[str, str]) -> Iterator[None]:
     options = os.environ.get("SPARK_SUBMIT_OPTS", "")
     if "log4j2.configurationFile" not in options:
         wanted["SPARK_SUBMIT_OPTS"] = f"{options} -Dlog4j2.configurationFile=file:{log_configuration()}".strip()
-    if "spark.driver.host" in settings and "SPARK_LOCAL_IP" not in os.environ:
-        wanted["SPARK_LOCAL_IP"] = settings["spark.driver.host"]
+    wanted.update(driver_variables(settings))
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
     try:

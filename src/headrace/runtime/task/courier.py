@@ -34,8 +34,8 @@ from headrace.runtime.task.slot_protocol import NEEDS_SPEC, STACK_SIGNAL, TIMEOU
 from headrace.runtime.task.wire import END_OF_FRAMES, Wire
 
 _CONNECT_ATTEMPTS = 3
-_OPERATORS = os.path.join("headrace", "operators", "")
-"""In the path of what calls user code."""
+_DAEMONS = ("pyspark.daemon", "headrace.runtime.spark.daemon")
+"""The programs that fork Python workers: PySpark's own is that of a SparkContext that the user has made."""
 
 
 class SlotLostError(Exception):
@@ -205,11 +205,25 @@ def kill_slot(job: Path, index: int) -> str:
         deadline = time.monotonic() + TIMEOUT_GRACE
         while not stack and time.monotonic() < deadline:
             time.sleep(0.05)
-            stack = path.read_text()
+            stack = user_stack(path.read_text(encoding="ascii", errors="replace"))
         path.unlink()  # the next one has a file of its own
     with contextlib.suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)  # a slot leads a group of its own
-    return stack.partition(_OPERATORS)[0].rpartition("\n")[0] or stack
+    return stack
+
+
+def user_stack(written: str) -> str:
+    r"""Return the frames inside the operator from the file that a slot's fault handler wrote; all of them if there is none.
+
+    The first line names the folder of the slot's package, with a separator at its end. Frames follow, innermost first.
+
+    >>> user_stack(
+    ...     '/lib/headrace/\\n  File "/home/ann/headrace/operators/x.py"\\n  File "/lib/headrace/operators/map.py"'
+    ... )
+    '  File "/home/ann/headrace/operators/x.py"'
+    """
+    package, _, stack = written.partition("\n")
+    return stack.partition(f'"{os.path.join(package, "operators", "")}')[0].rpartition("\n")[0] or stack
 
 
 def _lost(text: str) -> SlotLostError:
@@ -225,7 +239,7 @@ def _daemon() -> int:
     """
     parent = os.getppid()
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
-    if spec is not None and spec.name == "pyspark.daemon" and parent != os.getpgrp():
+    if spec is not None and spec.name in _DAEMONS and parent != os.getpgrp():
         raise SlotLostError("the executor's Python daemon has died; the task is run again by another worker")
     return parent
 

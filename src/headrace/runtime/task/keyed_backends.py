@@ -2,7 +2,8 @@
 
     <directory>/slot-state-<letters>/<number>
 
-The directory is the slot's own folder, or one that the program names. Nothing stays: a backend removes its part when its
+The directory is the slot's own folder, or `headrace-<user id>-state` in one that the program names or in the temporary
+directory; it is refused unless it is private. Nothing stays: a backend removes its part when its
 task is closed, and what a killed process has left goes when the next one starts there or when the slot's folder goes. A
 process holds a lock on its folder for as long as it lives; that tells the folders of the dead.
 """
@@ -19,6 +20,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from headrace.common.checkpoint_options import ROCKSDB_DIRECTORIES
+from headrace.common.errors import ConfigurationError
+from headrace.private_folders import NotPrivateError, private_folder
 from headrace.runtime.task.slot_folder import entries
 from headrace.state.disk import DEFAULT_MEMORY, DiskKeyedBackend
 from headrace.state.heap import HeapKeyedBackend
@@ -52,7 +56,8 @@ class BackendMaker:
         self._lock = -1
         if settings.on_disk:
             for parent in self._parents():
-                _remove_dead(parent)
+                if os.path.lexists(parent):
+                    _remove_dead(parent)
 
     def make(self, max_parallelism: int, key_groups: range, sharers: int) -> KeyedBackend:
         """A backend for one operator; `sharers` is between how many the task's memory is divided."""
@@ -80,8 +85,7 @@ class BackendMaker:
 
 def _own_directory(parent: Path) -> tuple[Path, int]:
     """A directory in `parent` for this process, and the open file that locks it."""
-    parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _locked(parent):
+    with _locked(_checked(parent)):
         own = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
         lock = os.open(own, os.O_RDONLY)
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -90,12 +94,23 @@ def _own_directory(parent: Path) -> tuple[Path, int]:
 
 def _remove_dead(parent: Path) -> None:
     """Removes the directories of dead processes, also where this one will need none of its own."""
-    if not parent.is_dir():
-        return
-    with _locked(parent):
+    with _locked(_checked(parent)):
         for other in entries(parent, _PREFIX):
             with contextlib.suppress(OSError), _locked(other, fcntl.LOCK_NB):
                 shutil.rmtree(other, ignore_errors=True)
+
+
+def _checked(parent: Path) -> Path:
+    """Make the directory if need be. Its name is no secret, so another user may have made it first."""
+    try:
+        return private_folder(parent)
+    except NotPrivateError as error:
+        raise ConfigurationError(
+            f"The disk backend cannot keep its state in {parent}: {error}",
+            seen=str(parent),
+            expected="a directory that only this user can enter",
+            remedy=f"remove it, or name other directories with {ROCKSDB_DIRECTORIES.key}",
+        ) from error
 
 
 @contextlib.contextmanager

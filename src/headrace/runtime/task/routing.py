@@ -18,7 +18,7 @@ from headrace.operators.output import LatencyMarker, Timestamps, Values
 from headrace.runtime.task.buffers import Send, TargetBuffer
 from headrace.runtime.task.frames import CLOCK, END, IDLE, MARKER, RECORDS, WATERMARK
 from headrace.state.key_groups import TargetCache
-from headrace.state.opaque_key import hashable_keys
+from headrace.state.opaque_key import filed_keys
 
 
 class EdgeWriter:
@@ -222,21 +222,20 @@ class KeyGroupWriter(_SplittingWriter):
             super().process_batch(values, timestamps, None)
             return
         try:
-            self._deal(values, timestamps, keys, list(map(self._target_of, keys)))
+            self._route(values, timestamps, keys)
         except HeadraceError as error:
             raise self.owner.failure_for(error, None) from error
 
     def route(self, values: Values, timestamps: Timestamps) -> None:
         """Computes keys, then deals the records out."""
-        keys = _taken_keys(self.owner, self._selector, values)
+        self._route(values, timestamps, _taken_keys(self.owner, self._selector, values))
+
+    def _route(self, values: Values, timestamps: Timestamps, keys: list[Any]) -> None:
         try:
             chosen = list(map(self._target_of, keys))
         except TypeError:
-            keys = hashable_keys(keys)
+            keys = filed_keys(keys)
             chosen = list(map(self._target_of, keys))
-        self._deal(values, timestamps, keys, chosen)
-
-    def _deal(self, values: Values, timestamps: Timestamps, keys: list[Any], chosen: list[int]) -> None:
         if len(self.targets) == 1:
             self.targets[0].add(values, timestamps, keys)
         else:

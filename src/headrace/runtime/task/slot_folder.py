@@ -12,10 +12,11 @@ import contextlib
 import fcntl
 import os
 import shutil
-import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+
+from headrace.private_folders import owner_only, private_folder, require_private
 
 _LONGEST_SOCKET_PATH = 100
 """Unix socket paths end at 108 bytes on Linux, 104 on macOS."""
@@ -37,21 +38,9 @@ def executor_folder(job: Path, daemon: int) -> Path:
     folder = job / str(daemon)
     if str(folder) not in _checked or not folder.is_dir():
         for part in (folder.parent, folder):
-            with contextlib.suppress(FileExistsError):
-                part.mkdir(mode=0o700)
-            require_private(part)
+            private_folder(part)
         _checked.add(str(folder))
     return folder
-
-
-def require_private(folder: Path) -> None:
-    """Raises PermissionError unless `folder` is a directory of this user that nobody else can enter."""
-    found = os.lstat(folder)
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise PermissionError(
-            f"{folder} must be a directory of user {os.getuid()} with mode 0700, but has owner {found.st_uid} and mode "
-            f"{stat.S_IMODE(found.st_mode):04o}; somebody else may have made it: remove it"
-        )
 
 
 def socket_path(folder: Path, index: int) -> Path:
@@ -78,7 +67,9 @@ class LifeMark:
     """A file with a process id in it, locked as long as that process lives: who can lock it knows that it is dead."""
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
-        self._file = open(path, "a+" if create else "r+")  # not inherited by programs that the process starts
+        self._file = open(
+            path, "a+" if create else "r+", opener=owner_only
+        )  # not inherited by programs that the process starts
 
     def take(self) -> bool:
         """Locks the file for the life of this process; False if another one has it."""

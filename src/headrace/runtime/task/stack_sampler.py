@@ -11,6 +11,7 @@ import threading
 from collections import Counter
 from types import FrameType
 
+from headrace.common.own_code import is_own
 from headrace.operators.base import Operator
 
 __all__ = ["StackSampler"]
@@ -18,7 +19,6 @@ __all__ = ["StackSampler"]
 _INTERVAL = 0.01
 _DEEPEST = 48
 _MOST_STACKS = 2000
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 Stack = tuple[str, ...]
 
 
@@ -60,7 +60,7 @@ class StackSampler(threading.Thread):
             frame = frame.f_back
 
     def _owner(self, frame: FrameType) -> tuple[str, str] | None:
-        if "self" not in frame.f_code.co_varnames or not frame.f_code.co_filename.startswith(_PACKAGE):
+        if "self" not in frame.f_code.co_varnames or not is_own(frame.f_code.co_filename):
             return None
         return self._owners.get(id(frame.f_locals.get("self")))
 
@@ -68,7 +68,7 @@ class StackSampler(threading.Thread):
 def _user_part(inside: list[FrameType], operator: FrameType) -> list[str]:
     """The frames of user code below an operator's; where there is none, what headrace itself does."""
     outer_first = list(reversed(inside))
-    own = [_label(f) for f in outer_first if not f.f_code.co_filename.startswith(_PACKAGE)][:_DEEPEST]
+    own = [_label(f) for f in outer_first if not is_own(f.f_code.co_filename)][:_DEEPEST]
     return own or [f"headrace: {(outer_first[-1] if outer_first else operator).f_code.co_name}"]
 
 

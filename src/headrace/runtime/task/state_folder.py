@@ -13,6 +13,7 @@ import socket
 import tempfile
 from pathlib import Path
 
+from headrace.private_folders import make_folders
 from headrace.runtime.task.slot_folder import LifeMark
 
 STATE_PREFIX = "headrace-state-"
@@ -24,7 +25,7 @@ class StateFolder:
     def __init__(self, parent: str | None, job_id: str) -> None:
         """Makes and claims a new folder; another one if somebody who clears up came in between."""
         if parent is not None:
-            os.makedirs(parent, exist_ok=True)
+            make_folders(parent)
         while True:
             self.path = tempfile.mkdtemp(prefix=f"{STATE_PREFIX}{job_id[:8]}-", dir=parent)
             owner = Path(self.path) / _owner_name()

@@ -23,12 +23,11 @@ from types import FrameType
 from typing import NamedTuple
 
 from headrace.common.errors import HeadraceError, TaskTimeoutError
+from headrace.common.own_code import PACKAGE, is_own
 from headrace.operators.base import Operator
 from headrace.runtime.task.slot_protocol import STACK_SIGNAL, TimeLimit
 
 __all__ = ["TaskDeadline", "timeout_error"]
-
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def timeout_error(thread_id: int, limit: TimeLimit) -> TaskTimeoutError:
@@ -48,7 +47,7 @@ def _place(innermost: FrameType | None) -> tuple[Operator | None, str]:
     inside = 0
     frame = innermost
     while frame is not None:
-        own = frame.f_code.co_filename.startswith(_PACKAGE) and "self" in frame.f_code.co_varnames
+        own = is_own(frame.f_code.co_filename) and "self" in frame.f_code.co_varnames
         if own and isinstance(operator := frame.f_locals.get("self"), Operator) and hasattr(operator, "context"):
             return operator, _text(innermost, inside)
         inside += 1
@@ -58,7 +57,7 @@ def _place(innermost: FrameType | None) -> tuple[Operator | None, str]:
 
 def _text(innermost: FrameType | None, depth: int) -> str:
     frames = traceback.extract_stack(innermost)[-depth:] if depth else []
-    of_user = [frame for frame in frames if not frame.filename.startswith(_PACKAGE)]
+    of_user = [frame for frame in frames if not is_own(frame.filename)]
     lines = traceback.format_list(of_user or frames)
     return "".join(["Where the task was (most recent call last):\n", *lines]).rstrip("\n")
 
@@ -79,13 +78,17 @@ class TaskDeadline:
     """
 
     def __init__(self, stacks: Path) -> None:
-        """`stacks` is the file for what the fault handler writes."""
+        """`stacks` is the file for what the fault handler writes: `user_stack` reads it."""
         self.lock = threading.Lock()
         """Held by whoever sends: a failure goes out between two whole frames."""
         self._task: _Watched | None = None
         self._wakes = threading.Condition()
         self._wakes_at = math.inf
-        faulthandler.register(STACK_SIGNAL, file=open(stacks, "w"), all_threads=False)
+        # The first line is for the courier, whose own package may be elsewhere. The fault handler escapes in this way too.
+        file = open(stacks, "w", encoding="ascii", errors="backslashreplace")
+        file.write(f"{PACKAGE}\n")
+        file.flush()
+        faulthandler.register(STACK_SIGNAL, file=file, all_threads=False)
         threading.Thread(target=self._watch, name="headrace-deadline", daemon=True).start()
 
     def start(self, limit: TimeLimit, fail: Callable[[HeadraceError], None]) -> None:

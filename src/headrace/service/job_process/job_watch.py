@@ -10,9 +10,9 @@ from headrace.common.checkpoint_options import CHECKPOINT_DIRECTORY
 from headrace.common.configuration import Configuration
 from headrace.common.errors import HeadraceError, InvalidProgramError
 from headrace.common.masking import masked_text
+from headrace.runtime.disposal import discard_checkpoints
 from headrace.runtime.job_master import JobMaster
 from headrace.runtime.job_view import JobView
-from headrace.runtime.savepoints import discard
 from headrace.service.job_folder import End, JobFolder
 from headrace.service.job_process.control_server import ControlServer
 from headrace.service.local_job import LocalJob
@@ -72,7 +72,7 @@ class JobWatch:
         directory = Configuration.from_dict(view.configuration).get(CHECKPOINT_DIRECTORY)
         if directory is not None:
             with contextlib.suppress(HeadraceError, OSError):
-                discard(f"{directory}/{view.job_id}")
+                discard_checkpoints(f"{directory}/{view.job_id}")
 
     def conclude(self, error: str | None) -> None:
         """The program has ended, with an error or without: waits for its job, if it got so far."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from headrace.runtime.disposal import discard_savepoint
 from headrace.runtime.job_view import VertexView
-from headrace.runtime.savepoints import discard
 from headrace.service.errors import RequestError
 from headrace.service.rest.backend import Backend, JobGateway
 from headrace.service.rest.endpoint import Call, Endpoint, Field
@@ -133,7 +133,7 @@ def _dispose(backend: Backend, call: Call) -> dict[str, Any]:
     path = call.body["savepoint-path"]
 
     def work() -> dict[str, Any]:
-        discard(path)
+        discard_savepoint(path)
         return {}
 
     return {"request-id": backend.operations.start("disposal", "savepoints", None, work)}

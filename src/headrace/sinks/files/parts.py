@@ -8,6 +8,7 @@ successor writes them again. Files of a predecessor are never touched: it may st
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import itertools
 import os
 import pickle
@@ -18,7 +19,9 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from headrace.common.column_run import as_columns
+from headrace.common.errors import StateError
 from headrace.common.serialization import BulkWriter, BulkWriterFactory, Encoder
+from headrace.private_folders import owner_only
 
 _RUN = 1024
 
@@ -136,6 +139,31 @@ def add_all(writer: BulkWriter, values: list[Any]) -> None:
             add(value)
 
 
+def _path_of(segment: dict[str, str] | str) -> str:
+    return segment if isinstance(segment, str) else segment["path"]
+
+
+def _segment_data(segment: dict[str, str] | str) -> bytes:
+    """Read the elements that a checkpoint counts on, and make sure that this job has written them.
+
+    States of earlier versions name the file only. Such a file is read if nobody but this user could have written it.
+    """
+    path = _path_of(segment)
+    with open(path, "rb") as file:
+        found, data = os.fstat(file.fileno()), file.read()
+    if isinstance(segment, str):
+        genuine = found.st_uid == os.getuid() and not found.st_mode & 0o022
+    else:
+        genuine = hashlib.sha256(data).hexdigest() == segment["sha256"]
+    if not genuine:
+        raise StateError(
+            "The elements of an unfinished part file are not those that this job has written",
+            seen=path,
+            remedy="restore from another checkpoint or savepoint.",
+        )
+    return data
+
+
 class BulkPart(Part):
     """Elements of a format with blocks and a foot."""
 
@@ -145,14 +173,14 @@ class BulkPart(Part):
         super().__init__(name, created)
         self._writer = factory.create(self.file)  # type: ignore[arg-type]
         self._log = log
-        self._segments: list[str] = []
+        self._segments: list[dict[str, str]] = []
         self._fresh: list[list[Any]] = []
         """Runs of elements that no segment has yet."""
         for segment in (before or {}).get("segments", ()):
-            with open(segment, "rb") as file:
-                for values in pickle.load(file):  # noqa: S301 - written by this sink into the job's own state
-                    self._append(values)
-            self._segments.append(segment)
+            data = _segment_data(segment)
+            for values in pickle.loads(data):  # noqa: S301 - the job's own state has the digest of these bytes
+                self._append(values)
+            self._segments.append({"path": _path_of(segment), "sha256": hashlib.sha256(data).hexdigest()})
         self._fresh = []
 
     def _append(self, values: list[Any]) -> None:
@@ -166,11 +194,12 @@ class BulkPart(Part):
     def state(self, handle: str) -> dict[str, Any]:
         if self._fresh:
             segment = os.path.join(self._log, f"{handle}.{uuid.uuid4().hex[:8]}.elements")
-            with open(segment, "xb") as file:
-                pickle.dump(self._fresh, file, protocol=5)
+            data = pickle.dumps(self._fresh, protocol=5)
+            with open(segment, "xb", opener=owner_only) as file:
+                file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            self._segments.append(segment)
+            self._segments.append({"path": segment, "sha256": hashlib.sha256(data).hexdigest()})
             self._fresh = []
         return {"segments": list(self._segments)}
 

@@ -22,6 +22,7 @@ from headrace.datastream.window import (
 )
 from headrace.graph.specs import LocalWindowAggregate, WindowOperation
 from headrace.operators.windows import local
+from headrace.operators.windows.choice import window_operator
 from headrace.operators.windows.early import can_combine, can_pre_aggregate
 from headrace.operators.windows.operator import WindowOperator
 from headrace.runtime.task.channels import IDLE, RECORDS, WATERMARK, Valve, merged
@@ -39,6 +40,21 @@ class General(WindowOperation):
 
 def general(spec: WindowOperation) -> General:
     return General(**{f.name: getattr(spec, f.name) for f in fields(spec)})
+
+
+class Large(WindowOperation):
+    """Runs on the operator for state that may be larger than memory."""
+
+    def create_operator(self):
+        return window_operator(WindowOperation(**values_of(self)), large_state=True)
+
+
+def large(spec: WindowOperation) -> Large:
+    return Large(**values_of(spec))
+
+
+def values_of(spec: WindowOperation) -> dict[str, Any]:
+    return {f.name: getattr(spec, f.name) for f in fields(spec)}
 
 
 class Texts(AggregateFunction):
@@ -200,6 +216,7 @@ def test_with_one_channel_results_order_and_late_records_are_the_same(assigner, 
     assert can_pre_aggregate(spec)
     combined = window(replace(spec, takes_runs=True), [channel(stream, spec, "")])
     assert combined == window(general(spec), [channel(stream, None, "")])
+    assert combined == window(large(replace(spec, takes_runs=True)), [channel(stream, spec, "")])
 
 
 @EXAMPLES
@@ -232,6 +249,8 @@ def test_with_two_channels_and_idleness(assigner, left, right, kind):
     combined = window(replace(spec, takes_runs=True), [channel(left, spec, "l"), channel(right, spec, "r")])
     plain = window(general(spec), [channel(left, None, "l"), channel(right, None, "r")])
     assert ordered(combined) == ordered(plain)
+    on_disk = window(large(replace(spec, takes_runs=True)), [channel(left, spec, "l"), channel(right, spec, "r")])
+    assert on_disk == combined
 
 
 # ---------------------------------------------------------------- what is sent
@@ -335,3 +354,30 @@ def test_where_results_could_change_nothing_is_combined():
         {"assigner": Own(10, 0)},
     ):
         assert not can_pre_aggregate(replace(good, **changed)), changed
+
+
+# ---------------------------------------------------------------- from one backend to the other
+
+
+@pytest.mark.parametrize("assigner", [TumblingEventTimeWindows(10, 0), SlidingEventTimeWindows(10, 5, 0)])
+@pytest.mark.parametrize("kind", range(4))
+def test_open_windows_move_between_memory_and_disk(assigner, kind):
+    in_memory = replace(specs(assigner)[kind], takes_runs=True)
+    forms = {"memory": in_memory, "disk": large(in_memory)}
+
+    def play(*names: str) -> list[Any]:
+        results: list[Any] = []
+        state = None
+        for number, name in enumerate(names):
+            harness = OperatorHarness(forms[name], lambda v: v[0], state=state)
+            for key in ("b", "a", f"c{number}"):  # the order of keys in a window must survive
+                harness.process_element([key, str(number)], 7 * number)
+            results += [r for r in harness.output if r[0] != "watermark"]
+            state = harness.snapshot()
+        harness.end_input()
+        return results + [r for r in harness.output if r[0] != "watermark"]
+
+    expected = play("memory", "memory", "memory")
+    assert len(expected) > 3
+    for names in (("memory", "disk", "memory"), ("disk", "memory", "disk"), ("memory", "disk", "disk")):
+        assert play(*names) == expected

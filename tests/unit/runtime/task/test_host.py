@@ -120,7 +120,7 @@ def test_a_failure_names_operator_subtask_and_record(env, epochs, collect):
     error = epochs(counting_job(env, collect, "a fail b")).attempt().cause
     assert (error.operator_name, error.uid, error.subtask, error.record) == ("count", "c", 0, "'fail'")
     assert error.user_traceback.splitlines()[-1] == "RuntimeError: this record fails"
-    assert "headrace" not in error.user_traceback.splitlines()[1], "the user's own frames first"
+    assert f'"{__file__}"' in error.user_traceback.splitlines()[1], "the user's own frames first"
 
 
 def test_after_a_failure_the_job_can_go_on_from_its_files(env, epochs, collect):

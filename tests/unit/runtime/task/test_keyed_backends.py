@@ -6,6 +6,10 @@ import os
 import subprocess
 import sys
 
+import pytest
+
+from headrace.common.errors import ConfigurationError
+from headrace.private_folders import make_folders
 from headrace.runtime.task.keyed_backends import BackendMaker, BackendSettings
 
 PROGRAM = """
@@ -52,6 +56,22 @@ def test_every_named_directory_is_looked_at(tmp_path):
     folders = [tmp_path / name for name in "ab"]
     left = [folder / f"headrace-{os.getuid()}-state" / "slot-state-x" for folder in folders]
     for path in left:
-        path.mkdir(parents=True)
+        make_folders(path)
     BackendMaker(BackendSettings(on_disk=True, directories=tuple(map(str, folders))), None)
     assert not any(path.exists() for path in left)
+
+
+@pytest.mark.parametrize("kind", ["open", "link", "file"])
+def test_a_directory_that_is_not_private_is_refused(tmp_path, kind):
+    name = tmp_path / f"headrace-{os.getuid()}-state"
+    if kind == "open":
+        name.mkdir()
+        name.chmod(0o770)
+    elif kind == "link":
+        (tmp_path / "elsewhere").mkdir(mode=0o700)
+        name.symlink_to(tmp_path / "elsewhere")
+    else:
+        name.touch()
+    settings = BackendSettings(on_disk=True, directories=(str(tmp_path),))
+    with pytest.raises(ConfigurationError, match="0700"):
+        BackendMaker(settings, None)

@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-REQUIREMENTS = Path(__file__).parents[3] / "requirements"
+REQUIREMENTS = Path(__file__).resolve().parents[1] / "requirements"
 
 
 def jar_directory(name: str) -> Path:

@@ -1,0 +1,155 @@
+"""Signatures of checkpoints and savepoints: only what was written with the user's key is read as code-bearing data.
+
+State, source positions and staged output may hold objects of the program's classes, and reading such objects runs code. So
+they are read only if this user's own job has written them. The key is made when it is first needed, in a file that only
+the user can read.
+
+- A manifest in a checkpoint directory carries an HMAC of its bytes (`signed_record`). It lists the state files with SHA-256
+  sums, so it vouches for them.
+- A savepoint carries the file `_signature`: the SHA-256 of each of its files, and an HMAC of these (`signed`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import stat
+from pathlib import Path
+
+from headrace.checkpoint.errors import UntrustedStateError
+from headrace.checkpoint.record_format import split, with_signature
+from headrace.common.errors import ConfigurationError
+from headrace.private_folders import make_folders, owner_only
+
+__all__ = [
+    "KEY_VARIABLE",
+    "SIGNATURE",
+    "check_signature",
+    "signature_problem",
+    "signed",
+    "signed_record",
+    "state_key",
+]
+
+SIGNATURE = "_signature"
+KEY_VARIABLE = "HEADRACE_STATE_KEY_FILE"
+_KEY_BYTES = 32
+_RECORD = b"headrace record\n"
+"""What is signed begins with it, so that no signature of one kind can pass for one of the other."""
+
+
+def state_key() -> bytes:
+    """Return the user's key; make it if there is none yet."""
+    path = Path(os.environ.get(KEY_VARIABLE) or Path.home() / ".config" / "headrace" / "state.key")
+    try:
+        if not path.exists():
+            _make(path)
+        with path.open("rb") as stream:
+            found = os.fstat(stream.fileno())
+            key = stream.read()
+    except OSError as error:
+        raise ConfigurationError(
+            f"The key for checkpoints and savepoints cannot be read or made: {error}",
+            seen=str(path),
+            remedy=f"name a file that can be written in the environment variable {KEY_VARIABLE}",
+        ) from error
+    if found.st_uid not in (os.getuid(), 0) or stat.S_IMODE(found.st_mode) & 0o022:
+        raise ConfigurationError(
+            "The key for checkpoints and savepoints could have been written by somebody else",
+            seen=f"{path}: owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o}",
+            expected=f"owner {os.getuid()}, mode 0600",
+        )
+    if len(key) < _KEY_BYTES:
+        raise ConfigurationError(
+            "The key for checkpoints and savepoints is too short", seen=str(path), expected=f"{_KEY_BYTES} bytes"
+        )
+    return key
+
+
+def _make(path: Path) -> None:
+    """Make the key. Of several processes the one that links first wins; the file is never seen half written."""
+    make_folders(path.parent)
+    mine = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        with open(mine, "xb", opener=owner_only) as stream:
+            stream.write(secrets.token_bytes(_KEY_BYTES))
+            stream.flush()
+            os.fsync(stream.fileno())
+        try:
+            os.link(mine, path)
+        except FileExistsError:
+            pass
+    finally:
+        mine.unlink(missing_ok=True)
+
+
+# -- records ----------------------------------------------------------------------------------------------------------
+
+
+def signed_record(data: bytes, key: bytes) -> bytes:
+    """Return a record's bytes with a signature in them.
+
+    >>> from headrace.checkpoint.model import Manifest
+    >>> from headrace.checkpoint.record_format import encode
+    >>> data = signed_record(encode(Manifest("job", 1, 7, "a", None)), b"k" * 32)
+    >>> signature_problem(data, b"k" * 32)
+    >>> signature_problem(data, b"j" * 32)
+    'it was signed with another key, or was changed since'
+    """
+    return with_signature(data, _record_hmac(split(data)[0], key))
+
+
+def signature_problem(data: bytes, key: bytes) -> str | None:
+    """Say why a record is not trusted; None: this user's job has written it."""
+    line, signature = split(data)
+    if signature is None:
+        return "it has no signature"
+    if not hmac.compare_digest(signature, _record_hmac(line, key)):
+        return "it was signed with another key, or was changed since"
+    return None
+
+
+def _record_hmac(line: bytes, key: bytes) -> bytes:
+    return hmac.new(key, _RECORD + line, hashlib.sha256).hexdigest().encode()
+
+
+# -- savepoints -------------------------------------------------------------------------------------------------------
+
+
+def signed(digests: dict[str, str]) -> bytes:
+    """Return the contents of `_signature` for files with these SHA-256 digests.
+
+    >>> sorted(json.loads(signed({"_metadata": "00"})))
+    ['files', 'hmac']
+    """
+    return json.dumps({"files": digests, "hmac": _hmac(digests)}, sort_keys=True).encode()
+
+
+def check_signature(signature: bytes | None, digests: dict[str, str], path: str) -> None:
+    """Refuse a savepoint that this user has not written, or that somebody has changed since."""
+    problem = _problem(signature, digests)
+    if problem is not None:
+        raise UntrustedStateError(f"The savepoint {path}", problem)
+
+
+def _problem(signature: bytes | None, digests: dict[str, str]) -> str | None:
+    if signature is None:
+        return "it has no signature"
+    try:
+        whole = json.loads(signature)
+        listed, code = whole["files"], whole["hmac"]
+        genuine = hmac.compare_digest(code, _hmac(listed))
+    except (ValueError, KeyError, TypeError):
+        return "its signature makes no sense"
+    if not genuine:
+        return "it was signed with another key, or its signature was changed"
+    changed = sorted(name for name in listed.keys() | digests.keys() if listed.get(name) != digests.get(name))
+    return f"{changed[0]} is not the file that was signed" if changed else None
+
+
+def _hmac(digests: dict[str, str]) -> str:
+    text = json.dumps(digests, sort_keys=True).encode()
+    return hmac.new(state_key(), text, hashlib.sha256).hexdigest()

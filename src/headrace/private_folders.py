@@ -1,0 +1,73 @@
+"""Folders and files that only this user can enter, read or replace, whatever the umask.
+
+Decides what "private" means: a real directory (no link to one), owned by this user, mode 0700. Used for everything that
+headrace keeps below the temporary directory and for checkpoints and savepoints. Imports nothing of headrace, so that the
+processes that must start fast can use it.
+
+`tempfile.mkdtemp` is as good for a folder with a random name. A folder with a name that others can guess must come from
+`private_folder`: somebody else may have made it first.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+__all__ = ["NotPrivateError", "make_folders", "owner_only", "private_folder", "require_private"]
+
+
+class NotPrivateError(PermissionError):
+    """Say that a folder that must be private belongs to somebody else, or is open to others."""
+
+
+def private_folder(path: str | os.PathLike[str]) -> Path:
+    """Make a private folder if it does not exist, check it, and return its path.
+
+    Raise `NotPrivateError` if it exists and is not private: it is never repaired, because others may have put
+    something into it.
+
+    >>> import tempfile
+    >>> folder = private_folder(f"{tempfile.mkdtemp()}/mine")
+    >>> oct(folder.stat().st_mode & 0o777)
+    '0o700'
+    """
+    make_folders(path)
+    require_private(path)
+    return Path(path)
+
+
+def make_folders(path: str | os.PathLike[str]) -> None:
+    """Make a folder and its missing parents, all of them with mode 0700. Leave folders that exist as they are."""
+    folder = Path(path)
+    try:
+        folder.mkdir(mode=0o700)
+    except FileNotFoundError:
+        make_folders(folder.parent)
+        make_folders(folder)
+    except FileExistsError:
+        pass
+
+
+def require_private(path: str | os.PathLike[str]) -> None:
+    """Raise `NotPrivateError` unless `path` is a directory of this user that nobody else can enter."""
+    found = os.lstat(path)
+    if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077:
+        return
+    kind = "directory" if stat.S_ISDIR(found.st_mode) else "link" if stat.S_ISLNK(found.st_mode) else "file"
+    raise NotPrivateError(
+        f"{os.fspath(path)} must be a directory of user {os.getuid()} with mode 0700, but is a {kind} with owner "
+        f"{found.st_uid} and mode {stat.S_IMODE(found.st_mode):04o}; somebody else may have made it: remove it"
+    )
+
+
+def owner_only(path: str, flags: int) -> int:
+    """Open a file so that a new one gets mode 0600. Pass it as `opener` to `open`.
+
+    >>> import tempfile
+    >>> path = f"{tempfile.mkdtemp()}/secret"
+    >>> with open(path, "w", opener=owner_only) as file:
+    ...     oct(os.fstat(file.fileno()).st_mode & 0o777)
+    '0o600'
+    """
+    return os.open(path, flags, 0o600)

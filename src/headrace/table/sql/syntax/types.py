@@ -1,0 +1,31 @@
+"""Nodes that name a type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headrace.table.sql.syntax.node import Node
+
+__all__ = ["DataType", "TypeField"]
+
+
+@dataclass(frozen=True, slots=True)
+class TypeField(Node):
+    """A field of a ROW or STRUCTURED type."""
+
+    name: str
+    type: DataType
+    comment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DataType(Node):
+    """A type with what stands in its parentheses or angle brackets.
+
+    Precision and scale are integers, element types are types, fields of rows are fields, the classes of RAW and STRUCTURED
+    are strings. `nullable` is None where the statement does not say it.
+    """
+
+    name: str
+    arguments: tuple[int | str | DataType | TypeField, ...] = ()
+    nullable: bool | None = None

@@ -1,0 +1,7 @@
+"""Stands for `pyflink.util.api_stability_decorators`: what a program imports from it is refused with what to use instead."""
+
+from headrace.common.pyflink_names import offer_pyflink_names
+
+__all__: list[str] = []
+
+offer_pyflink_names(__name__)
