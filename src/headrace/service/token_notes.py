@@ -13,6 +13,7 @@ import stat
 from pathlib import Path
 
 from headrace.common.errors import ConfigurationError
+from headrace.private_folders import private_folder
 
 __all__ = ["forget_token", "note_token", "noted_token", "token_path"]
 
@@ -33,16 +34,7 @@ def note_token(directory: Path, place: str) -> str:
     """
     path, token = token_path(directory, place), secrets.token_urlsafe(32)
     try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        found = path.parent.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-            raise ConfigurationError(
-                "The folder for tokens does not belong to this user",
-                seen=f"{path.parent} of user {found.st_uid}",
-                remedy="set headrace.service.dir to a directory of your own",
-            )
-        path.parent.chmod(0o700)
+        private_folder(path.parent)
         temporary = path.with_name(f".{secrets.token_hex(8)}")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         with open(os.open(temporary, flags, 0o600), "w", encoding="ascii") as file:
@@ -52,7 +44,7 @@ def note_token(directory: Path, place: str) -> str:
         raise ConfigurationError(
             "The token of the service cannot be written down",
             seen=str(error),
-            remedy="set headrace.service.dir to a directory that this user can write to",
+            remedy="set headrace.service.dir to a directory of your own that you can write to",
         ) from None
     return token
 
