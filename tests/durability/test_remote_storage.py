@@ -10,8 +10,10 @@ import uuid
 import pytest
 from durability_kit import FailsOnce, expected_counts, expected_remembered, numbers, remembered
 
+from headrace.checkpoint.errors import UntrustedStateError
 from headrace.common import Types
-from headrace.common.errors import HeadraceError
+from headrace.common.errors import ConfigurationError, HeadraceError
+from headrace.runtime.disposal import discard_claimed, discard_savepoint
 from headrace.state import storage
 
 fsspec = pytest.importorskip("fsspec")
@@ -70,6 +72,48 @@ def test_a_changed_remote_file_is_noticed(make_env, url):
     system.pipe_file(victim, data[:100] + bytes([data[100] ^ 1]) + data[101:])
     with pytest.raises(HeadraceError, match="not trusted|cannot be used"):
         remembered(make_env(2, execution__state_recovery__path=path), 600).execute_and_collect()
+
+
+def left_state(make_env, url):
+    """A savepoint and the checkpoints of a job that was cancelled."""
+    env = make_env(
+        directory=False,
+        execution__checkpointing__dir=f"{url}/checkpoints",
+        execution__checkpointing__externalized_checkpoint_retention="RETAIN_ON_CANCELLATION",
+    )
+    results = remembered(env, 600, slow).execute_and_collect()
+    while results._job.last_epoch.get("totalInputRows", 0) < 200:
+        time.sleep(0.005)
+    savepoint = results._job.trigger_savepoint(f"{url}/savepoints")
+    results._job.cancel()
+    (slot, *_) = [name for name in names(url) if "/slots/" in name]
+    return savepoint, "memory:/" + slot.partition("/slots/")[0]
+
+
+def test_remote_checkpoints_of_somebody_else_are_refused(make_env, tmp_path, url, monkeypatch):
+    savepoint, checkpoints = left_state(make_env, url)
+    monkeypatch.setenv("HEADRACE_STATE_KEY_FILE", str(tmp_path / "another.key"))
+    for path in (savepoint, checkpoints):
+        with pytest.raises(UntrustedStateError, match="another key"):
+            list(remembered(make_env(execution__state_recovery__path=path), 600).execute_and_collect())
+
+
+def test_only_whole_remote_savepoints_and_checkpoints_are_removed(make_env, url):
+    savepoint, checkpoints = left_state(make_env, url)
+    system, _ = fsspec.core.url_to_fs(url)
+    for folder, remove in ((savepoint, discard_savepoint), (checkpoints, discard_claimed)):
+        extra = f"{fsspec.core.url_to_fs(folder)[1]}/precious"
+        system.pipe_file(extra, b"precious")
+        before = names(url)
+        with pytest.raises(ConfigurationError, match="nothing was deleted"):
+            remove(folder)
+        assert names(url) == before
+        system.rm_file(extra)
+    with pytest.raises(ConfigurationError, match="checkpoint of a job"):
+        discard_savepoint(checkpoints)
+    discard_savepoint(savepoint)
+    discard_claimed(checkpoints)
+    assert names(url) == []
 
 
 def test_large_files_are_copied_part_by_part(tmp_path):

@@ -23,6 +23,7 @@ __all__ = [
     "MissingExtraError",
     "NoJvmError",
     "StateError",
+    "StateMigrationError",
     "TaskTimeoutError",
     "TypeMismatchError",
     "UserCodeError",
@@ -204,6 +205,16 @@ class StateError(HeadraceError):
     """
 
     code = "STATE"
+
+
+class StateMigrationError(StateError):
+    """A state was saved with another type than the program declares for it now.
+
+    >>> StateMigrationError("Another type").code
+    'STATE_MIGRATION'
+    """
+
+    code = "STATE_MIGRATION"
 
 
 class JobExecutionError(HeadraceError):

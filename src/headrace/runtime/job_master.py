@@ -23,7 +23,13 @@ from typing import Any
 
 from headrace.checkpoint.errors import FencedError, RestoreRefusedError, UntrustedStateError
 from headrace.common.accumulators import merged_results
-from headrace.common.errors import ConfigurationError, HeadraceError, JobCancelledError, JobExecutionError
+from headrace.common.errors import (
+    ConfigurationError,
+    HeadraceError,
+    JobCancelledError,
+    JobExecutionError,
+    StateMigrationError,
+)
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
@@ -51,6 +57,7 @@ from headrace.runtime.rate import RateController, critical_path
 from headrace.runtime.requests import Request, Requests
 from headrace.runtime.rescaling import Deployment, ParallelismFollower, recut
 from headrace.runtime.restarts import RestartPolicy
+from headrace.runtime.restored_states import state_changes
 from headrace.runtime.savepoints import savepoint_origin, write_savepoint
 from headrace.runtime.task.internal_error import as_headrace_error
 from headrace.runtime.task.messages import CheckpointOrder, EpochOrder, TaskAck
@@ -70,6 +77,7 @@ _HOPELESS = (
     ConfigurationError,
     FencedError,
     RestoreRefusedError,
+    StateMigrationError,
     UntrustedStateError,
     manifests.IncompatibleStateError,
 )
@@ -408,6 +416,8 @@ class JobMaster:
             if self._restored:
                 self._restored = False
                 manifests.check_inputs(self._program.graph, self._ledger.reports)
+                if changes := state_changes(self._program.graph, result.acks):
+                    _log.warning("headrace: %r was restored with other states: %s", self._program.graph.name, changes)
             seconds = time.monotonic() - started
             self._results.take(result.outputs)
             ended = time.monotonic()

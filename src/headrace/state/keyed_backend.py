@@ -33,15 +33,17 @@ from headrace.state.interfaces import AggregatingState, ListState, MapState, Red
 from headrace.state.key_groups import GroupCache
 from headrace.state.opaque_key import unwrap_key
 from headrace.state.raw_state import RAW_PREFIX, RawKeyedState
+from headrace.state.state_types import StateTypes
 from headrace.state.timers import TimerQueue
 from headrace.state.tombstone import KeyedDelta
 from headrace.state.ttl_map_state import TTL_IMPLEMENTATIONS
 from headrace.state.ttl_states import ttl_kind
 
-__all__ = ["NO_KEY", "TIMER_PREFIX", "KeyedBackend"]
+__all__ = ["NO_KEY", "OWN_TABLE", "TIMER_PREFIX", "KeyedBackend"]
 
 TIMER_PREFIX = "_timer_state/"
-_TABLE = "table"
+OWN_TABLE = "table"
+"""The kind of tables that operators keep for themselves."""
 
 _IMPLEMENTATIONS: dict[str, type[Any]] = {
     ValueStateDescriptor.kind: HeapValueState,
@@ -82,7 +84,18 @@ NO_KEY = _NoKey()
 class KeyedBackend(KeyHolder):
     """Tables and timers of one operator's subtask."""
 
-    __slots__ = ("_groups", "_kinds", "_sweepers", "_tables", "_timers", "key_groups", "max_parallelism", "now", "raw")
+    __slots__ = (
+        "_groups",
+        "_kinds",
+        "_sweepers",
+        "_tables",
+        "_timers",
+        "key_groups",
+        "max_parallelism",
+        "now",
+        "raw",
+        "types",
+    )
 
     map_state: type[Any]
     """The implementation of map states."""
@@ -103,6 +116,8 @@ class KeyedBackend(KeyHolder):
         self._sweepers: list[Callable[[], None]] = []
         self.raw = RawKeyedState()
         """Bytes by key group that functions manage themselves."""
+        self.types = StateTypes()
+        """The declared types of the states that programs ask for."""
 
     def current_key(self) -> Any:
         """Give the current key as the user's key selector returned it."""
@@ -138,9 +153,11 @@ class KeyedBackend(KeyHolder):
         if implementation is None:
             raise TypeMismatchError("Not a state descriptor", seen=descriptor, expected="a StateDescriptor")
         name = prefix + descriptor.name
-        if descriptor.ttl_config is None or not descriptor.ttl_config.is_enabled():
-            return implementation(holder, self.table(name, namespaced=namespaced, kind=kind), descriptor)
-        table = self.table(name, namespaced=namespaced, kind=ttl_kind(kind))
+        expires = descriptor.ttl_config is not None and descriptor.ttl_config.is_enabled()
+        table = self.table(name, namespaced=namespaced, kind=ttl_kind(kind) if expires else kind)
+        self.types.declare(name, descriptor.type_info)
+        if not expires:
+            return implementation(holder, table, descriptor)
         state = TTL_IMPLEMENTATIONS[kind](holder, table, descriptor, self.now)
         if state.sweeps_for_every_record:
             self._sweepers.append(state.sweep)
@@ -151,7 +168,7 @@ class KeyedBackend(KeyHolder):
         """Give all keys that have an entry in a state that :meth:`get_state` was asked for."""
         return self._tables[descriptor.name].keys()
 
-    def table(self, name: str, *, namespaced: bool = False, kind: str = _TABLE) -> Any:
+    def table(self, name: str, *, namespaced: bool = False, kind: str = OWN_TABLE) -> Any:
         """Give the table of that name, made empty (or from what was restored) at the first call."""
         table = self._tables.get(name)
         if table is None:
@@ -206,6 +223,14 @@ class KeyedBackend(KeyHolder):
     @abstractmethod
     def snapshot_full(self) -> KeyedDelta:
         """Give everything, in the same shape; what counts as changed stays as it is. Use it before the next record."""
+
+    def asked_for(self) -> dict[str, str]:
+        """Give the kinds of the states that were asked for in this life, not only restored."""
+        return {name: table.kind for name, table in self._tables.items()}
+
+    def restored_kinds(self) -> dict[str, str]:
+        """Give the kinds of the states that were restored."""
+        return dict(self._kinds)
 
     def apply(self, delta: KeyedDelta, kinds: dict[str, str] | None = None) -> None:
         """Take over a delta or snapshot, as far as it belongs to this backend's key groups.

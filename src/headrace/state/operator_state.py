@@ -13,6 +13,7 @@ from typing import Any
 from headrace.common.errors import StateError
 from headrace.state.descriptors import ListStateDescriptor, MapStateDescriptor, StateDescriptor
 from headrace.state.interfaces import BroadcastState, ListState, OperatorStateStore, ReadOnlyBroadcastState
+from headrace.state.state_types import StateTypes
 
 __all__ = [
     "HeapBroadcastState",
@@ -192,6 +193,10 @@ class OperatorStateBackend(OperatorStateStore):
         """Start empty."""
         self._contents = OperatorSnapshot()
         self._changes = _Changes()
+        self._asked_for: set[str] = set()
+        self._restored: set[str] = set()
+        self.types = StateTypes()
+        """The declared types of the states that programs ask for."""
 
     def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> HeapBroadcastState:
         """Give the broadcast state of that name, made empty if it is new."""
@@ -226,6 +231,14 @@ class OperatorStateBackend(OperatorStateStore):
         kinds |= dict.fromkeys(contents.union, "operator UnionListState")
         return kinds | dict.fromkeys(contents.broadcast, "BroadcastState")
 
+    def asked_for(self) -> dict[str, str]:
+        """Give the kinds of the states that were asked for in this life, not only restored."""
+        return {name: kind for name, kind in self.state_kinds().items() if name in self._asked_for}
+
+    def restored_kinds(self) -> dict[str, str]:
+        """Give the kinds of the states that were restored."""
+        return {name: kind for name, kind in self.state_kinds().items() if name in self._restored}
+
     def collect_changed(self) -> OperatorSnapshot | None:
         """Give a snapshot if anything was written since the last call, else ``None``."""
         if not self._changes.seen:
@@ -257,6 +270,7 @@ class OperatorStateBackend(OperatorStateStore):
         for name, entries in snapshot.broadcast.items():
             self._contents.broadcast.setdefault(name, {}).update(entries)
         self._changes.seen = False
+        self._restored.update(snapshot.split, snapshot.union, snapshot.broadcast)
 
     def _check(self, descriptor: StateDescriptor, mode: str) -> None:
         if descriptor.ttl_config is not None and descriptor.ttl_config.is_enabled():
@@ -270,6 +284,8 @@ class OperatorStateBackend(OperatorStateStore):
                     f"The state {descriptor.name!r} is a {_NAMES[other]} and cannot be used as a {_NAMES[mode]}",
                     remedy="give each state of an operator its own name",
                 )
+        self.types.declare(descriptor.name, descriptor.type_info)
+        self._asked_for.add(descriptor.name)
 
 
 _NAMES = {"split": "list state", "union": "union list state", "broadcast": "broadcast state"}

@@ -17,7 +17,7 @@ from headrace.state.files import read_parts
 from headrace.state.operator_state import OperatorSnapshot
 from headrace.state.redistribution import redistribute
 
-__all__ = ["inherit", "merged_facts"]
+__all__ = ["inherit", "merged_facts", "restore_types"]
 
 _ACTIVE = {"idle": False, "timed_out": False}
 """Whoever is idle says so again: those behind are new, and have not heard it."""
@@ -35,12 +35,19 @@ def inherit(inheritance: Inheritance, contexts: dict[str, OperatorContext], dire
             plain.setdefault(operator_id, {}).update(part.plain)
             if operator_id in contexts:
                 contexts[operator_id].keyed_state.apply_part(part.keyed, part.plain.get("kinds"))
+                restore_types(contexts[operator_id], part.plain)
         for operator_id, values in plain.items():
             found.setdefault(operator_id, []).append(values)
     for operator_id, context in contexts.items():
         context.keyed_state.finish_restore()
         if operator_id in found:
             _fill(context, found[operator_id])
+
+
+def restore_types(context: OperatorContext, plain: dict[str, Any]) -> None:
+    """Hands the filed types of an operator's states to its backends, before the program declares them."""
+    context.keyed_state.types.restore(plain.get("types"))
+    context.operator_state.types.restore(plain.get("operator_types"))
 
 
 def _read(old: OldSubtask, groups: range, directory: str) -> Iterator[tuple[str, OperatorState]]:

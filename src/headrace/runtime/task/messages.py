@@ -150,6 +150,15 @@ class VertexReport:
     measures: VertexMeasures = field(default_factory=VertexMeasures)
 
 
+class RestoredStates(NamedTuple):
+    """The program's own states of an operator after its functions were opened: kinds by name."""
+
+    found: dict[str, str]
+    """What was restored."""
+    asked_for: dict[str, str]
+    """What the functions have asked for."""
+
+
 @dataclass(frozen=True)
 class TaskAck:
     """A task has finished its part of the epoch."""
@@ -166,6 +175,8 @@ class TaskAck:
     pid: int = 0
     states: dict[str, dict[str, str]] = field(default_factory=dict)
     """With a checkpoint: the kinds of all states by operator id and name."""
+    restored: dict[str, RestoredStates] = field(default_factory=dict)
+    """In the first epoch of a task that took state over: by operator id, if it has any state of the program."""
     checkpoint_seconds: float = 0.0
     """How long hooks, state file and making it durable took."""
     process: ProcessFacts = field(default_factory=ProcessFacts)

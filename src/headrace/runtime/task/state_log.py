@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from headrace.common.faultpoints import reach
 from headrace.operators.context import OperatorContext
-from headrace.runtime.task.inheritance import inherit
-from headrace.runtime.task.messages import Inheritance
+from headrace.runtime.task.inheritance import inherit, restore_types
+from headrace.runtime.task.messages import Inheritance, RestoredStates
 from headrace.state import storage
 from headrace.state.delta import OperatorState, SubtaskState
 from headrace.state.files import StateFile, StateHeader, make_durable, read_parts, write_state_file
+from headrace.state.keyed_backend import OWN_TABLE
 
 _SMALL_BASE = 1_000_000
 _MANY_DELTAS = 100
@@ -51,6 +52,7 @@ class StateLog:
         for operator_id, part in parts:
             context = self._contexts[operator_id]
             context.keyed_state.apply_part(part.keyed, part.plain.get("kinds"))
+            restore_types(context, part.plain)
             context.facts.update(part.plain.get("facts", {}))
             if part.plain.get("operator_state") is not None:
                 context.operator_state.restore(part.plain["operator_state"])
@@ -104,6 +106,20 @@ class StateLog:
         kinds = {i: c.keyed_state.state_kinds() | c.operator_state.state_kinds() for i, c in self._contexts.items()}
         return {i: states for i, states in kinds.items() if states}
 
+    def restored(self) -> dict[str, RestoredStates]:
+        """What was restored and what was asked for, of the states that programs name themselves."""
+        found = {}
+        for operator_id, context in self._contexts.items():
+            backends = (context.keyed_state, context.operator_state)
+            restored: dict[str, str] = {}
+            asked_for: dict[str, str] = {}
+            for backend in backends:
+                restored |= {n: kind for n, kind in backend.restored_kinds().items() if kind != OWN_TABLE}
+                asked_for |= {n: kind for n, kind in backend.asked_for().items() if kind != OWN_TABLE}
+            if restored or asked_for:
+                found[operator_id] = RestoredStates(restored, asked_for)
+        return found
+
     def make_durable(self, store: str | None) -> None:
         """A checkpoint is going to count on all files so far."""
         names, self._volatile = self._volatile, []
@@ -118,6 +134,7 @@ class StateLog:
         backend, operators = context.keyed_state, context.operator_state
         changed = operators.collect_changed()
         plain: dict[str, object] = {"facts": dict(context.facts), "kinds": backend.state_kinds()}
+        plain |= {"types": backend.types.texts(), "operator_types": operators.types.texts()}
         if whole or changed is not None:
             plain["operator_state"] = operators.snapshot() if whole else changed
         if whole:

@@ -77,6 +77,7 @@ class Task:
                 self.close()
             raise
         self.version = task_order.version
+        self._restored = self._log.restored() if task_order.inheritance is not None else {}
 
     # -- an epoch -------------------------------------------------------------------------------------------------
 
@@ -124,6 +125,7 @@ class Task:
         if all(report.ended for report in reports):
             self._release_state()
         self.version = attempt
+        restored, self._restored = self._restored, {}
         return TaskAck(
             task=self.task_id,
             epoch=order.epoch,
@@ -135,6 +137,7 @@ class Task:
             host=socket.gethostname(),
             pid=os.getpid(),
             states=self._log.kinds() if checkpoint.now or all(report.ended for report in reports) else {},
+            restored=restored,
             checkpoint_seconds=time.perf_counter() - started if checkpoint.now else 0.0,
             process=process_facts(),
         )

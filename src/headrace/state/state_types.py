@@ -1,0 +1,73 @@
+"""The declared types of states, as texts that are filed beside the entries.
+
+Decides whether a state that was saved with one type may be read with another. The values themselves do not tell: a
+number that was saved for a `LONG` would come back from a state that is declared as `STRING`. Used by the backends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from headrace.common.errors import StateMigrationError
+from headrace.common.typeinfo import TypeInformation, Types
+
+__all__ = ["StateTypes"]
+
+_ANY = repr(Types.PICKLED_BYTE_ARRAY())
+
+
+class StateTypes:
+    """The types of one operator's states: what was restored, and what the program declares.
+
+    >>> types = StateTypes()
+    >>> types.restore({"count": "Long"})
+    >>> types.declare("total", Types.STRING())
+    >>> types.texts()
+    {'count': 'Long', 'total': 'String'}
+    >>> types.declare("count", Types.STRING())
+    Traceback (most recent call last):
+    ...
+    headrace.common.errors.StateMigrationError: The state 'count' was saved with another type [STATE_MIGRATION]
+      seen:     String, declared by the program
+      expected: Long, as it was saved
+      remedy:   declare Long again; or give the state a new name; or convert the savepoint with headrace.state_processor
+    """
+
+    __slots__ = ("_declared", "_restored")
+
+    def __init__(self) -> None:
+        """Start without any."""
+        self._restored: dict[str, str] = {}
+        self._declared: dict[str, str] = {}
+
+    def restore(self, texts: Mapping[str, str] | None) -> None:
+        """Take over what was filed; savepoints of earlier versions have none."""
+        self._restored.update(texts or {})
+
+    def declare(self, name: str, type_info: TypeInformation | None) -> None:
+        """Note the type that the program gives a state; raise if it was saved with one that does not fit."""
+        if type_info is None:
+            return
+        wanted = repr(type_info)
+        saved = self._restored.get(name)
+        if saved is not None and not _fits(saved, wanted) and not _fits(wanted, saved):
+            raise StateMigrationError(
+                f"The state {name!r} was saved with another type",
+                seen=f"{wanted}, declared by the program",
+                expected=f"{saved}, as it was saved",
+                remedy=f"declare {saved} again; or give the state a new name; or convert the savepoint with "
+                "headrace.state_processor",
+            )
+        self._declared[name] = wanted
+
+    def texts(self) -> dict[str, str]:
+        """Give the types by name, to be filed and handed to `restore` again."""
+        return self._restored | self._declared
+
+
+def _fits(general: str, special: str) -> bool:
+    """Whether both are the same type, once a pickled value in `general` may be anything."""
+    pattern: Any = re.escape(general).replace(re.escape(_ANY), ".+")
+    return re.fullmatch(pattern, special) is not None
