@@ -10,6 +10,8 @@ from headrace.common import Types, WatermarkStrategy
 from headrace.datastream import KeyedProcessFunction, MapFunction
 from headrace.datastream.connectors.number_seq import NumberSequenceSource
 from headrace.datastream.state import ListStateDescriptor, ValueStateDescriptor
+from headrace.runtime.job_master import JobMaster
+from headrace.runtime.requests import Request
 
 KEYS = 7
 
@@ -78,3 +80,23 @@ def expected_remembered(last):
             total += value
             rows.append((key, count, total))
     return sorted(rows)
+
+
+def ask_at_once(job, *parallelisms):
+    """Ask for several parallelisms: the job serves all of them before its next epoch."""
+    requests = [Request(parallelism=parallelism) for parallelism in parallelisms]
+    for request in requests:
+        job._requests.post(request)
+    return requests
+
+
+def ask_at_start(monkeypatch, *parallelisms):
+    """Let each job that is submitted from now on be asked before its first epoch."""
+    start, asked = JobMaster.start, []
+
+    def ask_and_start(self):
+        asked.extend(ask_at_once(self, *parallelisms))
+        start(self)
+
+    monkeypatch.setattr(JobMaster, "start", ask_and_start)
+    return asked

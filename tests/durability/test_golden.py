@@ -10,6 +10,7 @@ import time
 from collections import Counter
 
 import pytest
+from durability_kit import ask_at_once, ask_at_start
 
 from headrace.cep import CEP, Pattern, PatternProcessFunction
 from headrace.common import Duration, Types, WatermarkStrategy
@@ -233,8 +234,20 @@ def test_from_one_backend_to_the_other(make_env, golden, pipeline, first, then):
 def test_rescaled_while_it_runs(make_env, golden, pipeline):
     results = pipeline(make_env(2)).execute_and_collect()
     job = results._job
-    for share, parallelism in ((0.3, 3), (0.6, 1)):
+    for share, parallelisms in ((0.3, (3,)), (0.45, (5, 1, 4)), (0.6, (1,))):
         while job.last_epoch.get("totalInputRows", 0) < share * LAST and not job.status().is_terminal_state():
             time.sleep(0.002)
-        job.rescale(parallelism)
+        for request in ask_at_once(job, *parallelisms):
+            assert request.done.wait(60) and request.error is None
     assert as_counter(results) == straight(golden, make_env, pipeline)
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES, ids=lambda p: p.__name__)
+def test_restored_and_rescaled_before_its_first_epoch(make_env, golden, pipeline, monkeypatch):
+    wanted = straight(golden, make_env, pipeline)
+    before, path = run_until(pipeline(make_env(2, state__backend__type="rocksdb")), 0.5)
+    asked = ask_at_start(monkeypatch, 3, 1, 4)
+    env = make_env(2, execution__state_recovery__path=path, state__backend__type="rocksdb")
+    after = list(pipeline(env).execute_and_collect())
+    assert [request.answer for request in asked] == [3, 1, 4]
+    assert as_counter(before) + as_counter(after) == wanted

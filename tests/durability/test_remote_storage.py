@@ -8,7 +8,16 @@ import tracemalloc
 import uuid
 
 import pytest
-from durability_kit import FailsOnce, expected_counts, expected_remembered, numbers, remembered
+from durability_kit import (
+    FailsOnce,
+    Remembering,
+    ask_at_once,
+    ask_at_start,
+    expected_counts,
+    expected_remembered,
+    numbers,
+    remembered,
+)
 
 from headrace.checkpoint.errors import UntrustedStateError
 from headrace.common import Types
@@ -45,6 +54,28 @@ def test_a_failed_job_goes_on_from_its_remote_checkpoint(make_env, tmp_path, url
     assert sorted(counted.execute_and_collect()) == expected_counts(600)
     assert not (tmp_path / "mark").exists()
     assert names(url) == [], "a job that has finished leaves nothing"
+
+
+def test_rescales_on_remote_checkpoints(make_env, tmp_path, url, monkeypatch):
+    """What an executor has on its own disk is of no use to the others: the new subtasks read from the store."""
+    settings = {"directory": False, "execution__checkpointing__dir": url}
+    results = remembered(make_env(2, **settings), 900, slow).execute_and_collect()
+    job = results._job
+    for share, parallelisms in ((100, (3, 1)), (300, (4,))):
+        while job.last_epoch.get("totalInputRows", 0) < share:
+            time.sleep(0.002)
+        asked = ask_at_once(job, *parallelisms)
+        assert all(request.done.wait(60) for request in asked)
+        assert [request.answer for request in asked] == list(parallelisms)
+    path = job.stop_with_savepoint(False, f"{url}/savepoints")
+    before = list(results)
+    asked = ask_at_start(monkeypatch, 3, 2)
+    env = make_env(2, execution__state_recovery__path=path, **settings)
+    stream = numbers(env, 900, parallelism=1).map(FailsOnce(tmp_path / "mark", 850), Types.LONG()).uid("slow")
+    keyed = stream.set_parallelism(1).key_by(lambda v: v % 7).process(Remembering()).uid("remembering")
+    after = list(keyed.execute_and_collect())
+    assert [request.answer for request in asked] == [3, 2]
+    assert sorted(before + after) == expected_remembered(900)
 
 
 def test_savepoints_travel(make_env, url):

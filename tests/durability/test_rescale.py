@@ -10,6 +10,8 @@ from durability_kit import (
     KEYS,
     FailsOnce,
     Remembering,
+    ask_at_once,
+    ask_at_start,
     expected_counts,
     expected_remembered,
     numbers,
@@ -20,9 +22,12 @@ from headrace.checkpoint.errors import StoreError
 from headrace.checkpoint.file_store import FileStore
 from headrace.common import Duration, Types, WatermarkStrategy
 from headrace.common.errors import ConfigurationError, JobExecutionError
+from headrace.common.serialization import Encoder
 from headrace.common.time import Time
 from headrace.common.watermark_strategy import TimestampAssigner
+from headrace.datastream.connectors.file_system import BucketAssigner, FileSink, RollingPolicy
 from headrace.datastream.window import TumblingEventTimeWindows
+from headrace.runtime.local.executor import LocalExecutor
 from headrace.sources.number_sequence import NumberSequence
 
 
@@ -109,25 +114,30 @@ def stopped_before(stream, enough):
     return rows + list(results), path
 
 
-def rescaled_at_once(stream, *parallelisms):
-    """All rows of a job that is asked for other parallelisms while it starts."""
-    results = stream.execute_and_collect()
-    for parallelism in parallelisms:
-        results._job.rescale(parallelism)
-    return list(results)
+@pytest.fixture
+def rescaled_at_start(monkeypatch):
+    """Gives all rows of a job that is asked for other parallelisms before its first epoch."""
+
+    def run(stream, *parallelisms):
+        asked = ask_at_start(monkeypatch, *parallelisms)
+        rows = list(stream.execute_and_collect())
+        assert [request.answer for request in asked] == list(parallelisms)
+        return rows
+
+    return run
 
 
 @pytest.mark.parametrize("backend", ["hashmap", "rocksdb"])
-def test_restored_and_rescaled_at_once(make_env, backend):
+def test_restored_and_rescaled_before_the_first_epoch(make_env, rescaled_at_start, backend):
     settings = {"state__backend__type": backend}
     before, path = stopped_before(remembered(make_env(2, **settings), 900, through=slow), 100)
     env = make_env(2, execution__state_recovery__path=path, **settings)
-    after = rescaled_at_once(remembered(env, 900, through=slow), 3, 1, 4)
+    after = rescaled_at_start(remembered(env, 900, through=slow), 3, 1, 4)
     assert before and after
     assert sorted(before + after) == expected_remembered(900)
 
 
-def test_failed_and_rescaled_at_once(make_env, tmp_path):
+def test_failed_and_rescaled_at_start(make_env, tmp_path):
     """The requests come while the job restarts: they are served before its first epoch."""
     env = make_env(2, restart_strategy__fixed_delay__delay="500 ms")
     failing = FailsOnce(tmp_path / "mark", 400)
@@ -157,7 +167,12 @@ def loop(env):
 @pytest.mark.parametrize("steps", [(1,), (5, 2), (1, 3)])
 def test_what_goes_round_in_an_iteration_is_kept(make_env, steps):
     env = make_env(3, headrace__epoch__max_records=5, headrace__epoch__first_records=5)
-    assert sorted(rescaled_at_once(loop(env), *steps)) == [(n, 20) for n in range(1, 61)]
+    results = loop(env).execute_and_collect()
+    while results._job.last_epoch.get("totalInputRows", 0) < 30:
+        time.sleep(0.001)
+    asked = ask_at_once(results._job, *steps)
+    assert sorted(results) == [(n, 20) for n in range(1, 61)]
+    assert [request.answer for request in asked] == list(steps)
 
 
 def test_an_iteration_goes_on_after_a_failure(make_env, tmp_path):
@@ -183,10 +198,49 @@ class FromNow(NumberSequence):
         return super().splits(parallelism)
 
 
-def test_where_a_source_begins_is_found_once(make_env):
+def test_where_a_source_begins_is_found_once(make_env, rescaled_at_start):
     env = make_env(2)
     stream = env.from_source(FromNow(900), WatermarkStrategy.no_watermarks(), "now").uid("now")
-    assert sorted(rescaled_at_once(stream.map(slow, Types.LONG()), 3, 1)) == list(range(1, 901))
+    assert sorted(rescaled_at_start(stream.map(slow, Types.LONG()), 3, 1)) == list(range(1, 901))
+
+
+@pytest.mark.parametrize("backend", ["hashmap", "rocksdb"])
+@pytest.mark.parametrize("what", ["rescale", "savepoint", "rescale, whose executor does not start"])
+def test_without_periodic_checkpoints_a_restart_goes_back_to_what_was_committed_last(
+    make_env, tmp_path, monkeypatch, what, backend
+):
+    """The checkpoint of a request commits output. A job that started from its beginning would commit it again."""
+    env = make_env(2, interval=None, state__backend__type=backend)
+    failing = numbers(env, 900, parallelism=1).map(FailsOnce(tmp_path / "mark", 800), Types.LONG()).set_parallelism(1)
+    counted = failing.map(slow, Types.LONG()).uid("slow").set_parallelism(1).key_by(lambda v: v % KEYS)
+    lines = counted.process(Remembering()).uid("remembering").map(lambda row: " ".join(map(str, row)), Types.STRING())
+    sink = FileSink.for_row_format(str(tmp_path / "out"), Encoder.simple_string_encoder())
+    sink = sink.with_bucket_assigner(BucketAssigner.base_path_bucket_assigner())
+    lines.sink_to(sink.with_rolling_policy(RollingPolicy.on_checkpoint_rolling_policy()).build()).uid("sink")
+    job = env.submit("committed last")
+    for rows, parallelism in ((200, 3), (400, 1)):
+        while job.last_epoch.get("totalInputRows", 0) < rows:
+            time.sleep(0.001)
+        if what == "savepoint":
+            job.trigger_savepoint(None)
+        elif what == "rescale":
+            job.rescale(parallelism)
+        else:
+            start, broken = LocalExecutor.start, iter([True])
+
+            def start_or_not(self, spec, start=start, broken=broken):
+                if next(broken, False):
+                    raise OSError("no executor can be had")
+                start(self, spec)
+
+            monkeypatch.setattr(LocalExecutor, "start", start_or_not)
+            with pytest.raises(JobExecutionError, match="no executor can be had"):
+                job.rescale(parallelism)
+    job.wait()
+    assert not (tmp_path / "mark").exists(), "it has failed"
+    parts = [part for part in (tmp_path / "out").iterdir() if not part.name.startswith(".")]
+    found = sorted(tuple(map(int, line.split())) for part in parts for line in part.read_text().splitlines())
+    assert found == expected_remembered(900)
 
 
 def test_a_drain_without_a_savepoint_is_taken_back(make_env, tmp_path, monkeypatch):

@@ -1,7 +1,7 @@
 """Which keys and values a configuration may hold: the check that finds a typing error before a job finds it.
 
 Decides that an unknown key below `headrace.` is refused, with the name that was probably meant, and that the values of known
-options can be read. Keys of others (`spark.`, Flink's that change nothing here) pass.
+options can be read. Keys of Flink and Spark that were probably misspelt pass with a warning (`option_spelling`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from headrace.common import checkpoint_options, restart_options
 from headrace.common.config_options import ConfigOption
 from headrace.common.errors import ConfigurationError
 from headrace.common.headrace_options import HEADRACE_OPTIONS
+from headrace.common.option_spelling import warn_of_unknown_keys
 
 __all__ = ["check_options"]
 
@@ -43,6 +44,7 @@ def check_options(values: Mapping[str, Any], source: str | None = None) -> None:
       seen:     headrace.epoch.traget-ms, in conf/headrace.yaml
       remedy:   did you mean headrace.epoch.target-ms?
     """
+    warn_of_unknown_keys(values, source, _TYPED)
     for key, value in values.items():
         if key.startswith(_NAMESPACE) and key not in HEADRACE_OPTIONS:
             raise ConfigurationError(

@@ -71,14 +71,19 @@ class Checkpoints:
         graph: JobGraph,
         plan: EpochPlan,
         now: Callable[[], int],
+        working_folder: str | None = None,
     ) -> None:
-        """`root` is a folder (or URL) of this job alone; `now` gives the wall clock in milliseconds."""
+        """`root` is a folder (or URL) of this job alone; `now` gives the wall clock in milliseconds.
+
+        `working_folder` is where the tasks of a job without periodic checkpoints have their files.
+        """
         self.statistics = CheckpointStatistics()
         self._job_id = job_id
         self._root = root
         self._options = options
         self._graph, self._plan = graph, plan
         self._now = now
+        self._working_folder = working_folder
         self._committer = JobCommitter(job_id, graph)
         self._publisher = JobPublisher(graph, self._completed)
         self._store: Store | None = None
@@ -362,6 +367,8 @@ class Checkpoints:
         return RemoteStore(self._root, self._job_id, records)
 
     def _file_problem(self, path: Path, entry: FileEntry) -> str | None:
+        if not self.periodic and self._working_folder is not None:
+            path = Path(self._working_folder, entry.name)
         return problem_of(path, StateFile(entry.name, entry.size, entry.checksum), self._job_id)
 
     def _run(self, steps: Steps[T]) -> T:

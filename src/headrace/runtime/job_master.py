@@ -58,7 +58,7 @@ from headrace.runtime.requests import Request, Requests
 from headrace.runtime.rescaling import Deployment, ParallelismFollower, recut
 from headrace.runtime.restarts import RestartPolicy
 from headrace.runtime.restored_states import state_changes
-from headrace.runtime.savepoints import savepoint_origin, write_savepoint
+from headrace.runtime.savepoints import write_savepoint
 from headrace.runtime.task.internal_error import as_headrace_error
 from headrace.runtime.task.messages import CheckpointOrder, EpochOrder, TaskAck
 from headrace.runtime.task.state_folder import StateFolder
@@ -444,7 +444,10 @@ class JobMaster:
         if manifest is not None:
             self._results.release()
             self._let_go_of_claimed()
-            self._ledger.settle(Origin(manifest, self._checkpoint_files()))
+            origin = Origin(manifest, self._checkpoint_files())
+            self._ledger.settle(origin)
+            if not self._checkpoints.periodic:  # it has committed output: there is nothing else to start again from
+                self._start_again_from(origin)
         if request is None:
             return
         if manifest is None:
@@ -463,10 +466,6 @@ class JobMaster:
         except Exception as error:
             request.fail(error)
             return
-        if not self._checkpoints.periodic:  # there will be no other checkpoint to start again from
-            self._program = replace(self._program, origin=savepoint_origin(manifest, folder))
-            self._origin_use.close()
-            self._origin_use = use_of_origin(folder)
         self._stopped = request.stop
         request.succeed(folder)
 
@@ -513,20 +512,19 @@ class JobMaster:
                 )
             )
             return True
-        if not self._checkpoints.periodic and before.stands_on is not None:
-            program = self._remember(program, before.stands_on, ledger)
         self._program, self._ledger = program, ledger
         self._checkpoints.rescaled(program.graph, program.plan)
         self._monitor.begin(program.graph, self._restarts)
         request.succeed(parallelism)
         return True
 
-    def _remember(self, program: Program, origin: Origin, ledger: Ledger) -> Program:
-        """Without periodic checkpoints, the one that a rescale has made is what the job starts again from."""
+    def _start_again_from(self, origin: Origin) -> None:
+        """A failure brings the job back to this checkpoint; files of the former one are not needed for that any more."""
         before, kept = self._program.origin, {file.name for file in origin.manifest.files}
         if before is not None and before.directory == self._state_directory():
-            ledger.obsolete += [f for f in manifests.files_of(before.manifest) if f.name not in kept]
-        return replace(program, origin=origin)
+            self._ledger.obsolete += [f for f in manifests.files_of(before.manifest) if f.name not in kept]
+        self._program = replace(self._program, origin=origin)
+        self._origin_use.close()  # what it was restored from
 
     def _epoch(self, checkpoint: CheckpointOrder, drain: bool) -> EpochResult | None:
         """Runs the next epoch; None if the job was cancelled meanwhile."""

@@ -36,7 +36,6 @@ __all__ = [
     "is_checkpoint",
     "newest_slot",
     "read_manifest",
-    "savepoint_origin",
     "write_savepoint",
 ]
 
@@ -134,11 +133,6 @@ def find_origin(path: str, *, ignore_unclaimed: bool = False, trust: bool = Fals
     origin = Origin(manifest, files, own=False, ignore_unclaimed=ignore_unclaimed)
     check_files(origin)
     return origin
-
-
-def savepoint_origin(manifest: Manifest, folder: str) -> Origin:
-    """Return a savepoint that this driver has just written, as what its job starts again from."""
-    return Origin(replace(manifest, committables=(), parent=None), folder, own=False)
 
 
 def check_files(origin: Origin) -> None:

@@ -82,7 +82,7 @@ def submit(
     try:
         root = join(folder.path, "checkpoints") if durability.directory is None else join(durability.directory, job_id)
         clock = SystemClock()
-        checkpoints = Checkpoints(job_id, root, durability, graph, plan, clock.now)
+        checkpoints = Checkpoints(job_id, root, durability, graph, plan, clock.now, folder.path)
         strategy = restart_strategy or restart_strategy_from(configuration) or RestartStrategies.fall_back_restart()
         policy = policy_for(strategy, durability.periodic)
         master = JobMaster(program, executor, options, folder, checkpoints, policy, clock, reporting)

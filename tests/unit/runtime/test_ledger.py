@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from headrace.checkpoint.model import FileEntry, Manifest
 from headrace.common import Duration, WatermarkStrategy
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
 from headrace.datastream import StreamExecutionEnvironment
 from headrace.graph.epoch_plan import build_epoch_plan
 from headrace.operators.source import SplitPosition
 from headrace.runtime.ledger import Ledger
-from headrace.runtime.task.messages import TaskAck, VertexReport
+from headrace.runtime.origin import Origin
+from headrace.runtime.task.messages import Inheritance, OldSubtask, TaskAck, VertexReport
 from headrace.sources.base import Source, Split
 from headrace.state.files import StateFile
 from headrace.testing import Record, event_source
@@ -234,6 +236,24 @@ def test_splits_stay_with_the_subtask_that_had_them(env):
     files = {(vertex, subtask): (StateFile(f"f{subtask}", 1, 0),) for subtask in range(2)}
     after.ledger.start_from(None, files, {}, {vertex: moved})
     assert {p.split.id: p.subtask for p in after.ledger.positions[vertex]} == {"s0": 1, "s1": 0, "s2": 1}
+
+
+def test_a_ledger_knows_what_it_stands_on_until_its_own_tasks_have_run(book):
+    manifest = Manifest("job-id", 1, 4, "a", None, (FileEntry("v/0", "old", 1, 0),))
+    origin = Origin(manifest, "/state")
+    owners = [book.ledger.owner(task) for task in book.order().tasks]
+    inherited = Inheritance((OldSubtask("job-id", "v", 0, "/state", (StateFile("old", 1, 0),)),))
+    book.ledger.start_from(origin, {}, {owner: inherited for owner in owners}, {})
+    assert (book.ledger.stands_on, book.ledger.settled) == (origin, True)
+    with pytest.raises(AssertionError, match="stands_on"):
+        _ = book.ledger.files
+    acks = [replace(a, state_file=StateFile(f"{a.attempt}.base", 1, 0), state_is_base=True) for a in book.acks()]
+    book.ledger.apply(acks)
+    assert not book.ledger.settled
+    assert sorted(book.ledger.files) == sorted(owners)
+    assert all(task.inheritance is None for task in book.order(2).tasks.values())
+    book.ledger.settle(replace(origin, directory="/other"))
+    assert (book.ledger.stands_on.directory, book.ledger.settled) == ("/other", True)
 
 
 def test_a_job_is_bounded_if_all_its_sources_are(env):
