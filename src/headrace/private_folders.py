@@ -43,6 +43,8 @@ def make_folders(path: str | os.PathLike[str]) -> None:
     try:
         folder.mkdir(mode=0o700)
     except FileNotFoundError:
+        if folder.parent.is_dir():  # a file system that takes no folders, such as /proc
+            raise
         make_folders(folder.parent)
         make_folders(folder)
     except FileExistsError:
