@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from hadoop_kit.hdfs import Hdfs
     from hadoop_kit.yarn import Yarn
+    from s3_server import S3Server
 
 # How fast examples are generated says something about the machine, nothing about headrace.
 settings.register_profile("headrace", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -217,6 +218,15 @@ def hdfs() -> Iterator[Hdfs]:
     from hadoop_kit.hdfs import Hdfs
 
     with Hdfs() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[S3Server]:
+    """A running server with the API of S3."""
+    from s3_server import S3Server
+
+    with S3Server() as started:
         yield started
 
 

@@ -503,5 +503,7 @@ def test_a_job_writes_to_another_file_system(compact: bool, make_env: Any) -> No
 )
 def test_a_missing_extra_is_named(package: str, extra: str, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
+    known = sys.modules["fsspec.registry"]._registry  # it remembers classes that were imported before
+    monkeypatch.delitem(known, "s3", raising=False)
     with pytest.raises(MissingExtraError, match=rf"pip install 'headrace\[{extra}\]'"):
         make()

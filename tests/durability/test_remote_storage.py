@@ -6,6 +6,7 @@ import hashlib
 import time
 import tracemalloc
 import uuid
+from typing import ClassVar
 
 import pytest
 from durability_kit import (
@@ -26,6 +27,7 @@ from headrace.runtime.disposal import discard_claimed, discard_savepoint
 from headrace.state import storage
 
 fsspec = pytest.importorskip("fsspec")
+local = pytest.importorskip("fsspec.implementations.local")
 
 
 def slow(value):
@@ -168,6 +170,78 @@ def test_large_files_are_copied_part_by_part(tmp_path):
     assert digest.digest() == hashlib.sha256(content).digest()
     assert (tmp_path / "f").read_bytes() == content
     assert peak < len(content) / 2
+
+
+class Moody(local.LocalFileSystem):
+    """A store that refuses some calls, with errors that are no OSError, as HTTP clients have them."""
+
+    protocol = "moody"
+    refusals: ClassVar[dict[str, int]] = {}
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return super()._strip_protocol(path.removeprefix("moody://"))
+
+    def _meet(self, what, path):
+        if self.refusals.get(what, 0) > 0 and ("/state/" in path or "/slots/" in path):
+            self.refusals[what] -= 1
+            raise RuntimeError(f"no {what} now")
+
+    def put_file(self, lpath, rpath, **options):
+        self._meet("put_file", rpath)
+        self.makedirs(self._parent(rpath), exist_ok=True)
+        super().put_file(lpath, rpath, **options)
+
+    def pipe_file(self, path, value, mode="overwrite", **options):
+        self._meet("pipe_file", path)
+        self.makedirs(self._parent(path), exist_ok=True)
+        with open(self._strip_protocol(path), "xb" if mode == "create" else "wb") as file:
+            file.write(value)
+
+
+@pytest.mark.parametrize("refused", ["put_file", "pipe_file"])
+def test_a_store_that_refuses_fails_checkpoints_and_loses_nothing(make_env, tmp_path, monkeypatch, refused):
+    fsspec.register_implementation("moody", Moody, clobber=True)
+    monkeypatch.setattr(Moody, "refusals", {})
+    monkeypatch.setattr(storage, "_UPLOAD_PAUSES", (0.0, 0.0))
+    env = make_env(
+        interval="1 ms",
+        directory=False,
+        execution__checkpointing__dir=f"moody://{tmp_path}/store",
+        execution__checkpointing__tolerable_failed_checkpoints="50",
+    )
+    results = remembered(env, 600, slow).execute_and_collect()
+    while results._job.checkpoint_statistics()["counts"]["completed"] < 2:
+        time.sleep(0.005)
+    Moody.refusals[refused] = 10
+    assert sorted(results) == expected_remembered(600)
+    assert Moody.refusals[refused] == 0
+    counts = results._job.checkpoint_statistics()["counts"]
+    if refused == "put_file":
+        assert counts["failed"] >= 2, "each upload was tried three times"
+        assert results._job._restarts == 0, "a task whose files cannot be uploaded goes on"
+
+
+def test_local_copies_of_files_that_nobody_needs_are_deleted(make_env, tmp_path, url):
+    """A subtask begins a new base every hundred deltas; what came before is only needed where the checkpoints are."""
+    working, counts = tmp_path / "working", tmp_path / "counts"
+
+    def look(value):
+        with counts.open("a") as file:
+            print(max(len(list(folder.iterdir())) for folder in working.iterdir()), file=file)
+        return value
+
+    env = make_env(
+        1,
+        directory=False,
+        interval="1 ms",
+        execution__checkpointing__dir=url,
+        headrace__state__directory=str(working),
+        headrace__epoch__max_records="2",
+        headrace__epoch__first_records="2",
+    )
+    assert sorted(remembered(env, 700, look).execute_and_collect()) == expected_remembered(700)
+    assert max(map(int, counts.read_text().split())) < 250, "two subtasks have at most about a hundred files each"
 
 
 def test_storage_that_is_not_known_is_refused(make_env):

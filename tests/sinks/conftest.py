@@ -1,4 +1,4 @@
-"""Outer systems that real sinks write to: folders, SQLite, a real PostgreSQL server."""
+"""Outer systems that real sinks write to: folders, SQLite, real PostgreSQL and MariaDB servers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from mariadb_server import MariaServer
 from postgres_server import PostgresServer
-from sink_kit import KINDS, place
+from sink_kit import KINDS, SERVERS, place
 
 
 @pytest.fixture
@@ -26,6 +27,14 @@ def postgres():
     server.stop()
 
 
+@pytest.fixture(scope="session")
+def mariadb():
+    """The server, one for all tests."""
+    server = MariaServer()
+    yield server
+    server.stop()
+
+
 @pytest.fixture(params=KINDS)
 def kind(request):
     """Each kind of sink in turn."""
@@ -35,7 +44,7 @@ def kind(request):
 @pytest.fixture
 def url(kind, request):
     """The URL of an empty database, for the kind that needs one."""
-    return request.getfixturevalue("postgres").create_database() if kind == "postgres" else None
+    return request.getfixturevalue(kind).create_database() if kind in SERVERS else None
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from headrace.private_folders import NotPrivateError, owner_only, private_folder, require_private
+from headrace.private_folders import NotPrivateError, make_folders, owner_only, private_folder, require_private
 
 
 @pytest.fixture(params=[0o000, 0o002, 0o022], ids=["umask000", "umask002", "umask022"])
@@ -53,3 +53,8 @@ def test_another_user_can_neither_enter_nor_replace_a_private_folder(shared_fold
         other_user(attempt.format(folder))
         assert other_user(attempt.format(folder)).returncode != 0, attempt
     assert [entry.name for entry in folder.iterdir()] == ["file"]
+
+
+def test_where_no_folder_can_be_made_that_is_an_error_at_once():
+    with pytest.raises(FileNotFoundError, match="/proc/no"):
+        make_folders("/proc/no/such/folder")

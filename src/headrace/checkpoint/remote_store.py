@@ -1,23 +1,34 @@
 """A store on any file system that fsspec knows: s3, gs, abfs, hdfs, memory and so on.
 
-Object stores make an object appear whole, and durably, or not at all. Create-if-absent is fsspec's mode "create": a
-conditional request where the store has one. Where it has none, two drivers that start at the same instant could both win;
-`create` then reads back what is there and gives the answer by whose record it is.
+How a record is created if there is none:
+
+- Object stores make an object appear whole, and durably, or not at all. Create-if-absent is fsspec's mode "create": a
+  conditional request where the store has one. Where it has none, two drivers that start at the same instant could both win.
+- HDFS shows a file while it is written, but to rename one is atomic and never replaces another. So the record is written
+  under a temporary name and renamed.
+
+Each file system has errors of its own (those of HTTP clients are no OSError), so every exception counts as a refusal.
 """
 
 from __future__ import annotations
 
+import contextlib
+import uuid
 from collections.abc import Callable
 
 from headrace.checkpoint import names
 from headrace.checkpoint.errors import OutcomeUnknownError, RecordMissingError, StoreError
 from headrace.checkpoint.model import FileEntry, Record
 from headrace.checkpoint.signed_records import SignedRecords
+from headrace.common.errors import reason_of
+from headrace.common.storage import present
 from headrace.state.storage import file_system
 
 __all__ = ["RemoteStore"]
 
 _FOLDERS = (names.GENERATIONS, names.PLANS, names.SLOTS, names.MARKERS, names.FILES, names.TEMPORARIES)
+_RENAMING = {"hdfs", "viewfs", "webhdfs"}
+"""Protocols of file systems whose renaming never replaces a file."""
 
 
 class RemoteStore:
@@ -36,6 +47,8 @@ class RemoteStore:
         """Nothing is made until the first record is. `records` says whose manifests are trusted; see `FileStore`."""
         self._system, self._root = file_system(url)
         self._job_id = job_id
+        protocol = self._system.protocol
+        self._renames = bool(_RENAMING & set((protocol,) if isinstance(protocol, str) else protocol))
         self._records = records or SignedRecords()
 
     def settle(self) -> None:
@@ -47,23 +60,42 @@ class RemoteStore:
             inside()
         path = self._path(name)
         try:
-            if self._system.exists(path):
+            if self._present(path):
                 return False
+            if self._renames:
+                return self._create_by_renaming(path, self._path(_temporary(record)), data)
             self._system.pipe_file(path, data, mode="create")
         except FileExistsError:
             return False
         except NotImplementedError:
             self._write(path, data)
-        except OSError as error:
-            raise OutcomeUnknownError(f"The record {name} may not have been written: {error}") from error
+        except Exception as error:
+            raise OutcomeUnknownError(f"The record {name} may not have been written: {reason_of(error)}") from error
         return True
+
+    def _create_by_renaming(self, path: str, temporary: str, data: bytes) -> bool:
+        """Write the record under a name that nobody else has; to rename it fails if its name is taken, and one wins."""
+        self._system.makedirs(self._system._parent(path), exist_ok=True)  # noqa: SLF001 - fsspec's way to the folder
+        self._system.makedirs(self._system._parent(temporary), exist_ok=True)  # noqa: SLF001
+        with self._system.open(temporary, "wb") as stream:
+            stream.write(data)
+        with contextlib.suppress(FileExistsError):
+            self._system.mv(temporary, path)
+        if not self._present(temporary):
+            return True
+        self._system.rm_file(temporary)
+        if not self._present(path):
+            raise OSError(f"{temporary} could not be renamed to {path}")
+        return False
 
     def read(self, name: str) -> Record:
         try:
             data = self._system.cat_file(self._path(name))
         except FileNotFoundError as error:
             raise RecordMissingError(f"There is no record {name}") from error
-        except OSError as error:
+        except StoreError:
+            raise
+        except Exception as error:
             raise _refused("read", name, error) from error
         return self._records.decode(name, bytes(data), self._job_id)
 
@@ -71,39 +103,47 @@ class RemoteStore:
         self._check(folder)
         place = f"{self._root}/{folder.rstrip('/')}"
         try:
-            self._system.invalidate_cache(place)
+            self._system.invalidate_cache()
             found = self._system.ls(place, detail=False)
         except FileNotFoundError:
             return []
-        except OSError as error:
+        except Exception as error:
             raise _refused("listed", folder, error) from error
         return sorted(folder + entry.rstrip("/").rpartition("/")[2] for entry in found)
 
     def delete(self, name: str) -> None:
+        path = self._path(name)
         try:
-            self._system.rm_file(self._path(name))
+            self._system.rm_file(path)
         except FileNotFoundError:
             pass
-        except OSError as error:
+        except Exception as error:
             raise _refused("deleted", name, error) from error
 
     def problem_of(self, file: FileEntry) -> str | None:
         """Compare the size; what is in the file is checked when it is read."""
         try:
-            size = self._system.size(self._path(names.FILES + file.name))
-        except FileNotFoundError:
-            return "it is missing"
+            path = self._path(names.FILES + file.name)
         except StoreError as error:
             return error.message
-        except OSError as error:
+        try:
+            self._system.invalidate_cache()  # a task may have written the file after the last listing
+            size = self._system.size(path)
+        except FileNotFoundError:
+            return "it is missing"
+        except Exception as error:
             raise _refused("read", file.name, error) from error
         return None if size == file.size else f"it has {size} bytes, not {file.size}"
+
+    def _present(self, path: str) -> bool:
+        self._system.invalidate_cache()  # what other processes wrote since the last listing counts
+        return present(self._system, path)
 
     def _write(self, path: str, data: bytes) -> None:
         try:
             self._system.pipe_file(path, data)
-        except OSError as error:
-            raise OutcomeUnknownError(f"The record {path} may not have been written: {error}") from error
+        except Exception as error:
+            raise OutcomeUnknownError(f"The record {path} may not have been written: {reason_of(error)}") from error
 
     def _path(self, name: str) -> str:
         folder, slash, last = name.partition("/")
@@ -118,5 +158,9 @@ class RemoteStore:
             raise StoreError("A store has no such folder", seen=folder)
 
 
-def _refused(what: str, name: str, error: OSError) -> StoreError:
-    return StoreError(f"{name} could not be {what}: {error}", remedy="see to the storage; it is retried.")
+def _temporary(record: Record) -> str:
+    return names.temporary_name(record.generation, uuid.uuid4().hex)
+
+
+def _refused(what: str, name: str, error: Exception) -> StoreError:
+    return StoreError(f"{name} could not be {what}: {reason_of(error)}", remedy="see to the storage; it is retried.")

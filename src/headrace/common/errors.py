@@ -15,11 +15,13 @@ from typing import Any, ClassVar
 
 __all__ = [
     "BadRecordError",
+    "CloseTimeoutError",
     "ConfigurationError",
     "HeadraceError",
     "InvalidProgramError",
     "JobCancelledError",
     "JobExecutionError",
+    "LineTooLongError",
     "MissingExtraError",
     "NoJvmError",
     "StateError",
@@ -205,6 +207,26 @@ class StateError(HeadraceError):
     """
 
     code = "STATE"
+
+
+class LineTooLongError(HeadraceError):
+    """A line of a file or socket is longer than a reader holds in memory.
+
+    >>> LineTooLongError("Too long").code
+    'LINE_TOO_LONG'
+    """
+
+    code = "LINE_TOO_LONG"
+
+
+class CloseTimeoutError(HeadraceError):
+    """Functions were not closed in the time they have for it.
+
+    >>> CloseTimeoutError("Not closed").code
+    'CLOSE_TIMEOUT'
+    """
+
+    code = "CLOSE_TIMEOUT"
 
 
 class StateMigrationError(StateError):

@@ -85,7 +85,16 @@ def nearest_key(key: str, also_known: Iterable[str] = ()) -> str | None:
 
 
 def warn_of_unknown_keys(keys: Iterable[str], source: str | None, also_known: Iterable[str] = ()) -> None:
-    """Warn of keys that were probably misspelt, each the first time in this process."""
+    """Warn of keys that were probably misspelt, each the first time in this process.
+
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_unknown_keys(
+    ...         ["parallelism.defalt", "parallelism.defalt", "parallelism.default"], "conf/headrace.yaml"
+    ...     )
+    >>> [str(warning.message).rpartition(": ")[2] for warning in caught]
+    ['did you mean parallelism.default?']
+    """
     for key in keys:
         if key in _warned:
             continue

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import importlib.util
 import io
 import lzma
 import os
@@ -17,6 +18,11 @@ from urllib.parse import unquote, urlsplit
 
 from headrace.common.errors import InvalidProgramError, MissingExtraError
 from headrace.common.extras import need
+
+_HADOOP = ("hdfs", "viewfs")
+_HADOOP_REMEDY = (
+    "give host and port (hdfs://HOST:PORT/PATH), or set HADOOP_CONF_DIR; webhdfs://HOST:PORT/PATH works too"
+)
 
 __all__ = ["is_compressed", "is_local", "local_path", "open_decompressed", "open_input", "skip"]
 
@@ -41,24 +47,53 @@ def local_path(path: str) -> str:
 
 
 def file_system(path: str) -> tuple[Any, str]:
-    """Give fsspec's file system for an address, and the path in it."""
+    """Give fsspec's file system for an address, and the path in it. What it remembers of listings is forgotten.
+
+    Another process may have written meanwhile, and a listing that lacks its files would hide them.
+    """
     fsspec = need("fsspec", "files", f"The file system of {path}")
+    scheme = urlsplit(path).scheme
+    if scheme in _HADOOP:
+        _need_hadoop_client(scheme)
     try:
         found, inner = fsspec.core.url_to_fs(path)
     except ImportError as error:
-        scheme = urlsplit(path).scheme
         raise MissingExtraError(
             f"The file system of {path} needs another package: {str(error).partition(chr(10))[0]}",
             remedy="pip install 'headrace[s3]'" if scheme in ("s3", "s3a") else f"fsspec's package for {scheme!r}",
         ) from None
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RuntimeError) as error:
         why = str(error).partition("\n")[0]
         raise InvalidProgramError(
-            f"Paths with the scheme {urlsplit(path).scheme!r} cannot be used: {why}",
+            f"Paths with the scheme {scheme!r} cannot be used: {why}",
             seen=path,
             expected="a local path, or the address of a file system that fsspec knows",
+            remedy=_HADOOP_REMEDY if scheme in _HADOOP else None,
         ) from None
+    found.invalidate_cache()
     return found, inner
+
+
+def _need_hadoop_client(scheme: str) -> None:
+    """Refuse early: without this client fsspec turns to pyarrow's, which needs libhdfs and a JVM in every process."""
+    if importlib.util.find_spec("hdfs_native") is None:
+        raise MissingExtraError(
+            f"Addresses that begin with {scheme}:// need the package hdfs-native",
+            remedy="pip install 'headrace[hdfs]' on all machines, or use webhdfs://HOST:PORT/PATH, which needs no package",
+        )
+
+
+def present(system: Any, path: str) -> bool:
+    """Say whether a file system has a file. Raise if it does not answer: fsspec's `exists` takes that for a no.
+
+    >>> present(file_system("memory://a")[0], "/no/such")
+    False
+    """
+    try:
+        system.info(path)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def open_input(path: str) -> IO[bytes]:

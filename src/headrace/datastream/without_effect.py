@@ -14,6 +14,7 @@ __all__ = [
     "WITHOUT_EFFECT",
     "WithoutEffectWarning",
     "warn_of_options",
+    "warn_of_url_parameters",
     "warn_without_effect",
 ]
 
@@ -153,6 +154,12 @@ def warn_of_options(options: Mapping[str, object]) -> None:
             fits = key.startswith(known) if known.endswith((".", "-timeout", "availability")) else key == known
             if fits and _SAID_BY_CALL.get(known) not in _warned:
                 _warn(key, why)
+
+
+def warn_of_url_parameters(names: list[str]) -> None:
+    """Warn of parameters of a JDBC URL that are for Java's driver, each the first time in this process."""
+    for name in names:
+        _warn(f"{name} of a JDBC URL", "the driver is Python's")
 
 
 def _warn(what: str, why: str) -> None:

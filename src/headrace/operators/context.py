@@ -46,6 +46,8 @@ class TaskInfo:
     job_parameters: dict[str, str] = field(default_factory=dict)
     state_directory: str = ""
     """A directory that all tasks and the driver see."""
+    staging_directory: str = ""
+    """The folder or URL where sinks stage output: beside the files of the checkpoints that will name it."""
     latency_interval_ms: int = 0
     """How often sources send latency markers; 0: never."""
     latency_granularity: str = "operator"

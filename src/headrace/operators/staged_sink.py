@@ -48,6 +48,7 @@ class StagedSinkOperator(Operator):
             self.context.restored_checkpoint,
             lambda: self.watermark,
             self.context.clock.now,
+            task.staging_directory or task.state_directory,
         )
         self._state = self.context.operator_state.get_list_state(WRITER_STATE)
         self._writer = self.guarded(self._sink.open_writer, context, self._state.get())

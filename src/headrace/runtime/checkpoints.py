@@ -31,7 +31,7 @@ from headrace.checkpoint.signed_records import SignedRecords
 from headrace.checkpoint.steps import Steps
 from headrace.checkpoint.store import Store
 from headrace.checkpoint.workflow import Workflow
-from headrace.common.errors import HeadraceError, UserCodeError
+from headrace.common.errors import HeadraceError, StateError, UserCodeError
 from headrace.common.faultpoints import reach
 from headrace.graph.epoch_plan import EpochPlan
 from headrace.graph.job_graph import JobGraph
@@ -180,6 +180,7 @@ class Checkpoints:
             completed=tuple(completed),
             aborted=tuple(aborted),
             store=None if storage.local_path(self._root) is not None else self.files,
+            staging=storage.local_path(self.files) or self.files,
             durable=durable or due,
             restored=self._workflow.base.epoch if self._workflow.base is not None else 0,
         )
@@ -209,6 +210,11 @@ class Checkpoints:
         """Steps 4 to 9 of the protocol for the epoch that has just ended; None: the checkpoint came to nothing."""
         reach("acks.full")
         self._states |= manifests.states_of(acks)
+        declined = next((ack.declined for ack in acks if ack.declined is not None), None)
+        if declined is not None:
+            assert self._planned is not None, "a checkpoint was begun"
+            self._failed(self._planned.epoch, Reason.CHECKPOINT_ASYNC_EXCEPTION, StateError(declined))
+            return None
         return self._conclude(ledger, acks, {})
 
     def finish(self, ledger: Ledger) -> None:

@@ -1,7 +1,8 @@
 """What a job's output is to its program: printed lines at once, collected records by `execute_and_collect`.
 
 With checkpoints, collected records are held back until the checkpoint that covers them is complete, so that whoever reads
-them sees each once, whatever fails. Printed lines may come twice after a failure.
+them sees each once, whatever fails. Printed lines may come twice after a failure: an epoch that a lost process made
+void shows nothing, but what came after the last checkpoint is computed again after a restart, and printed again.
 """
 
 from __future__ import annotations
@@ -35,20 +36,28 @@ class DriverResults:
         self._lock = threading.Lock()
 
     def take(self, outputs: list[DriverOutput]) -> None:
-        """An epoch's output."""
-        printed = [part for output in outputs for part in output.printed]
-        if printed:
-            try:
-                with self._progress.hidden():
-                    for stderr, lines in printed:
-                        stream = sys.stderr if stderr else sys.stdout
-                        stream.write("\n".join(lines) + "\n")
-                        stream.flush()
-            except BrokenPipeError as error:
-                raise JobExecutionError("Nobody reads what the job prints: the output was closed") from error
+        """An epoch's output: what user code has printed, then what the sinks have."""
+        printed = [(stderr, "\n".join(lines) + "\n") for output in outputs for stderr, lines in output.printed]
+        self._write([*_said(outputs), *printed])
         self._held += [part for output in outputs for part in output.collected]
         if not self._hold:
             self.release()
+
+    def say(self, outputs: list[DriverOutput]) -> None:
+        """What user code has printed in an epoch that failed; its other output is going to be computed again."""
+        self._write(_said(outputs))
+
+    def _write(self, texts: list[tuple[bool, str]]) -> None:
+        if not texts:
+            return
+        try:
+            with self._progress.hidden():
+                for stderr, text in texts:
+                    stream = sys.stderr if stderr else sys.stdout
+                    stream.write(text)
+                    stream.flush()
+        except BrokenPipeError as error:
+            raise JobExecutionError("Nobody reads what the job prints: the output was closed") from error
 
     def release(self) -> None:
         """What was held back is covered by a checkpoint."""
@@ -100,3 +109,7 @@ class DriverResults:
                 if self._ended:
                     queue.put(_DONE)
             return queue
+
+
+def _said(outputs: list[DriverOutput]) -> list[tuple[bool, str]]:
+    return [(False, output.said.decode(errors="replace")) for output in outputs if output.said]

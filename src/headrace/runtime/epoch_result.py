@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from headrace.common.errors import JobExecutionError, UserCodeError
 from headrace.common.faultpoints import reach
 from headrace.runtime.task.frames import ACK, DRIVER_OUTPUT, FAILURE, unpack
-from headrace.runtime.task.messages import DriverOutput, TaskAck, TaskFailure
+from headrace.runtime.task.messages import DriverOutput, TaskAck, TaskFailure, TaskId
 
 
 class EpochLostError(JobExecutionError):
@@ -39,6 +39,7 @@ def read_frames(frames: list[bytes]) -> EpochResult:
     """Sorts control frames; output of one task keeps its order."""
     result = EpochResult()
     outputs: list[tuple[tuple[int, int, int, int], DriverOutput]] = []
+    failed: set[tuple[TaskId, int]] = set()
     for frame in frames:
         header, message = unpack(frame)
         if header.kind == ACK:
@@ -46,9 +47,10 @@ def read_frames(frames: list[bytes]) -> EpochResult:
             reach("acks.partial")
         elif header.kind == FAILURE:
             result.failures.append(message)
+            failed.add((message.task, header.attempt))
         elif header.kind == DRIVER_OUTPUT:
             outputs.append(((header.level, header.partition, header.attempt, header.sequence), message))
-    counted = {(a.task, a.attempt) for a in result.acks}
+    counted = failed | {(a.task, a.attempt) for a in result.acks}
     outputs.sort(key=lambda o: o[0])
     result.outputs = [o for (level, p, attempt, _), o in outputs if ((level, p), attempt) in counted]
     return result

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from headrace.common.errors import JobExecutionError
 from headrace.runtime.checkpoints import Checkpoints
+from headrace.runtime.driver_results import DriverResults
 from headrace.runtime.epoch_result import EpochLostError, EpochResult
 from headrace.runtime.executor import Executor
 from headrace.runtime.ledger import Ledger
@@ -23,8 +24,11 @@ _log = logging.getLogger("headrace")
 class EpochRunner:
     """Belongs to one job master."""
 
-    def __init__(self, executor: Executor, checkpoints: Checkpoints, cancelled: threading.Event) -> None:
+    def __init__(
+        self, executor: Executor, checkpoints: Checkpoints, results: DriverResults, cancelled: threading.Event
+    ) -> None:
         self._executor = executor
+        self._results = results
         self._checkpoints = checkpoints
         self._cancelled = cancelled
 
@@ -45,6 +49,7 @@ class EpochRunner:
             if result is None:
                 return None
             if result.cause is not None:
+                self._results.say(result.outputs)
                 self._checkpoints.abort(result.acks)
                 raise result.cause
             why = ledger.check(order, result.acks) or ""

@@ -135,9 +135,9 @@ class JobMaster:
         self._runtime = 0.0
         self._epoch_began = self._started
         self._idle = 0
-        self._runner = EpochRunner(executor, checkpoints, self._cancelled)
         self._progress = ProgressView(program.graph.name, options.progress)
         self._results = DriverResults(self._progress, hold=checkpoints.periodic)
+        self._runner = EpochRunner(executor, checkpoints, self._results, self._cancelled)
         target = options.bounded_epoch_target if self._ledger.bounded else options.epoch_target
         interval = options.durability.settings.effective_interval
         if interval is not None:
@@ -574,9 +574,9 @@ class JobMaster:
         self._cancelled.wait(wait)
 
     def _delete_obsolete(self) -> None:
-        """Files that no task needs. Where checkpoints are made, these decide what is garbage."""
+        """Files that no task needs. Where checkpoints count on these very files, they decide what is garbage."""
         files, self._ledger.obsolete = self._ledger.obsolete, []
-        if self._checkpoints.periodic:
+        if self._checkpoints.working_directory is not None:
             return
         origin, directory = self._program.origin, self._state_directory()
         needed = {f.name for f in origin.manifest.files} if origin is not None and origin.directory == directory else ()

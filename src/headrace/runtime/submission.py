@@ -33,7 +33,7 @@ from headrace.runtime.state_options import read_backend_settings
 from headrace.runtime.task.job_files import gather_files
 from headrace.runtime.task.job_spec import JobSpec, make_job_spec
 from headrace.runtime.task.state_folder import StateFolder, sweep_abandoned
-from headrace.state.storage import join
+from headrace.state.storage import file_system, join, local_path
 
 _NAMES = uuid.UUID("5e1f0b6a-8d8e-5a0c-9a54-0f2f8c1d7b11")
 """The namespace in which names of jobs become ids."""
@@ -49,6 +49,7 @@ def submit(
     """Starts a job and gives its handle. `spark` is a SparkSession or SparkContext to run on, if the user has one."""
     options = read_options(configuration)
     durability = options.durability
+    _check_places(durability)
     reporting = Reporting(read_reporters(options.configuration))
     job_id = _job_id(durability.job_id)
     listeners = listeners_for(configuration)
@@ -93,6 +94,13 @@ def submit(
     for listener in listeners:
         listener.started(master)
     return master
+
+
+def _check_places(durability: DurabilityOptions) -> None:
+    """Refuse storage whose file system or package is missing before anything is started."""
+    for place in (durability.directory, durability.savepoint_directory):
+        if place is not None and local_path(place) is None:
+            file_system(place)
 
 
 def _job_id(given: str | None) -> str:

@@ -45,11 +45,13 @@ class WriterContext:
     runtime: Any = None
     """The RuntimeContext that functions inside of the sink are given by `open`."""
     directory: str = ""
-    """A directory that the driver sees too, for staged output; names begin with the sink's id."""
+    """A local working directory that the subtask's successor sees too, unless the job starts again on another machine."""
     restored_checkpoint: int | None = None
     """The checkpoint that the subtask was restored from; None at a first start."""
     current_watermark: Callable[[], int] = lambda: MIN_TIMESTAMP
     current_processing_time: Callable[[], int] = lambda: int(time.time() * 1000)
+    staging: str = ""
+    """The folder or URL for staged output, as durable as the checkpoints: see `headrace.sinks.staging`."""
 
 
 @dataclass(frozen=True)

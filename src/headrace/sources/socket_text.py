@@ -16,9 +16,10 @@ import socket
 import threading
 from typing import Any
 
-from headrace.common.errors import InvalidProgramError
+from headrace.common.errors import InvalidProgramError, LineTooLongError
 from headrace.common.typeinfo import TypeInformation, Types
 from headrace.sources.base import EMPTY, Batch, ReaderContext, Source, Split, SplitReader
+from headrace.sources.line_limit import MAX_LINE_BYTES, line_too_long
 
 _CHUNKS = 64
 _RECEIVE = 1 << 16
@@ -64,7 +65,7 @@ class _SocketReader(SplitReader):
         self._lines: list[str] = []
         self._stop = threading.Event()
         self._done = threading.Event()
-        self._error: OSError | None = None
+        self._error: OSError | LineTooLongError | None = None
         self._connection: socket.socket | None = None
         self._thread = threading.Thread(target=self._run, name="headrace-socket-source", daemon=True)
         self._thread.start()
@@ -78,6 +79,9 @@ class _SocketReader(SplitReader):
                     self._error = None
                 except OSError as error:
                     self._error = error
+                except LineTooLongError as error:
+                    self._error = error
+                    return
                 attempts += 1
                 if self._source.max_retry != -1 and attempts > self._source.max_retry:
                     return
@@ -88,7 +92,7 @@ class _SocketReader(SplitReader):
     def _receive(self) -> None:
         """One connection, from its start to its end."""
         delimiter = self._source.delimiter.encode()
-        rest = b""
+        rest = bytearray()
         address = (self._source.host, self._source.port)
         with contextlib.closing(socket.create_connection(address, _CONNECT_SECONDS)) as connection:
             self._connection = connection
@@ -97,10 +101,16 @@ class _SocketReader(SplitReader):
                 received = connection.recv(_RECEIVE)
                 if not received:
                     break
-                *lines, rest = (rest + received).split(delimiter)
-                self._put(lines)
+                known = max(0, len(rest) - len(delimiter) + 1)  # a delimiter may begin in what came before
+                rest += received
+                last = rest.rfind(delimiter, known)
+                if last >= 0:
+                    self._put(bytes(rest[:last]).split(delimiter))
+                    del rest[: last + len(delimiter)]
+                elif len(rest) > MAX_LINE_BYTES:
+                    raise line_too_long(f"the socket {self._source.host}:{self._source.port}")
         if rest:
-            self._put([rest])
+            self._put([bytes(rest)])
 
     def _put(self, lines: list[bytes]) -> None:
         if not lines:

@@ -20,6 +20,7 @@ from headrace.common.storage import file_size, is_compressed, open_decompressed,
 from headrace.common.typeinfo import TypeInformation, Types
 from headrace.sources.base import Batch, SplitReader
 from headrace.sources.files import FileFormat, FileRange, Files, unreadable
+from headrace.sources.line_limit import MAX_LINE_BYTES, line_too_long
 
 # With decoding, chunks of 128 KB and more take twice as long: the C library maps and unmaps pages for each of them.
 _CHUNK = 1 << 16
@@ -84,6 +85,7 @@ class _LineReader(SplitReader):
     """Reads one range. `_lines` are those of the chunk at `_offset`; `_next` of them were given out."""
 
     def __init__(self, part: FileRange, charset: str, position: tuple[int, int] | None) -> None:
+        self._path = part.path
         self._file = open_decompressed(part.path)
         self._end = part.end
         self._charset = charset
@@ -112,7 +114,10 @@ class _LineReader(SplitReader):
         if not start:
             return 0
         self._file.seek(start - 1)
-        return start - 1 + len(self._file.readline())
+        before = self._file.readline(MAX_LINE_BYTES + 1)
+        if len(before) > MAX_LINE_BYTES:
+            raise line_too_long(f"{self._path} from byte {start - 1}")
+        return start - 1 + len(before)
 
     def read(self, limit: int, now: int) -> Batch:
         values: list[str] = []
@@ -142,17 +147,22 @@ class _LineReader(SplitReader):
         if self._end is not None and self._offset >= self._end:
             self._lines = []
             return
-        chunk = self._rest
+        parts = [self._rest]
+        size = len(self._rest)
         while True:
             block = self._file.read(self._chunk_size)
             end = block.rfind(b"\n") + 1 if self._chunk_size > 0 else 0
             if not block or end:
                 break
-            chunk += block
+            parts.append(block)
+            size += len(block)
             if self._chunk_size < 0:
                 break
+            if size > MAX_LINE_BYTES:
+                raise line_too_long(f"{self._path} from byte {self._offset}")
         self._rest = block[end:] if end else b""
-        chunk += block[:end]
+        parts.append(block[:end])
+        chunk = b"".join(parts)
         if self._end is not None and self._offset + len(chunk) > self._end:
             last = chunk.find(b"\n", self._end - self._offset - 1) + 1
             chunk = chunk[:last] if last else chunk

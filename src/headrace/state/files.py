@@ -69,8 +69,7 @@ def write_state_file(
     1. write under a temporary name (`inside` is called when a part has been written), 2. rename.
 
     >>> import tempfile
-    >>> from headrace.private_folders import owner_only
-    from headrace.state.delta import OperatorState
+    >>> from headrace.state.delta import OperatorState
     >>> header = StateHeader("job", "v1", 0, 3, "a0")
     >>> state = SubtaskState({"count": OperatorState({"n": {7: [("a", 1)]}})})
     >>> with tempfile.TemporaryDirectory() as directory:

@@ -6,14 +6,28 @@ Decides which is which, and how files are copied between a local folder and such
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from typing import Any
 
-from headrace.common.errors import ConfigurationError, StateError
+from headrace.common import storage as common_storage
+from headrace.common.errors import ConfigurationError, HeadraceError, InvalidProgramError, StateError, reason_of
 
-__all__ = ["blocks", "copy", "fetch", "file_system", "join", "local_path", "upload"]
+__all__ = ["UploadError", "blocks", "copy", "fetch", "file_system", "join", "local_path", "upload"]
 
 _BLOCK = 1 << 20
+_UPLOAD_PAUSES = (0.1, 0.5)
+"""Seconds between the tries of an upload."""
+
+
+class UploadError(StateError):
+    """A file could not be copied to the checkpoint storage: the checkpoint fails, and no data is lost.
+
+    >>> UploadError("No space").code
+    'UPLOAD_FAILED'
+    """
+
+    code = "UPLOAD_FAILED"
 
 
 def local_path(url: str) -> str | None:
@@ -40,22 +54,29 @@ def join(url: str, *parts: str) -> str:
 def file_system(url: str) -> tuple[Any, str]:
     """Give the fsspec file system of a URL and the path in it."""
     try:
-        import fsspec
-    except ImportError as error:
+        return common_storage.file_system(url)
+    except InvalidProgramError as error:
         raise ConfigurationError(
-            "Storage other than local paths needs the package fsspec", seen=url, remedy="pip install fsspec"
+            f"The storage cannot be reached: {error.message}", seen=url, expected=error.expected, remedy=error.remedy
         ) from error
-    try:
-        system, path = fsspec.core.url_to_fs(url)
-    except (ImportError, ValueError) as error:
-        raise ConfigurationError(f"The storage cannot be reached: {error}", seen=url) from error
-    return system, path
 
 
-def upload(directory: str, name: str, url: str) -> None:
-    """Copy a local file into a remote folder, part by part."""
-    system, path = file_system(url)
-    system.put_file(os.path.join(directory, name), f"{path}/{name}")
+def upload(directory: str, name: str, url: str, new_name: str | None = None) -> None:
+    """Copy a local file into a remote folder, part by part; try again a few times. Raise `UploadError` if all fail."""
+    for pause in (*_UPLOAD_PAUSES, None):
+        try:
+            system, path = file_system(url)
+            system.put_file(os.path.join(directory, name), f"{path}/{new_name or name}")
+            return
+        except HeadraceError:
+            raise
+        except Exception as error:  # each file system has errors of its own
+            if pause is None:
+                raise UploadError(
+                    f"{name} could not be uploaded to {url}: {reason_of(error)}",
+                    remedy="see to the checkpoint storage; the upload is tried again",
+                ) from error
+            time.sleep(pause)
 
 
 def blocks(url: str, name: str) -> Iterator[bytes]:
@@ -91,6 +112,6 @@ def fetch(url: str, name: str, directory: str) -> None:
     system, path = file_system(url)
     try:
         system.get_file(f"{path}/{name}", f"{final}.part")
-    except OSError as error:
-        raise StateError(f"The state file {name} cannot be had from {url}: {error}") from error
+    except Exception as error:  # each file system has errors of its own
+        raise StateError(f"The state file {name} cannot be had from {url}: {reason_of(error)}") from error
     os.replace(f"{final}.part", final)

@@ -34,6 +34,7 @@ from headrace.datastream.functions import CheckpointedFunction
 from headrace.datastream.state import ListStateDescriptor, ValueStateDescriptor
 from headrace.runtime import submission
 from headrace.runtime.checkpoints import Checkpoints
+from headrace.runtime.epoch_result import EpochResult
 from headrace.runtime.job_master import JobMaster
 from headrace.runtime.local.executor import LocalExecutor
 from headrace.runtime.requests import Request
@@ -141,13 +142,13 @@ class Executor(LocalExecutor):
             raise OSError("no executor can be had")
         super().start(spec)
 
-    def run_epoch(self, order: Any) -> list[bytes]:
-        frames = super().run_epoch(order)
+    def run_epoch(self, order: Any) -> EpochResult:
+        result = super().run_epoch(order)
         self.script.play(self.master)
         if self.script.failing:
             self.script.failing = False
             raise JobExecutionError("the epoch failed")
-        return frames
+        return result
 
 
 def run(

@@ -84,4 +84,5 @@ def test_keys_in_the_documentation_do_not_warn():
     found = {key for key in re.findall(r"`([a-z0-9-]+(?:\.[A-Za-z0-9-]+)+)`", text) if key.split(".")[0] in spaces}
     found = {key for key in found if not key.startswith("env.") and not key.endswith(".json")}  # calls and files
     unknown = {key: near for key in found if (near := nearest_key(key, known_options._TYPED))}
-    assert unknown == {}
+    named_as_such = {"execution.checkpointing.intervall", "taskmanager.job.task"}  # an example, a part of a scope
+    assert unknown.keys() - named_as_such == set()

@@ -18,7 +18,7 @@ __all__ = ["ListCodec", "MapCodec"]
 
 _LIST = frozenset({list})
 _DICT = frozenset({dict})
-_PLAIN = (object.__reduce_ex__, object.__reduce__)
+_PLAIN: tuple[Any, Any] = (object.__reduce_ex__, object.__reduce__)
 
 
 def _without_none(values: list[Any]) -> list[Any]:
@@ -86,7 +86,7 @@ class MapCodec(Codec):
 
     def _attributes(self, value: Any) -> Any:
         """Give what PyFlink's JVM makes of a pickled object: its attributes, and the name of its class among texts."""
-        kind = type(value)
+        kind: Any = type(value)
         if not hasattr(value, "__dict__") or (kind.__reduce_ex__, kind.__reduce__) != _PLAIN or isinstance(value, type):
             return value  # it pickles as something else than its attributes
         state = value.__reduce_ex__(2)[2]

@@ -1,6 +1,6 @@
 """Streams to DataFrames: what `DataStream.sink_to_spark` and `DataStream.to_dataframe` write with.
 
-1. Task: the rows of an epoch become one Parquet file in the job's state directory: staged.
+1. Task: the rows of an epoch become one Parquet file beside the files of the checkpoints: staged.
 2. Driver: the files of all subtasks and epochs of a checkpoint are one handle, so that one write of Spark commits them.
 3. Driver: the rows are written by Spark's writer, with the number of the checkpoint where the options ask for it; or the
    files are put aside for a DataFrame.
@@ -8,12 +8,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import IO, Any
 
 from headrace.common.column_run import as_columns
 from headrace.common.data_types import RowType
@@ -21,16 +21,8 @@ from headrace.common.errors import TypeMismatchError
 from headrace.common.types import Row
 from headrace.datastream.formats.arrow_rows import pyarrow
 from headrace.datastream.formats.row_columns import RowColumns
-from headrace.sinks.base import (
-    EpochEnd,
-    Handle,
-    RecordError,
-    Sink,
-    SinkCommitter,
-    SinkWriter,
-    StagedOutputLostError,
-    WriterContext,
-)
+from headrace.sinks import staging
+from headrace.sinks.base import EpochEnd, Handle, RecordError, Sink, SinkCommitter, SinkWriter, WriterContext
 
 __all__ = ["FrameFiles", "FrameSink", "SparkWriter"]
 
@@ -78,22 +70,24 @@ class FrameSink(Sink):
 
     rows: RowType
     target: SparkWriter | FrameFiles
+    shared: str | None = None
+    """A directory that all machines see, for files that Spark is to read; None: the temporary directory."""
 
     @property
     def takes_columns(self) -> bool:
         return True
 
     def open_writer(self, context: WriterContext, states: list[Any]) -> SinkWriter:
-        return _Writer(self.rows, context.directory)
+        return _Writer(self.rows, context)
 
     def open_committer(self, job_id: str, sink_id: str) -> SinkCommitter:
-        return _Committer(self.target, job_id)
+        return _Committer(self.target, job_id, self.shared)
 
 
 class _Writer(SinkWriter):
-    def __init__(self, rows: RowType, folder: str) -> None:
+    def __init__(self, rows: RowType, context: WriterContext) -> None:
         self._names = rows.field_names()
-        self._folder = folder
+        self._place, self._working = context.staging or context.directory, context.directory
         self._columns = RowColumns(rows)
         self._batches: list[Any] = []
 
@@ -138,19 +132,18 @@ class _Writer(SinkWriter):
     def end_epoch(self, end: EpochEnd) -> list[Any]:
         if not self._batches:
             return []
-        path = os.path.join(self._folder, f"{end.handle}.parquet")
-        with open(path, "xb") as file:
-            with pyarrow("pyarrow.parquet").ParquetWriter(file, self._batches[0].schema) as writer:
-                writer.write_table(pyarrow().Table.from_batches(self._batches))
-            file.flush()
-            os.fsync(file.fileno())
+        path = staging.stage(f"{end.handle}.parquet", self._save, self._place, self._working)
         self._batches = []
         return [{"paths": [path]}]
 
+    def _save(self, file: IO[bytes]) -> None:
+        with pyarrow("pyarrow.parquet").ParquetWriter(file, self._batches[0].schema) as writer:
+            writer.write_table(pyarrow().Table.from_batches(self._batches))
+
 
 class _Committer(SinkCommitter):
-    def __init__(self, target: SparkWriter | FrameFiles, job_id: str) -> None:
-        self._target, self._job_id = target, job_id
+    def __init__(self, target: SparkWriter | FrameFiles, job_id: str, shared: str | None) -> None:
+        self._target, self._job_id, self._shared = target, job_id, shared
         self._marks: list[str] = []
 
     def combined(self, handles: list[Handle]) -> list[Handle]:
@@ -162,13 +155,13 @@ class _Committer(SinkCommitter):
         """Commits once as far as this side can know: a mark beside the files says that their rows are visible."""
         paths = handle.payload["paths"]
         mark = f"{paths[0]}.committed"
-        if not os.path.exists(mark):
-            missing = [path for path in paths if not os.path.exists(path)]
-            if missing:
-                raise StagedOutputLostError("Rows for Spark are neither written nor staged", seen=missing[0])
-            self._target.commit(paths, self._job_id, handle.checkpoint)
-            with open(mark, "xb") as file:
-                os.fsync(file.fileno())
+        if not staging.exists(mark):
+            if self._shared is not None:
+                os.makedirs(self._shared, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix="headrace-frame-", dir=self._shared) as folder:
+                local = [staging.fetch(path, folder, "Rows for Spark are neither written nor staged") for path in paths]
+                self._target.commit(local, self._job_id, handle.checkpoint)
+            staging.create_mark(mark)
         _remove([*paths, *(former for former in self._marks if former != mark)])
         self._marks = [mark]  # the next commit comes when this one is noted in the checkpoint
 
@@ -176,7 +169,7 @@ class _Committer(SinkCommitter):
         _remove(self._marks)
 
     def abort(self, handle: Handle) -> bool:
-        if os.path.exists(f"{handle.payload['paths'][0]}.committed"):
+        if staging.exists(f"{handle.payload['paths'][0]}.committed"):
             return False
         _remove(handle.payload["paths"])
         return True
@@ -184,5 +177,4 @@ class _Committer(SinkCommitter):
 
 def _remove(paths: Sequence[str]) -> None:
     for path in paths:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
+        staging.remove(path)

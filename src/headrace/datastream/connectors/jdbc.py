@@ -1,4 +1,4 @@
-"""JdbcSink: rows into PostgreSQL or SQLite; the names are those of `pyflink.datastream.connectors.jdbc`.
+"""JdbcSink: rows into PostgreSQL, MySQL, MariaDB or SQLite; the names are those of `pyflink.datastream.connectors.jdbc`.
 
 Decides the options; `headrace.sinks.jdbc` writes. There is no JVM: URLs are JDBC's, drivers are Python's.
 """
@@ -11,12 +11,13 @@ from headrace.common.errors import ConfigurationError, TypeMismatchError
 from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.typeinfo import TypeInformation
 from headrace.datastream.functions.sink_function import SinkFunction
+from headrace.datastream.without_effect import warn_of_url_parameters
 from headrace.sinks.base import Sink as SinkDefinition
-from headrace.sinks.jdbc.database import Address, database_kind
+from headrace.sinks.jdbc.database import Address, database_kind, statement_for
 from headrace.sinks.jdbc.direct import JdbcDirectSink
+from headrace.sinks.jdbc.mysql import connection_arguments, unused_parameters
 from headrace.sinks.jdbc.rows import check_fields
 from headrace.sinks.jdbc.staged import JdbcStagedSink
-from headrace.sinks.jdbc.statement import Statement
 
 __all__ = ["JdbcConnectionOptions", "JdbcExecutionOptions", "JdbcSink"]
 
@@ -144,7 +145,9 @@ class JdbcConnectionOptions:
             self._password: str | None = None
 
         def with_url(self, url: str) -> JdbcConnectionOptions.JdbcConnectionOptionsBuilder:
-            """Set the URL: ``jdbc:postgresql://host:port/database`` or ``jdbc:sqlite:/path``."""
+            """Set the URL: ``jdbc:postgresql://host:port/database``, the same with ``mysql`` or ``mariadb``, or
+            ``jdbc:sqlite:/path``.
+            """
             self._url = url
             return self
 
@@ -168,7 +171,10 @@ class JdbcConnectionOptions:
             if not self._url:
                 raise ConfigurationError("No URL of a database was given", remedy="call with_url()")
             address = Address(self._url, self._user_name, self._password)
-            database_kind(address, self._driver_name)
+            if database_kind(address, self._driver_name) in ("mysql", "mariadb"):
+                connection_arguments(address)
+                if unused := unused_parameters(address):
+                    warn_of_url_parameters(unused)
             return JdbcConnectionOptions(address, self._driver_name)
 
 
@@ -252,7 +258,7 @@ def _checked(
         raise TypeMismatchError("A JDBC sink needs JdbcConnectionOptions", seen=connection)
     if execution is not None and not isinstance(execution, JdbcExecutionOptions):
         raise TypeMismatchError("A JDBC sink needs JdbcExecutionOptions", seen=execution)
-    check_fields(Statement(sql), type_info)
+    check_fields(statement_for(sql, connection.address), type_info)
     return execution or JdbcExecutionOptions.defaults()
 
 

@@ -32,9 +32,9 @@ def spark_sink(
         raise InvalidProgramError("There is no such save mode", seen=mode, expected=" or ".join(_MODES))
     wanted = _schema(stream, schema)
     texts = tuple((str(k), str(v).lower() if isinstance(v, bool) else str(v)) for k, v in options.items())
-    session = stream.get_execution_environment().spark_session()
-    target = SparkWriter(wanted.json(), format, texts, mode, tuple(partition_by), session)
-    return FrameSink(frames.row_type_of(wanted), target)
+    env = stream.get_execution_environment()
+    target = SparkWriter(wanted.json(), format, texts, mode, tuple(partition_by), env.spark_session())
+    return FrameSink(frames.row_type_of(wanted), target, env.get_configuration().to_dict().get(STATE_DIRECTORY))
 
 
 def as_data_frame(stream: DataStream, schema: Any, job_name: str | None) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import socket
 from collections import defaultdict
 from collections.abc import Callable
@@ -18,7 +19,11 @@ from headrace.runtime.task.frames import DATA, header_of
 from headrace.runtime.task.host import TaskHost, failure_frame
 from headrace.runtime.task.job_spec import JobSpec
 from headrace.runtime.task.messages import EpochOrder, TaskId
+from headrace.runtime.task.slot_process import CLOSE_SECONDS
 from headrace.runtime.task.slot_protocol import TimeLimit
+from headrace.runtime.task.task_deadline import watched_close
+
+_log = logging.getLogger("headrace")
 
 
 class LocalExecutor:
@@ -90,7 +95,11 @@ class LocalExecutor:
     def close(self) -> None:
         """Closes all functions; the first failure is raised."""
         try:
-            errors = self._host.close() if self._thread is None else self._thread.end(self._host.close)
+            if self._thread is not None:
+                errors = self._thread.end(self._host.close, CLOSE_SECONDS)
+            else:  # functions are closed in the thread that they ran in, which nothing can be taken away from
+                with watched_close(CLOSE_SECONDS, lambda error: _log.error("headrace: %s", error)):
+                    errors = self._host.close()
         finally:
             self._thread = None
             self._files.leave()

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from headrace.runtime.task.slot_protocol import TimeLimit
-from headrace.runtime.task.task_deadline import timeout_error
+from headrace.runtime.task.task_deadline import close_timeout, timeout_error
 
 __all__ = ["TaskThread"]
 
@@ -54,10 +54,13 @@ class TaskThread:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(LeftAlone))
             raise error from None
 
-    def end(self, call: Callable[[], T]) -> T:
-        """What a last call gives, however long it takes; the thread then ends."""
+    def end(self, call: Callable[[], T], seconds: float | None = None) -> T:
+        """What a last call gives; the thread then ends. Raises CloseTimeoutError if it is not done in time."""
         try:
-            return self._answer(call, None)
+            return self._answer(call, seconds)
+        except queue.Empty:
+            assert self._thread.ident is not None, "it was started"
+            raise close_timeout(self._thread.ident, seconds or 0.0) from None
         finally:
             self._calls.put(None)
 

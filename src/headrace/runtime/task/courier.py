@@ -218,7 +218,7 @@ def user_stack(written: str) -> str:
     The first line names the folder of the slot's package, with a separator at its end. Frames follow, innermost first.
 
     >>> user_stack(
-    ...     '/lib/headrace/\\n  File "/home/ann/headrace/operators/x.py"\\n  File "/lib/headrace/operators/map.py"'
+    ...     '/lib/headrace/\n  File "/home/ann/headrace/operators/x.py"\n  File "/lib/headrace/operators/map.py"'
     ... )
     '  File "/home/ann/headrace/operators/x.py"'
     """

@@ -16,25 +16,40 @@ from pathlib import Path
 from headrace.common.errors import HeadraceError
 from headrace.operators.distributed_cache import DistributedCache
 from headrace.runtime.task.buffers import Send
-from headrace.runtime.task.frames import ACK, FAILURE, Header, pack
+from headrace.runtime.task.fork_guard import guard_fork
+from headrace.runtime.task.frames import ACK, DRIVER_OUTPUT, FAILURE, Header, pack
 from headrace.runtime.task.internal_error import as_headrace_error
 from headrace.runtime.task.job_spec import JobSpec
 from headrace.runtime.task.keyed_backends import BackendMaker
-from headrace.runtime.task.messages import EpochOrder, TaskFailure, TaskId
+from headrace.runtime.task.messages import DriverOutput, EpochOrder, TaskFailure, TaskId
 from headrace.runtime.task.process_facts import watch_garbage_collector
 from headrace.runtime.task.task import Task
+from headrace.runtime.task.user_output import UserOutput
+
+_LAST = 2**32 - 1  # of the numbers that frames can have
 
 
 class TaskHost:
     """The tasks of one job in this process."""
 
-    def __init__(self, spec: JobSpec, files: DistributedCache | None = None, folder: Path | None = None) -> None:
-        """`folder` is a folder of this machine that goes with the process; None where there is none."""
+    def __init__(
+        self,
+        spec: JobSpec,
+        files: DistributedCache | None = None,
+        folder: Path | None = None,
+        output: UserOutput | None = None,
+    ) -> None:
+        """`folder` is a folder of this machine that goes with the process; None where there is none.
+
+        `output` has what user code prints; None where that is the driver's own standard output already.
+        """
+        self._output = output
         self._spec = spec
         self._files = files
         self._backends = BackendMaker(spec.backend, folder)
         self._tasks: dict[TaskId, Task] = {}
         watch_garbage_collector()
+        guard_fork()
 
     def run(self, order: EpochOrder, task_id: TaskId, attempt: int, frames: list[bytes], send: Send) -> bool:
         """Runs one task's part of an epoch; its acknowledgement or failure is sent as a frame too. True if it worked.
@@ -42,16 +57,29 @@ class TaskHost:
         An exit or an interrupt out of user code is a failure of user code: it must not end the process.
         """
         level, partition = task_id
+        if self._output is not None:
+            self._output.begin(task_id)
         try:
             ack = self._task(order, task_id).run_epoch(order, attempt, frames, send)
         except (Exception, SystemExit, KeyboardInterrupt) as error:
             self._discard(task_id)
+            self.send_said(task_id, attempt, True, send)
             send(level, partition, failure_frame(task_id, attempt, self._failure(error, task_id)))
             return False
-        if all(v.ended for v in ack.vertices):
+        ended = all(v.ended for v in ack.vertices)
+        if ended:
             self._tasks.pop(task_id)
+        self.send_said(task_id, attempt, ended, send)
         send(level, partition, pack(Header(ACK, level, partition, level, partition, 0, attempt), ack))
         return True
+
+    def send_said(self, task_id: TaskId, attempt: int, ended: bool, send: Send) -> None:
+        """Send what user code has printed for a task."""
+        said = self._output.take(self._spec.task_name(*task_id).operators, ended) if self._output is not None else b""
+        if said:
+            level, partition = task_id
+            header = Header(DRIVER_OUTPUT, level, partition, level, partition, _LAST, attempt)
+            send(level, partition, pack(header, DriverOutput(said=said)))
 
     def close(self) -> list[HeadraceError]:
         """Closes all tasks; gives what went wrong."""

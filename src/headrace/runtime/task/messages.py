@@ -73,6 +73,8 @@ class CheckpointOrder:
     """that have come to nothing."""
     store: str | None = None
     """Where files go that a checkpoint lists; None: they are durable where they are written, once synced."""
+    staging: str = ""
+    """The folder or URL where sinks stage output. It is where manifests are, also if the state files are elsewhere."""
     durable: bool = False
     """Whether checkpoints are made at all."""
     restored: int = 0
@@ -175,6 +177,8 @@ class TaskAck:
     pid: int = 0
     states: dict[str, dict[str, str]] = field(default_factory=dict)
     """With a checkpoint: the kinds of all states by operator id and name."""
+    declined: str | None = None
+    """Why the checkpoint at the end of this epoch cannot count on the task's state files."""
     restored: dict[str, RestoredStates] = field(default_factory=dict)
     """In the first epoch of a task that took state over: by operator id, if it has any state of the program."""
     checkpoint_seconds: float = 0.0
@@ -188,6 +192,8 @@ class DriverOutput:
 
     printed: list[tuple[bool, list[str]]] = field(default_factory=list)
     collected: list[tuple[str, list[Any]]] = field(default_factory=list)
+    said: bytes = b""
+    """Lines that user code has printed."""
 
 
 @dataclass(frozen=True)

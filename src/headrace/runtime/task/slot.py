@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from headrace.runtime.task.host import TaskHost
     from headrace.runtime.task.messages import EpochOrder
     from headrace.runtime.task.task_deadline import TaskDeadline
+    from headrace.runtime.task.user_output import UserOutput
 
 
 class SlotEnding(BaseException):
@@ -62,6 +63,7 @@ class Slot:
         self._stacks = stack_path(folder, index)
         self._deadline: TaskDeadline | None = None
         self._host: TaskHost | None = None
+        self._output: UserOutput | None = None
         self._memory = _Memory()
 
     def serve(self, server: socket.socket, ending: Ending) -> None:
@@ -104,6 +106,10 @@ class Slot:
                 wire.send(frame)
 
         def fail(error: HeadraceError) -> None:
+            if self._host is not None:
+                self._host.send_said(
+                    request.task_id, request.attempt, True, lambda level, partition, frame: wire.send(frame)
+                )
             wire.send(_failure(request, error))
             _end(wire)
 
@@ -121,7 +127,10 @@ class Slot:
         from headrace.runtime.task.job_files import unpack_files
         from headrace.runtime.task.job_spec import JobSpec
         from headrace.runtime.task.quick_json import use_quick_json
+        from headrace.runtime.task.user_output import UserOutput
 
+        self._output = output = UserOutput(sys.__stdout__)
+        sys.stdout = output.as_text()  # before user code is loaded: modules may print too
         use_quick_json()
         spec: JobSpec = pickle.loads(shipped)  # noqa: S301 - the job's own code
         files = unpack_files(spec.files, self._files)
@@ -131,12 +140,19 @@ class Slot:
         if os.path.isdir(directory):
             os.chdir(directory)
         self._memory.start()
-        return TaskHost(spec, DistributedCache(files.cached), self._files.parent)
+        return TaskHost(spec, DistributedCache(files.cached), self._files.parent, output)
 
     def close(self) -> None:
-        """Closes the functions."""
+        """Closes the functions. What they print goes to the log of the process: nobody waits for frames any more."""
+        if self._output is not None:
+            self._output.pass_on()
         if self._host is not None:
-            for error in self._host.close():
+            from headrace.runtime.task.task_deadline import watched_close
+
+            # A second before the process is ended: it is killed without a word then.
+            with watched_close(CLOSE_SECONDS - 1, lambda e: print(f"headrace: {e}", file=sys.stderr, flush=True)):  # noqa: T201
+                errors = self._host.close()
+            for error in errors:
                 sys.stderr.write(f"headrace: error while closing a function:\n{error}\n")
 
 

@@ -122,12 +122,13 @@ class StateLog:
 
     def make_durable(self, store: str | None) -> None:
         """A checkpoint is going to count on all files so far."""
-        names, self._volatile = self._volatile, []
         if store is None:
+            names, self._volatile = self._volatile, []
             make_durable(self._directory, names)
-        else:
-            for name in names:
-                storage.upload(self._directory, name, store)
+            return
+        while self._volatile:  # one that fails is tried again with the next checkpoint
+            storage.upload(self._directory, self._volatile[0], store)
+            del self._volatile[0]
 
     @staticmethod
     def _of(context: OperatorContext, whole: bool) -> OperatorState:

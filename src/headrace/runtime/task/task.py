@@ -34,6 +34,7 @@ from headrace.runtime.task.state_log import StateLog
 from headrace.runtime.task.vertex_task import VertexTask
 from headrace.state.key_groups import key_group_range
 from headrace.state.operator_state import OperatorStateBackend
+from headrace.state.storage import UploadError
 
 
 class Task:
@@ -116,13 +117,19 @@ class Task:
         reports = tuple(vertex.report(*self._received(vertex.vertex.id, channels)) for vertex in self.vertices)
         if sampler is not None:
             reports = tuple(_with_stacks(report, sampler) for report in reports)
-        state_file, is_base = None, False
+        state_file, is_base, declined = None, False, None
+        ended = all(report.ended for report in reports)
         if order.write_state:
             state_file, is_base = self._log.write(checkpoint.number, name)
-            if checkpoint.durable and (checkpoint.now or all(report.ended for report in reports)):
-                self._log.make_durable(checkpoint.store)
+            if checkpoint.durable and (checkpoint.now or ended):
+                try:
+                    self._log.make_durable(checkpoint.store)
+                except UploadError as error:
+                    if ended:  # there will be no later epoch of this task to try again in
+                        raise
+                    declined = error.message
         self._driver.flush()
-        if all(report.ended for report in reports):
+        if ended:
             self._release_state()
         self.version = attempt
         restored, self._restored = self._restored, {}
@@ -136,7 +143,8 @@ class Task:
             vertices=reports,
             host=socket.gethostname(),
             pid=os.getpid(),
-            states=self._log.kinds() if checkpoint.now or all(report.ended for report in reports) else {},
+            states=self._log.kinds() if checkpoint.now or ended else {},
+            declined=declined,
             restored=restored,
             checkpoint_seconds=time.perf_counter() - started if checkpoint.now else 0.0,
             process=process_facts(),
@@ -212,6 +220,7 @@ class Task:
             watermark_records=spec.watermark_records,
             job_parameters=spec.job_parameters,
             state_directory=order.state_directory,
+            staging_directory=order.checkpoint.staging,
             latency_interval_ms=spec.latency.interval_ms,
             latency_granularity=spec.latency.granularity,
         )

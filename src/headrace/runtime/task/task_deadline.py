@@ -17,17 +17,18 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
-from headrace.common.errors import HeadraceError, TaskTimeoutError
+from headrace.common.errors import CloseTimeoutError, HeadraceError, TaskTimeoutError
 from headrace.common.own_code import PACKAGE, is_own
 from headrace.operators.base import Operator
 from headrace.runtime.task.slot_protocol import STACK_SIGNAL, TimeLimit
 
-__all__ = ["TaskDeadline", "timeout_error"]
+__all__ = ["TaskDeadline", "close_timeout", "timeout_error", "watched_close"]
 
 
 def timeout_error(thread_id: int, limit: TimeLimit) -> TaskTimeoutError:
@@ -40,6 +41,32 @@ def timeout_error(thread_id: int, limit: TimeLimit) -> TaskTimeoutError:
     return TaskTimeoutError.after(
         *limit, stack=stack, operator_name=context.name, uid=context.uid, subtask=context.task.subtask
     )
+
+
+def close_timeout(thread_id: int, seconds: float) -> CloseTimeoutError:
+    """What to say of a thread that closes functions and is not done in time."""
+    operator, stack = _place(sys._current_frames().get(thread_id))  # noqa: SLF001 - there is no public way
+    name, uid = (None, None) if operator is None else (operator.context.name, operator.context.uid)
+    return CloseTimeoutError(
+        f"A close() did not come back within {seconds:g} s",
+        operator_name=name,
+        uid=uid,
+        seen=stack,
+        remedy="give what close() waits for a timeout of its own",
+    )
+
+
+@contextmanager
+def watched_close(seconds: float, report: Callable[[CloseTimeoutError], None]) -> Iterator[None]:
+    """Report, from a thread of its own, that what is done inside takes longer than `seconds`, and where it is."""
+    thread_id = threading.get_ident()
+    timer = threading.Timer(seconds, lambda: report(close_timeout(thread_id, seconds)))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _place(innermost: FrameType | None) -> tuple[Operator | None, str]:

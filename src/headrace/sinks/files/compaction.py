@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from headrace.common.errors import JobExecutionError
+from headrace.common.storage import open_input
+from headrace.sinks.files import remote
 from headrace.sinks.files.parts import PartName
 
 
@@ -32,6 +35,16 @@ class Compaction:
     rewrite: Callable[[Sequence[str], BinaryIO], None] | None = None
 
 
+def found_again(file: dict[str, Any], folder: str) -> dict[str, Any]:
+    """A held file of a predecessor; if it was on a machine that is gone, its uploaded copy, fetched into `folder`."""
+    if "copy" not in file or os.path.exists(file["from"]):
+        return file
+    path = os.path.join(folder, f"{os.path.basename(file['copy'])}.{uuid.uuid4().hex}")
+    with open_input(file["copy"]) as source, open(path, "xb") as target:
+        shutil.copyfileobj(source, target, 1 << 20)
+    return {**file, "from": path}
+
+
 class Held:
     """The held files of one writer: payloads of parts, by bucket."""
 
@@ -43,8 +56,12 @@ class Held:
     def add(self, bucket: str, payload: dict[str, Any]) -> None:
         self._files.setdefault(bucket, []).append(payload)
 
-    def state(self) -> list[dict[str, Any]]:
-        """What a successor goes on with."""
+    def state(self, upload: bool = False) -> list[dict[str, Any]]:
+        """What a successor goes on with. `upload`: it may have to do without the local files."""
+        if upload:
+            for file in (file for files in self._files.values() for file in files):
+                if "copy" not in file:
+                    file["copy"] = remote.upload(file["from"], file["to"])
         return [{"bucket": bucket, "held": file} for bucket, files in self._files.items() for file in files]
 
     def due(self, checkpointing: bool, last: bool) -> list[str]:
@@ -78,7 +95,9 @@ class Held:
                 self._concatenate(files, output)
             output.flush()
             os.fsync(output.fileno())
-        return {"from": path, "to": target.final, "of": [gone for f in files for gone in (f["from"], *f.get("of", ()))]}
+        copies = [file["copy"] for file in files if "copy" in file]
+        parts = [gone for file in files for gone in (file["from"], *file.get("of", ()))]
+        return {"from": path, "to": target.final, "of": [*parts, *copies]}
 
     def _concatenate(self, files: list[dict[str, Any]], output: BinaryIO) -> None:
         for index, file in enumerate(files):

@@ -3,6 +3,9 @@
 A row part is a file that grows: its valid length after each epoch is state, and a successor goes on with a copy of so much of
 it. A bulk part lives in the memory of its writer: its elements are logged, epoch by epoch, in the job's state directory, and a
 successor writes them again. Files of a predecessor are never touched: it may still be running.
+
+A row part for another file system grows on the local side. What it has at a checkpoint is uploaded, each time only what was
+added (a *segment*), so that a successor on another machine can put it together.
 """
 
 from __future__ import annotations
@@ -21,7 +24,9 @@ from typing import IO, Any
 from headrace.common.column_run import as_columns
 from headrace.common.errors import StateError
 from headrace.common.serialization import BulkWriter, BulkWriterFactory, Encoder
+from headrace.common.storage import is_local, open_input
 from headrace.private_folders import owner_only
+from headrace.sinks.files.remote import upload_segment
 
 _RUN = 1024
 
@@ -37,6 +42,11 @@ class PartName:
     def in_progress(self) -> str:
         """A new hidden name."""
         return os.path.join(self.folder, f".{self.name}.inprogress.{uuid.uuid4()}")
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the finished file shall be on another file system."""
+        return self.target is not None and not is_local(self.target)
 
     @property
     def final(self) -> str:
@@ -65,7 +75,7 @@ class Part(ABC):
         """Write elements until the part is larger than `limit`; give how many were written."""
 
     @abstractmethod
-    def state(self, handle: str) -> dict[str, Any]:
+    def state(self, handle: str, checkpointing: bool) -> dict[str, Any]:
         """Make everything so far durable, and say how a successor goes on."""
 
     def finish(self) -> dict[str, Any]:
@@ -98,14 +108,23 @@ class RowPart(Part):
     def __init__(self, name: PartName, created: int, encoder: Encoder, before: dict[str, Any] | None = None) -> None:
         super().__init__(name, created)
         self._encoder = encoder
+        self._segments: list[str] = list((before or {}).get("segments", ()))
+        """Addresses of what was uploaded: together the first `_uploaded` bytes."""
+        self._uploaded: int = (before or {}).get("uploaded", 0)
         if before is not None:
-            with open(before["path"], "rb") as predecessor:
-                left = before["length"]
+            self._go_on(before)
+
+    def _go_on(self, before: dict[str, Any]) -> None:
+        """Copy what the predecessor had, from its file or, where that is gone, from what it uploaded."""
+        left = before["length"]
+        gone = not os.path.exists(before["path"])
+        for source in self._segments if gone and self._uploaded >= left else [before["path"]]:
+            with open_input(source) as predecessor:
                 while left and (block := predecessor.read(min(left, 1 << 20))):
                     self.file.write(block)
                     left -= len(block)
-            if left:
-                raise OSError(f"{before['path']} has lost {left} bytes")
+        if left:
+            raise OSError(f"{before['path']} has lost {left} bytes")
 
     def add(self, values: list[Any], limit: int | None) -> int:
         if type(self._encoder) is Encoder:
@@ -122,11 +141,21 @@ class RowPart(Part):
             encode(value, file)  # type: ignore[arg-type]
         return len(values)
 
-    def state(self, handle: str) -> dict[str, Any]:
+    def state(self, handle: str, checkpointing: bool) -> dict[str, Any]:
         self.file.flush()
         os.fsync(self.file.fileno())
         self.in_state = True
-        return {"path": self.path, "length": self.size}
+        state: dict[str, Any] = {"path": self.path, "length": self.size}
+        if self.name.elsewhere:
+            if checkpointing and self.size > self._uploaded:
+                self._segments.append(upload_segment(self.path, self._uploaded, self.name.final))
+                self._uploaded = self.size
+            state |= {"segments": list(self._segments), "uploaded": self._uploaded}
+        return state
+
+    def finish(self) -> dict[str, Any]:
+        payload = super().finish()
+        return {**payload, "of": [*payload.get("of", ()), *self._segments]} if self._segments else payload
 
 
 def add_all(writer: BulkWriter, values: list[Any]) -> None:
@@ -191,7 +220,8 @@ class BulkPart(Part):
         self._append(values)
         return len(values)
 
-    def state(self, handle: str) -> dict[str, Any]:
+    def state(self, handle: str, checkpointing: bool) -> dict[str, Any]:
+        """A checkpoint closes all parts of formats with blocks: only epochs before it count on these segments."""
         if self._fresh:
             segment = os.path.join(self._log, f"{handle}.{uuid.uuid4().hex[:8]}.elements")
             data = pickle.dumps(self._fresh, protocol=5)

@@ -18,11 +18,12 @@ from typing import Any
 
 from headrace.common.errors import JobExecutionError
 from headrace.common.serialization import BulkWriterFactory, Encoder
-from headrace.common.storage import is_local
+from headrace.common.storage import file_system, is_local
+from headrace.sinks import staging
 from headrace.sinks.base import EpochEnd, Handle, Sink, SinkCommitter, SinkWriter, WriterContext
 from headrace.sinks.files import remote
 from headrace.sinks.files.buckets import Buckets
-from headrace.sinks.files.compaction import Compaction, Held
+from headrace.sinks.files.compaction import Compaction, Held, found_again
 from headrace.sinks.files.parts import BulkPart, Part, PartName, RowPart
 from headrace.sinks.files.rolling import Rolling
 
@@ -54,6 +55,8 @@ class FileParts(Sink):
         return _FileWriter(self, context, states)
 
     def open_committer(self, job_id: str, sink_id: str) -> SinkCommitter:
+        if self.remote:
+            file_system(self.base)  # one that cannot be used is refused before the job starts
         return _FileCommitter(self.remote)
 
 
@@ -70,7 +73,7 @@ class _FileWriter(SinkWriter):
         self._checked = self._clock()
         for state in (part for one in states for part in one):
             if "held" in state:
-                self._take(state["bucket"], state["held"])
+                self._take(state["bucket"], found_again(state["held"], self._log))
                 continue
             part = self._open(state["bucket"], state["created"], state)
             part.written = state["written"]
@@ -142,11 +145,16 @@ class _FileWriter(SinkWriter):
             for bucket in self._held.due(end.checkpointing, end.last):
                 self._pending.append(self._uploaded(self._held.put_together(bucket)))
         self._state = [
-            {"bucket": bucket, "created": part.created, "written": part.written, **part.state(end.handle)}
+            {
+                "bucket": bucket,
+                "created": part.created,
+                "written": part.written,
+                **part.state(end.handle, end.checkpointing),
+            }
             for bucket, part in self._parts.items()
         ]
         if self._held is not None:
-            self._state += self._held.state()
+            self._state += self._held.state(upload=self._sink.remote and end.checkpointing)
         pending, self._pending = self._pending, []
         return list(pending)
 
@@ -171,9 +179,8 @@ class _FileCommitter(SinkCommitter):
                     seen=pending,
                     expected=f"that file, or {final}",
                 )
-        for path in handle.payload.get("of", ()):  # older states are not needed any more
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
+        for address in handle.payload.get("of", ()):  # older states are not needed any more
+            staging.remove(address)
 
     def abort(self, handle: Handle) -> bool:
         pending, final = handle.payload["from"], handle.payload["to"]

@@ -5,6 +5,7 @@ Decides nothing about sinks. `open_database` chooses by the URL; each kind has i
 
 from __future__ import annotations
 
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -12,15 +13,31 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from headrace.common.errors import ConfigurationError, HeadraceError, InvalidProgramError, shortened
+from headrace.sinks.jdbc.statement import Statement
 
-__all__ = ["Address", "Database", "DatabaseError", "RowRefusedError", "database_kind", "open_database", "unknown_value"]
+__all__ = [
+    "Address",
+    "Database",
+    "DatabaseError",
+    "RowRefusedError",
+    "database_kind",
+    "open_database",
+    "statement_for",
+    "unknown_value",
+]
 
 T = TypeVar("T")
 Rows = Sequence[tuple[Any, ...]]
 
 _PLAIN = frozenset({int, float, str, bytes, bool, type(None)})
 _FIRST_PAUSE = 0.2
-_DRIVERS = {"postgresql": "org.postgresql.Driver", "sqlite": "org.sqlite.JDBC"}
+_MYSQL = ("com.mysql.cj.jdbc.Driver", "com.mysql.jdbc.Driver", "org.mariadb.jdbc.Driver")
+_DRIVERS = {
+    "postgresql": ("org.postgresql.Driver",),
+    "sqlite": ("org.sqlite.JDBC",),
+    "mysql": _MYSQL,
+    "mariadb": _MYSQL,
+}
 
 
 class DatabaseError(HeadraceError):
@@ -55,7 +72,7 @@ class Address:
     @property
     def shown(self) -> str:
         """The URL without what may be secret."""
-        return self.url.split("?", maxsplit=1)[0]
+        return re.sub(r"(//[^/@:]*):[^/@]*@", r"\1:***@", self.url.split("?", maxsplit=1)[0])
 
 
 class Database(ABC):
@@ -192,11 +209,11 @@ def database_kind(address: Address, driver: str | None = None) -> str:
         raise ConfigurationError(
             "The URL names no database that headrace can write to",
             seen=address.shown,
-            expected="jdbc:postgresql://host:port/database or jdbc:sqlite:/path",
+            expected="jdbc:postgresql://host:port/database, jdbc:mysql://..., jdbc:mariadb://... or jdbc:sqlite:/path",
         )
-    if driver is not None and driver != _DRIVERS[scheme]:
+    if driver is not None and driver not in _DRIVERS[scheme]:
         raise ConfigurationError(
-            "The driver does not fit the URL", seen=driver, expected=f"{_DRIVERS[scheme]}, or none"
+            "The driver does not fit the URL", seen=driver, expected=f"{' or '.join(_DRIVERS[scheme])}, or none"
         )
     if scheme == "sqlite":
         if rest == ":memory:":
@@ -210,13 +227,23 @@ def database_kind(address: Address, driver: str | None = None) -> str:
 
 def open_database(address: Address) -> Database:
     """The database at this address; it is connected at the first use."""
-    if database_kind(address) == "sqlite":
+    kind = database_kind(address)
+    if kind == "sqlite":
         from headrace.sinks.jdbc.sqlite import SqliteDatabase
 
         return SqliteDatabase(address)
+    if kind in ("mysql", "mariadb"):
+        from headrace.sinks.jdbc.mysql import MysqlDatabase
+
+        return MysqlDatabase(address)
     from headrace.sinks.jdbc.postgresql import PostgresDatabase
 
     return PostgresDatabase(address)
+
+
+def statement_for(sql: str, address: Address) -> Statement:
+    """Read a statement as the database at this address does."""
+    return Statement(sql, mysql=database_kind(address) in ("mysql", "mariadb"))
 
 
 def unknown_value(value: Any, database: str) -> InvalidProgramError:

@@ -8,9 +8,8 @@ from typing import Any
 
 from headrace.common.typeinfo import TypeInformation
 from headrace.sinks.base import EpochEnd, Sink, SinkWriter, WriterContext
-from headrace.sinks.jdbc.database import Address, open_database
+from headrace.sinks.jdbc.database import Address, open_database, statement_for
 from headrace.sinks.jdbc.rows import row_maker
-from headrace.sinks.jdbc.statement import Statement
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class _Writer(SinkWriter):
     def __init__(self, sink: JdbcDirectSink) -> None:
         self._sink = sink
         self._database = open_database(sink.address)
-        self._sql = Statement(sink.sql).with_marks(self._database.mark)
+        self._sql = statement_for(sink.sql, sink.address).with_marks(self._database.mark)
         self._rows_of = row_maker(sink.kind, self._database.adapt)
         self._rows: list[tuple[Any, ...]] = []
         self._flushed = time.monotonic()

@@ -27,13 +27,13 @@ from headrace.sinks.base import (
     StagedOutputLostError,
     WriterContext,
 )
-from headrace.sinks.jdbc.database import Address, Database, open_database
+from headrace.sinks.jdbc.database import Address, Database, open_database, statement_for
 from headrace.sinks.jdbc.rows import row_maker
-from headrace.sinks.jdbc.statement import Statement
 from headrace.state.safe_pickle import dump, load
 
 STAGED, COMMITTED = "headrace_staged", "headrace_committed"
 _REMEMBERED = 1000
+_PART_BYTES = 4 << 20  # a server takes statements of a limited size: MariaDB's default is 16 MB
 
 
 @dataclass(frozen=True)
@@ -92,10 +92,9 @@ class _Writer(SinkWriter):
         """Each try has a name of its own: one that is there without the driver's knowledge is dropped by its handle."""
         stage = uuid.uuid4().hex
         who = (self._context.job_id, self._context.sink_id, end.handle, self._context.subtask)
-        parts = [
-            (stage, part, *who, end.checkpoint, end.generation, _packed(self._rows[start : start + self._size]))
-            for part, start in enumerate(range(0, len(self._rows), self._size))
-        ]
+        slices = (self._rows[start : start + self._size] for start in range(0, len(self._rows), self._size))
+        packed = (data for rows in slices for data in _packed_parts(rows))
+        parts = [(stage, part, *who, end.checkpoint, end.generation, data) for part, data in enumerate(packed)]
         self._database.insert(self._insert, parts, self._insert)
         return {"stage": stage, "parts": len(parts), "rows": len(self._rows)}
 
@@ -108,7 +107,7 @@ class _Committer(SinkCommitter):
         self._job, self._sink = job_id, sink_id
         self._written = sink.sql
         self._database = open_database(sink.address)
-        self._sql = Statement(sink.sql).with_marks(self._database.mark)
+        self._sql = statement_for(sink.sql, sink.address).with_marks(self._database.mark)
         self._has_tables = False
 
     def commit(self, handle: Handle) -> None:
@@ -196,6 +195,15 @@ class _Committer(SinkCommitter):
 
     def _ask(self, cursor: Any, sql: str, *parameters: Any) -> None:
         cursor.execute(sql.replace("?", self._database.mark), parameters)
+
+
+def _packed_parts(rows: list[tuple[Any, ...]]) -> list[bytes]:
+    """Rows in one part, or in several if they are large."""
+    data = _packed(rows)
+    if len(data) <= _PART_BYTES or len(rows) == 1:
+        return [data]
+    half = len(rows) // 2
+    return _packed_parts(rows[:half]) + _packed_parts(rows[half:])
 
 
 def _packed(rows: list[tuple[Any, ...]]) -> bytes:

@@ -12,9 +12,7 @@ No transaction is open between checkpoints, so none can time out and lose its da
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import os
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -22,6 +20,7 @@ from typing import Any
 
 from headrace.common.errors import JobExecutionError, reason_of
 from headrace.common.kafka_client import confluent, consumer
+from headrace.sinks import staging
 from headrace.sinks.base import Handle, SinkCommitter, StagedOutputLostError
 from headrace.sinks.kafka.messages import Messages
 from headrace.sinks.kafka.sending import Sender
@@ -61,8 +60,8 @@ class _Channel:
         """Send the messages of a handle, and its number, in one transaction."""
         topic, number = handle.payload["topic"], handle.payload["number"]
         producer = self.sender.producer
-        producer.begin_transaction()
-        with open(handle.payload["path"], "rb") as file:
+        with staging.open_staged(handle.payload["path"], "Messages for Kafka are neither sent nor staged") as file:
+            producer.begin_transaction()
             for messages in Messages.load(file):
                 self.sender.send(messages)
         self.sender.flush()
@@ -114,13 +113,10 @@ class KafkaCommitter(SinkCommitter):
         try:
             channel = self._channel(handle.subtask)
             if not channel.has_sent(handle):
-                if not os.path.exists(path):
-                    raise StagedOutputLostError(
-                        "Messages for Kafka are neither sent nor staged: they were aborted, or their file is gone",
-                        seen=path,
-                    )
                 channel.send(handle)
-        except (confluent().KafkaException, JobExecutionError, OSError) as error:
+        except StagedOutputLostError:
+            raise
+        except Exception as error:  # Kafka's, or those of the file system that the messages are staged on
             _LOG.warning("Kafka: a commit of checkpoint %s is tried again: %s", handle.checkpoint, reason_of(error))
             failed = self._channels.pop(handle.subtask, None)
             if failed is not None:
@@ -131,8 +127,7 @@ class KafkaCommitter(SinkCommitter):
                 remedy="the commit is tried again; the messages are kept. If Kafka answers but this goes on, look for a "
                 f"transaction without an end (kafka-transactions.sh find-hanging) of {self._name}-{handle.subtask}",
             ) from error
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
+        staging.remove(path)
 
     def abort(self, handle: Handle) -> bool:
         """What this driver staged and no manifest lists, nobody has sent; of another driver's, Kafka knows."""
@@ -141,8 +136,7 @@ class KafkaCommitter(SinkCommitter):
             known = self._channel(handle.subtask)  # from here on its driver cannot send it any more
         if known is not None and known.has_sent(handle):
             return False
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(handle.payload["path"])
+        staging.remove(handle.payload["path"])
         return True
 
     def _channel(self, subtask: int) -> _Channel:

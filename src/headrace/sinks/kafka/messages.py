@@ -67,7 +67,8 @@ class Messages:
     def load(file: IO[bytes]) -> Iterator[Messages]:
         """Read all blocks."""
         while start := file.read(_LENGTH.size):
-            head = json.loads(file.read(_LENGTH.unpack(start)[0]))
+            start += _exactly(file, _LENGTH.size - len(start))
+            head = json.loads(_exactly(file, _LENGTH.unpack(start)[0]))
             count, names = head["count"], head["topics"]
             value_lengths = _numbers("i", file, count)
             key_lengths = _numbers("i", file, count) if head["keys"] else None
@@ -90,12 +91,23 @@ def _lengths(parts: list[bytes | None]) -> bytes:
 
 def _numbers(kind: str, file: IO[bytes], count: int) -> Any:
     numbers = array(kind)
-    numbers.frombytes(file.read(count * numbers.itemsize))
+    numbers.frombytes(_exactly(file, count * numbers.itemsize))
     return numbers
 
 
+def _exactly(file: IO[bytes], count: int) -> bytes:
+    """Read so many bytes, also from a file system that gives them in pieces; a file that ends before is damaged."""
+    data = file.read(count) if count else b""
+    while len(data) < count:
+        more = file.read(count - len(data))
+        if not more:
+            raise OSError(f"a staged file ends {count - len(data)} bytes too early")
+        data += more
+    return data
+
+
 def _cut(file: IO[bytes], lengths: Any) -> list[bytes | None]:
-    data = file.read(sum(length for length in lengths if length > 0))
+    data = _exactly(file, sum(length for length in lengths if length > 0))
     parts: list[bytes | None] = []
     start = 0
     for length in lengths:

@@ -1,14 +1,14 @@
 """The Kafka sink's definition and its two writers.
 
 - Without guarantee, and at least once: messages go out at once; at least once waits for them at the end of each epoch.
-- Exactly once: messages are staged in a file of the epoch; the committer sends them when the checkpoint is complete.
+- Exactly once: messages are staged in a file of the epoch, beside the checkpoint's own files; the committer sends them when
+  the checkpoint is complete.
 """
 
 from __future__ import annotations
 
-import os
 import time
-from typing import Any
+from typing import IO, Any
 
 from headrace.common.errors import InvalidProgramError, JobExecutionError
 from headrace.common.kafka_client import admin_client
@@ -16,11 +16,11 @@ from headrace.sinks.base import EpochEnd, Sink, SinkCommitter, SinkWriter, Write
 from headrace.sinks.kafka.committer import ACCESS, KafkaCommitter
 from headrace.sinks.kafka.messages import Serializer
 from headrace.sinks.kafka.sending import Sender
+from headrace.sinks.staging import stage
 
 _HANDLES_OF_A_CHECKPOINT = 1 << 32
 _PARTITIONS_SECONDS = 300.0
 _METADATA_SECONDS = 30.0
-_BUFFER_BYTES = 1 << 20
 
 
 class KafkaTopics(Sink):
@@ -39,7 +39,7 @@ class KafkaTopics(Sink):
     def open_writer(self, context: WriterContext, states: list[Any]) -> SinkWriter:
         if self.staging is None:
             return _SendingWriter(self)
-        if not context.directory:
+        if not (context.staging or context.directory):
             raise InvalidProgramError("An exactly-once Kafka sink needs a directory to stage messages in")
         return _StagingWriter(self, context, states)
 
@@ -92,7 +92,7 @@ class _StagingWriter(SinkWriter):
 
     def __init__(self, sink: KafkaTopics, context: WriterContext, states: list[Any]) -> None:
         self._serializer, self._partitions = sink.serializer, _Partitions(sink.settings)
-        self._folder = context.directory
+        self._place, self._working = context.staging or context.directory, context.directory
         self._blocks: list[Any] = []
         last: tuple[int, int] = max(states, default=(0, 0))
         self._checkpoint, self._count = last
@@ -106,16 +106,15 @@ class _StagingWriter(SinkWriter):
         if end.checkpoint != self._checkpoint:
             self._checkpoint, self._count = end.checkpoint, 0
         self._count += 1
-        path = os.path.join(self._folder, f"{end.handle}.messages")
-        with open(path, "xb", buffering=_BUFFER_BYTES) as file:
-            for block in self._blocks:
-                block.save(file)
-            file.flush()
-            os.fsync(file.fileno())
+        path = stage(f"{end.handle}.messages", self._save, self._place, self._working)
         topic = self._blocks[0].topics[0]
         self._blocks = []
         number = self._checkpoint * _HANDLES_OF_A_CHECKPOINT + self._count
         return [{"path": path, "number": number, "topic": topic}]
+
+    def _save(self, file: IO[bytes]) -> None:
+        for block in self._blocks:
+            block.save(file)
 
     def state(self) -> tuple[int, int]:
         return self._checkpoint, self._count
