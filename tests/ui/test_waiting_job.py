@@ -34,6 +34,7 @@ def lonely_master(tmp_path, free_port):
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_job_without_executors_says_that_it_waits(start_service, lonely_master, open_page, tmp_path, picture):
     service = start_service(headrace__executor="spark", spark__master=lonely_master).leading()
     job = service.run(SHOP, [str(tmp_path / "no"), str(tmp_path / "results")])

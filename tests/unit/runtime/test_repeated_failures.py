@@ -9,7 +9,7 @@ from headrace.common.errors import HeadraceError
 from headrace.datastream import StreamExecutionEnvironment
 
 
-def exceptions_of(function, attempts):
+def exceptions_of(function, attempts, parallelism=1):
     configuration = Configuration()
     for key, value in {
         "headrace.executor": "local",
@@ -18,7 +18,7 @@ def exceptions_of(function, attempts):
         "restart-strategy.fixed-delay.delay": "1 ms",
     }.items():
         configuration.set_string(key, value)
-    env = StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(1)
+    env = StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(parallelism)
     env.from_collection([1, 2]).map(function).print()
     job = env.submit("fails")
     with pytest.raises(HeadraceError):
@@ -33,6 +33,16 @@ def test_the_same_failure_is_counted():
     [entry] = exceptions_of(fail, 30)
     assert entry.count == 31 and 0 < entry.first_ms <= entry.timestamp_ms
     assert entry.advice is not None and "side output" in entry.advice and "bad record 1" in entry.text
+
+
+def test_a_record_that_goes_to_another_subtask_each_time_is_the_same():
+    def fail_at_two(value):
+        if value == 2:
+            raise ValueError(f"bad record {value}")
+        return value
+
+    [entry] = exceptions_of(fail_at_two, 5, parallelism=2)
+    assert entry.count == 6
 
 
 def test_a_single_failure_has_no_advice():
