@@ -55,6 +55,17 @@ def test_another_user_can_neither_enter_nor_replace_a_private_folder(shared_fold
     assert [entry.name for entry in folder.iterdir()] == ["file"]
 
 
-def test_where_no_folder_can_be_made_that_is_an_error_at_once():
-    with pytest.raises(FileNotFoundError, match="/proc/no"):
-        make_folders("/proc/no/such/folder")
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a file system that refuses new folders: /proc")
+@pytest.mark.parametrize("path", ["/proc/no", "/proc/no/deeper"])
+def test_a_folder_that_cannot_be_made_is_an_error_of_the_system(path):
+    """The parent is there, and still says that there is no such file."""
+    with pytest.raises(OSError) as refused:
+        make_folders(path)
+    assert not isinstance(refused.value, RecursionError) and "/proc/no" in str(refused.value)
+
+
+def test_a_file_in_the_place_of_a_folder_is_refused(tmp_path):
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(FileExistsError, match="file"):
+            make_folders(path)
