@@ -131,6 +131,7 @@ class Running:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            errors="replace",  # paths of the checkout, where the locale has no such letters
         )
 
     def finish(self, timeout_s: float) -> Finished:

@@ -23,6 +23,6 @@ export default defineConfig({
       },
     },
   },
-  server: { proxy: { "^/(v1|overview|config|jobs|jars|taskmanagers|jobmanager|events|savepoint)": service } },
+  server: { proxy: { "^/(v1|overview|config|jobs|jars|taskmanagers|jobmanager|events|savepoint|sign-in)": service } },
   test: { include: ["src/**/*.test.ts"], environment: "node" },
 });

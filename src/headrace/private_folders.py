@@ -32,7 +32,8 @@ def private_folder(path: str | os.PathLike[str]) -> Path:
     >>> oct(folder.stat().st_mode & 0o777)
     '0o700'
     """
-    make_folders(path)
+    if not os.path.lexists(path):
+        make_folders(path)
     require_private(path)
     return Path(path)
 
@@ -40,13 +41,13 @@ def private_folder(path: str | os.PathLike[str]) -> Path:
 def make_folders(path: str | os.PathLike[str]) -> None:
     """Make a folder and its missing parents, all of them with mode 0700. Leave folders that exist as they are."""
     folder = Path(path)
+    if not folder.parent.is_dir():
+        make_folders(folder.parent)
     try:
         folder.mkdir(mode=0o700)
-    except FileNotFoundError:
-        make_folders(folder.parent)
-        make_folders(folder)
     except FileExistsError:
-        pass
+        if not folder.is_dir():
+            raise
 
 
 def require_private(path: str | os.PathLike[str]) -> None:

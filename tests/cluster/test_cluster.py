@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from cluster_kit import JOB, Cluster, kill, member
@@ -59,9 +60,11 @@ def test_session_mode_with_three_jobs(cluster: Cluster, jobs: dict[str, str]) ->
 
 def test_logs_and_threads_of_executors(cluster: Cluster, jobs: dict[str, str]) -> None:
     url = cluster.json("cluster", "status")["service"]["url"]
+    token = (cluster.place / "service" / "tokens" / urlsplit(url).netloc).read_text()
 
     def get(path: str) -> str:
-        with urllib.request.urlopen(url + path, timeout=30) as answer:
+        request = urllib.request.Request(url + path, headers={"Authorization": f"Bearer {token.strip()}"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
             return str(answer.read().decode())
 
     managers = json.loads(get("/taskmanagers"))["taskmanagers"]

@@ -268,9 +268,9 @@ def test_elements_of_an_unfinished_part_file_that_were_replaced_are_not_read(tmp
     (tmp_path / "log").mkdir()
     part = BulkPart(PartName(str(tmp_path), "part"), 0, _Collecting(), str(tmp_path / "log"))
     part.add([1, 2, 3], None)
-    state = part.state("h1")
+    state = part.state("h1", False)
     again = BulkPart(PartName(str(tmp_path), "again"), 0, _Collecting(), str(tmp_path / "log"), state)
-    assert again.state("h2") == state
+    assert again.state("h2", False) == state
     (segment,) = (tmp_path / "log").iterdir()
     assert segment.stat().st_mode & 0o777 == 0o600
     segment.write_bytes(pickle.dumps([[Canary(tmp_path / "canary")]]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from headrace.common import Configuration
 from headrace.datastream import StreamExecutionEnvironment
 
+sys.path.insert(0, str(Path(__file__).parent))
 MakeEnvironment = Callable[..., StreamExecutionEnvironment]
 
 

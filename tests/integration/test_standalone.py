@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
-import subprocess
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyspark
 import pytest
+from standalone import LIGHT, standalone
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 EPOCHS = 15
 KEYS = (0, 2, 4, 9, 1)
 """Every one of the four subtasks has one: an executor that has any subtask gives rows."""
@@ -29,42 +25,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def cluster(place: Path) -> Iterator[str]:
-    """Starts a cluster with two cores from the jars of the pyspark package; gives its master URL."""
-    home = Path(pyspark.__file__).parent
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    master = f"spark://127.0.0.1:{port}"
-    environment = {
-        **os.environ,
-        "SPARK_HOME": str(home),
-        "TMPDIR": str(place),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_DAEMON_MEMORY": "256m",
-        "SPARK_DAEMON_JAVA_OPTS": LIGHT,
-    }
-
-    def start(name: str, *arguments: str) -> subprocess.Popen[bytes]:
-        with open(place / f"{name}.log", "w") as log:
-            return subprocess.Popen(
-                [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{arguments[0]}", *arguments[1:]],
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
-
-    address = ("--host", "127.0.0.1", "--webui-port", "0")
-    processes = [start("master", "master.Master", *address, "--port", str(port))]
-    work = ("-c", "2", "-m", "2g", "-d", str(place / "work"))
-    processes.append(start("worker", "worker.Worker", *address, *work, master))
-    try:
+    """A cluster with two cores; gives its master URL."""
+    with standalone(place, 2) as master:
         yield master
-    finally:
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.wait(30)
 
 
 PROGRAM = f"""

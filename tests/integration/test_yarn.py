@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pyspark
 import pytest
 
+from hadoop_kit.daemons import read_json
+
 if TYPE_CHECKING:
+    from hadoop_kit.hdfs import Hdfs
     from hadoop_kit.yarn import Yarn
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -57,7 +60,7 @@ PROGRAM = f"""
 """
 
 
-def settings(place: Path, **more: str) -> dict[str, str]:
+def settings(place: Path) -> dict[str, str]:
     return {
         "spark.master": "yarn",
         "spark.yarn.jars": f"local:{Path(pyspark.__file__).parent}/jars/*",
@@ -73,7 +76,6 @@ def settings(place: Path, **more: str) -> dict[str, str]:
         "execution.checkpointing.interval": "100 ms",
         "execution.checkpointing.dir": (place / "checkpoints").as_uri(),
         "headrace.state.directory": str(place / "state"),
-        **more,
     }
 
 
@@ -116,3 +118,12 @@ def test_keyed_state_and_checkpoints_on_yarn(start_script, yarn: Yarn, tmp_path:
 @pytest.mark.long
 def test_an_executor_that_yarn_loses_is_replaced(start_script, yarn: Yarn, tmp_path: Path):
     assert_counted(run(start_script, yarn, tmp_path, settings(tmp_path), KILL_AT="5"))
+
+
+@pytest.mark.long
+def test_checkpoints_on_hdfs(start_script, yarn: Yarn, hdfs: Hdfs, tmp_path: Path):
+    """The driver writes them by WebHDFS; a job with a name keeps the last one."""
+    more = {"execution.checkpointing.dir": f"{hdfs.web_address}/checkpoints", "headrace.job.id": "a" * 32}
+    assert_counted(run(start_script, yarn, tmp_path, {**settings(tmp_path), **more}))
+    listed = read_json(f"http://127.0.0.1:{hdfs.http_port}/webhdfs/v1/checkpoints?op=LISTSTATUS")
+    assert listed["FileStatuses"]["FileStatus"], "the checkpoints of the job"

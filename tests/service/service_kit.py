@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 
 import psutil
 
+from headrace.service.token_notes import noted_token
+
 T = TypeVar("T")
 
 NUMBERS = """
@@ -149,6 +151,13 @@ class Service(Client):
             return str(found["url"]) if found["pid"] == self.process.pid else None
 
         super().__init__(wait_for(listening))
+        self.token = noted_token(directory, urlsplit(self.url).netloc)
+
+    def link(self, path: str = "") -> str:
+        """An address that opens a page and signs the browser in, once."""
+        status, answer = self.call("POST", "/sign-in/links", {})
+        assert status == 200, answer
+        return f"{self.url}{answer['path']}"
 
     def leading(self) -> Service:
         wait_for(lambda: self.call("GET", "/overview")[0] == 200)
@@ -161,6 +170,10 @@ class Service(Client):
     def end(self) -> int:
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(20)
+
+    def log_text(self) -> str:
+        """The service's own log, as it is on disk."""
+        return (self.directory / "service.log").read_text()
 
     def master(self, job: str) -> int:
         """The process of a job."""

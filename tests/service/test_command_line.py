@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from service_kit import ENDLESS, NUMBERS, heard_by_certificate
+from service_kit import ENDLESS, NUMBERS, Client, heard_by_certificate
 
 from headrace.cli.app import app
 from headrace.cli.errors import exit_code_of
@@ -59,6 +59,14 @@ def program(tmp_path, monkeypatch):
     return "job.py"
 
 
+@pytest.fixture(autouse=True)
+def configured(service, tmp_path, monkeypatch):
+    """The command line finds the token of the service where its configuration says that the service is."""
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "headrace.yaml").write_text(f"headrace.service.dir: {service.directory}\n")
+    monkeypatch.setenv("HEADRACE_CONF_DIR", str(tmp_path / "conf"))
+
+
 def test_all_that_a_program_brings_along_is_uploaded(service, program, tmp_path):
     own = ["-pyfs", "shouting.py", "-pyreq", "requirements.txt#wheels", "-pyarch", "texts.zip#texts"]
     words = ["run", "-d", "--json", "-m", service.url, *own, program, str(tmp_path / "out")]
@@ -97,6 +105,33 @@ def headrace(*words: str) -> tuple[int, str, str]:
     if isinstance(done.exception, HeadraceError):
         return exit_code_of(done.exception), done.stdout, str(done.exception)
     return done.exit_code, done.stdout, done.stderr
+
+
+def test_the_token_is_found_for_the_service_it_belongs_to(service, start_service, tmp_path, monkeypatch):
+    code, shown, told = headrace("list", "--json")
+    assert code == 0 and isinstance(json.loads(shown), list), told
+    port = service.url.rpartition(":")[2]
+    assert headrace("list", "-m", f"localhost:{port}")[0] == 0
+
+    other = start_service().leading()  # another directory: its token is not known, and it gets none of ours
+    code, _, told = headrace("list", "-m", other.url)
+    assert code == 1 and "HEADRACE_TOKEN" in told and "headrace.service.dir" in told
+    monkeypatch.setenv("HEADRACE_TOKEN", other.token)
+    assert headrace("list", "-m", other.url)[0] == 0
+    assert headrace("list", "-m", service.url)[0] == 0, "the token of the address goes before the variable"
+
+
+def test_the_link_for_a_browser_signs_in_once(service):
+    code, shown, told = headrace("ui")
+    assert code == 0, told
+    url, _, sign_in = shown.strip().partition("/#/sign-in/")
+    assert url == service.url and sign_in
+    browser = Client(service.url)
+    status, answer = browser.call("POST", "/sign-in", {"code": sign_in})
+    assert status == 200
+    assert browser.call("POST", "/sign-in", {"code": sign_in})[0] == 401
+    browser.token = answer["token"]
+    assert browser.call("GET", "/jobs")[0] == 200 and browser.token != service.token
 
 
 def test_the_certificate_of_the_client_is_shown(tmp_path, start_service):

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from service_kit import Client, wait_for
 
+from headrace.service.token_notes import noted_token
+
 
 @pytest.mark.parametrize("executor", ["local", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.long])])
 def test_a_program_serves_its_own_job(start_script, tmp_path, executor, free_port):
@@ -20,7 +22,8 @@ from headrace.datastream import StreamExecutionEnvironment
 from headrace.datastream.connectors.number_seq import NumberSequenceSource
 
 configuration = Configuration()
-settings = {{"headrace.ui": "true", "rest.port": "{port}", "headrace.executor": "{executor}", "spark.master": "local[2,4]"}}
+settings = {{"headrace.ui": "true", "rest.port": "{port}", "headrace.executor": "{executor}", "spark.master": "local[2,4]",
+    "headrace.service.dir": "{tmp_path}/service"}}
 for key, value in settings.items():
     configuration.set_string(key, value)
 env = StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(2)
@@ -34,6 +37,11 @@ except Exception as error:
     running = start_script(program, tmp_path)
     client = Client(f"http://127.0.0.1:{port}")
 
+    def token() -> str | None:
+        return noted_token(tmp_path / "service", f"127.0.0.1:{port}")
+
+    client.token = wait_for(token, 60)
+
     def job() -> str | None:
         try:
             [found] = client.get("/jobs/overview")["jobs"]
@@ -42,6 +50,8 @@ except Exception as error:
         return str(found["jid"]) if found["state"] == "RUNNING" else None
 
     jid = wait_for(job, 60)
+    for method, path in (("GET", f"/jobs/{jid}"), ("PATCH", f"/jobs/{jid}"), ("POST", "/savepoint-disposal")):
+        assert Client(client.url).call(method, path)[0] == 401
     assert client.get(f"/jobs/{jid}")["name"] == "own job"
     wait_for(lambda: client.get(f"/jobs/{jid}")["vertices"][0]["metrics"]["write-records"] > 0)
     status, answer = client.call("GET", "/jars")
@@ -62,6 +72,8 @@ except Exception as error:
     assert client.call("PATCH", f"/jobs/{jid}") == (202, {})
     finished = running.finish(30)
     assert re.search("ended: JobCancelledError", finished.stdout), finished.report()
+    assert "asks for a token" in finished.stderr and "/#/sign-in/" not in finished.stderr
+    assert token() is None, "the note goes with the process"
 
 
 def _outcome(client: Client, path: str) -> dict[str, Any] | None:

@@ -187,7 +187,7 @@ def test_live_events(service, job):
 
     for path, name in ((f"/jobs/{job}/events", "job"), ("/events", "overview")):
         connection = http.client.HTTPConnection(urlsplit(service.url).netloc, timeout=10)
-        connection.request("GET", path)
+        connection.request("GET", path, headers={"Authorization": f"Bearer {service.token}"})
         answer = connection.getresponse()
         assert answer.headers["content-type"].startswith("text/event-stream")
         lines = [answer.readline().decode() for _ in range(5)]

@@ -22,7 +22,9 @@ from urllib.parse import quote, urlsplit
 import pytest
 from service_kit import Client, Dispatcher, heard_by_certificate, wait_for
 
+from headrace.common.errors import ConfigurationError
 from headrace.service.rest.routes import ENDPOINTS
+from headrace.service.settings import read_settings
 from headrace.service.tokens import TokenFile
 
 ID = "0123456789abcdef" * 2
@@ -49,14 +51,14 @@ def filled(path: str) -> str:
 
 def test_every_mutating_route_needs_the_token(running):
     routes = running.mutating()
-    assert len(routes) == 2 * sum(endpoint.mutates for endpoint in ENDPOINTS) > 20
+    assert len(routes) - 2 == 2 * sum(endpoint.mutates for endpoint in ENDPOINTS) > 20  # and two to sign in
     for token in (None, "", "wrong", running.token[:-1], running.token + "x"):
         client = Client(running.url, token)
         for method, path in routes:
             status, answer = client.call(method, filled(path), {})
             assert status == 401 and answer["errors"], (token, method, path)
     for method, path in routes:
-        if "cluster" not in path:
+        if "cluster" not in path and path != "/sign-in":
             assert running.client.call(method, filled(path), {})[0] not in (401, 403), (method, path)
 
 
@@ -117,6 +119,47 @@ def test_no_service_for_others_without_a_token(tmp_path):
         check=True,
     )
     assert TokenFile(tmp_path / "token").accepts(done.stdout.strip())
+
+
+def test_a_service_on_loopback_asks_for_its_token(start_service):
+    """Also by default: every user of the machine can reach loopback."""
+    service = start_service().leading()
+    stranger = Client(service.url)
+    plan = f"/jars/{service.program('import os')}/plan"
+    for method, path in (
+        ("GET", "/jobs"),
+        ("POST", "/jars/upload"),
+        ("GET", plan),
+        ("DELETE", "/cluster"),
+        ("GET", "/events"),
+    ):
+        assert stranger.call(method, path)[0] == 401, path
+    assert stranger.call("GET", "/")[0] == 200, "the page itself holds nothing"
+    note = service.directory / "tokens" / urlsplit(service.url).netloc
+    assert note.read_text().strip() == service.token and note.stat().st_mode & 0o777 == 0o600
+    assert note.parent.stat().st_mode & 0o777 == 0o700
+    assert "asks for a token" in service.log_text()
+    assert service.token not in service.log_text() and "/#/sign-in/" not in service.log_text()
+    assert service.end() == 0 and not note.exists()
+    assert "asks for a token" in service.process.stdout.read()
+
+
+def test_the_opt_out_is_for_loopback_and_says_so(start_service, tmp_path):
+    service = start_service(headrace__service__authentication="none").leading()
+    assert service.token is None and service.call("GET", "/jobs")[0] == 200
+    for header in ({"Origin": "http://127.0.0.1:1"}, {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors"}):
+        assert service.call("POST", "/savepoint-disposal", {"savepoint-path": "/no"}, header)[0] == 403
+        assert service.call("GET", "/jars/x.py/plan", headers=header)[0] == 403
+    assert "WARNING" in service.log_text() and "asks for no token" in service.log_text()
+    for wrong in (
+        {"rest.bind-address": "0.0.0.0"},
+        {"headrace.service.token-file": str(tmp_path / "token")},
+    ):
+        (tmp_path / "token").touch()
+        with pytest.raises(ConfigurationError, match="is for a service on loopback"):
+            read_settings({"headrace.service.authentication": "none", **wrong})
+    with pytest.raises(ConfigurationError, match="token or none"):
+        read_settings({"headrace.service.authentication": "off"})
 
 
 def test_only_clients_with_a_certificate_are_heard(tmp_path, start_service):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 import sys
 import tempfile
+import threading
 import uuid
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "service"))
 from service_kit import MARK, Service, end_marked
 
 expect.set_options(timeout=15_000)
+RUNNING: list[Service] = []
 PICTURES = Path(__file__).parent.parent.parent / "artifacts" / "ui"
 
 
@@ -48,10 +52,12 @@ def start_service():
                 "execution__checkpointing__savepoint_dir": f"file://{directory}/savepoints",
             }
             started.append(Service(directory, environment, **checkpoints, **settings))
+            RUNNING.append(started[-1])
             return started[-1]
 
         yield start
         for service in started:
+            RUNNING.remove(service)
             service.kill()
         end_marked(mark)
 
@@ -67,7 +73,7 @@ def open_page(browser):
     """Opens pages; at the end none may have had an error, or asked another host for anything."""
     contexts, wrong = [], []
 
-    def open_one(url, prepare=lambda page: None, **settings):
+    def open_one(url, prepare=lambda page: None, signed_in=True, **settings):
         context = browser.new_context(
             **{"viewport": {"width": 1440, "height": 900}, "color_scheme": "light", **settings}
         )
@@ -82,6 +88,10 @@ def open_page(browser):
         )
         page.on("request", lambda request: wrong.append(request.url) if urlsplit(request.url).netloc != own else None)
         prepare(page)
+        asked = next((one for one in RUNNING if url.startswith(one.url)), None)
+        if signed_in and asked is not None and asked.token is not None:
+            page.goto(asked.link())
+            expect(page.get_by_role("heading", name="Overview")).to_be_attached()
         page.goto(url)
         return page
 
@@ -89,6 +99,19 @@ def open_page(browser):
     for context in contexts:
         context.close()
     assert wrong == []
+
+
+@pytest.fixture
+def other_origin():
+    """A page on another port of this machine, as another of its users could serve it."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "index.html").write_text("<title>other</title>")
+        handler = functools.partial(SimpleHTTPRequestHandler, directory=folder)
+        server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+        server.shutdown()
+        server.server_close()
 
 
 @pytest.fixture

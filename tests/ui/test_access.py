@@ -84,6 +84,7 @@ def test_a_service_with_a_token_asks_for_it(start_service, open_page, tmp_path):
     secret = token.renew()
     guarded = start_service(headrace__service__token_file=str(tmp_path / "token"))
     page = open_page(guarded.url)
+    assert guarded.token is None, "the hash alone opens nothing"
     prompt = page.get_by_role("dialog", name="This service asks for a token")
     prompt.get_by_label("Token").fill("guessed")
     page.keyboard.press("Enter")
@@ -92,6 +93,44 @@ def test_a_service_with_a_token_asks_for_it(start_service, open_page, tmp_path):
     page.keyboard.press("Enter")
     expect(page.get_by_text("No job is running.")).to_be_visible()
     expect(prompt).to_have_count(0)
+
+
+def test_a_link_signs_a_browser_in_once(start_service, open_page):
+    """No token is typed in: the link has a code in its fragment, which the page exchanges and takes out of the address."""
+    guarded = start_service().leading()
+    link = guarded.link()
+    page = open_page(link, signed_in=False)
+    expect(page.get_by_text("No job is running.")).to_be_visible()
+    assert page.url == f"{guarded.url}/#/" and page.context.cookies() == []
+    page.reload()
+    expect(page.get_by_text("No job is running.")).to_be_visible()
+    other = page.context.new_page()  # the browser is signed in, not only the tab
+    other.goto(f"{guarded.url}/#/submit")
+    expect(other.get_by_role("heading", name="Submit", exact=False).first).to_be_visible()
+    kept = page.evaluate("localStorage.getItem('headrace.token')")
+    assert kept and kept != guarded.token and kept not in link
+
+    again = open_page(link, signed_in=False)
+    prompt = again.get_by_role("dialog", name="This service asks for a token")
+    expect(prompt).to_contain_text("has been used already")
+    expect(prompt).to_contain_text("headrace ui")
+    assert Axe().run(again).response["violations"] == []
+    stranger = open_page(guarded.url, signed_in=False)
+    expect(stranger.get_by_role("dialog", name="This service asks for a token")).to_be_visible()
+
+
+def test_a_page_of_another_port_cannot_use_the_signed_in_browser(start_service, open_page, other_origin):
+    guarded = start_service().leading()
+    page = open_page(guarded.url)
+    stranger = page.context.new_page()
+    stranger.goto(other_origin)
+    for script in (
+        "url => fetch(url + '/jobs/overview', {credentials: 'include'}).then(() => 'read', () => 'refused')",
+        "url => fetch(url + '/jobs', {method: 'POST', body: '{}', credentials: 'include', mode: 'no-cors'})"
+        ".then(answer => answer.type === 'opaque' ? 'refused' : 'read', () => 'refused')",
+    ):
+        assert stranger.evaluate(script, guarded.url) == "refused"
+    assert stranger.evaluate("localStorage.getItem('headrace.token')") is None
 
 
 def test_the_built_page_holds_no_inline_code_and_names_no_other_host():

@@ -48,3 +48,17 @@ def test_a_hostile_name_is_shown_as_text_in_the_list_and_the_graph(service, fail
     vertex.click()
     expect(page.get_by_role("region", name="Vertex")).to_contain_text("<script>")
     assert page.evaluate("window.hacked") is None
+
+
+def test_a_record_that_fails_again_and_again_is_one_line(service, open_page):
+    """The restarts of a job that meets the same record each time do not push other failures out of the history."""
+    again = {"type": "fixed-delay", "fixed-delay.attempts": "20", "fixed-delay.delay": "1 ms"}
+    job = service.run(BROKEN, [], **{f"restart-strategy.{key}": value for key, value in again.items()})
+    service.wait_for_status(job, "FAILED")
+    [entry] = service.get(f"/jobs/{job}/exceptions")["exceptionHistory"]["entries"]
+    assert entry["count"] == 21 and entry["first-timestamp"] <= entry["timestamp"] and "side output" in entry["advice"]
+    page = open_page(f"{service.url}/#/jobs/{job}/exceptions")
+    lines = page.get_by_role("navigation", name=re.compile("Exceptions")).get_by_role("button")
+    expect(lines).to_have_count(1)
+    expect(lines).to_contain_text("21 times in a row")
+    expect(page.get_by_role("tabpanel")).to_contain_text("send the record to a side output")

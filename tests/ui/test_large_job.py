@@ -78,7 +78,7 @@ class LargeJob:
 @pytest.fixture(scope="module")
 def large():
     """The address of the job's page."""
-    service = EmbeddedService(read_settings({"rest.port": "0"}))
+    service = EmbeddedService(read_settings({"rest.port": "0", "headrace.service.authentication": "none"}))
     job = LargeJob()
     service.started(job)
     return f"{service.address}/#/jobs/{job.job_id}"

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from headrace.private_folders import NotPrivateError, owner_only, private_folder, require_private
+from headrace.private_folders import NotPrivateError, make_folders, owner_only, private_folder, require_private
 
 
 @pytest.fixture(params=[0o000, 0o002, 0o022], ids=["umask000", "umask002", "umask022"])
@@ -53,3 +53,19 @@ def test_another_user_can_neither_enter_nor_replace_a_private_folder(shared_fold
         other_user(attempt.format(folder))
         assert other_user(attempt.format(folder)).returncode != 0, attempt
     assert [entry.name for entry in folder.iterdir()] == ["file"]
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a file system that refuses new folders: /proc")
+@pytest.mark.parametrize("path", ["/proc/no", "/proc/no/deeper"])
+def test_a_folder_that_cannot_be_made_is_an_error_of_the_system(path):
+    """The parent is there, and still says that there is no such file."""
+    with pytest.raises(OSError) as refused:
+        make_folders(path)
+    assert not isinstance(refused.value, RecursionError) and "/proc/no" in str(refused.value)
+
+
+def test_a_file_in_the_place_of_a_folder_is_refused(tmp_path):
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(FileExistsError, match="file"):
+            make_folders(path)

@@ -30,6 +30,7 @@ COMMANDS = {
     "savepoint": "job_commands:savepoint",
     "checkpoint": "job_commands:checkpoint",
     "rescale": "job_commands:rescale",
+    "ui": "ui_command:ui",
     "cluster": "cluster_command:cluster",
     "state": "state_command:state",
     "doctor": "doctor_command:doctor",
@@ -76,6 +77,7 @@ def app() -> None:
     headrace cluster start            a local Spark cluster and the job service
     headrace run -d job.py            give a program to the service
     headrace list                     what runs?
+    headrace ui                       a link to the web UI
     headrace stop -p DIR JOB          stop with a savepoint
     headrace run -d -s SAVEPOINT job_v2.py
 

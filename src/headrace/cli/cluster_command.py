@@ -44,7 +44,10 @@ def start(workers: int | None, settings: dict[str, str]) -> None:
     started = local.start()
     status = local.status()
     said = f"Started: {', '.join(started)}." if started else "All of it runs already."
-    show({"started": started, **status}, [said, *_lines(status)])
+    link = local.browser_link()
+    hint = "           (the link works once, within ten minutes; `headrace ui` prints another)"
+    lines = [] if link is None else [f"Web UI     {link}", hint]
+    show({"started": started, **status}, [said, *_lines(status), *lines])
 
 
 @cluster.command()

@@ -234,6 +234,14 @@ class LocalCluster:
         except ServiceError:
             return None
 
+    def browser_link(self) -> str | None:
+        """Give a link that opens the web UI, once; None if the service does not answer or wants another token."""
+        service = self._service()
+        try:
+            return None if service is None else service.browser_link()
+        except ServiceError:
+            return None
+
     # -- ending ---------------------------------------------------------------------------------------------------
 
     def stop(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import secrets
 import ssl
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -44,9 +45,16 @@ class RestClient:
     'http://localhost:8081/'
     """
 
-    def __init__(self, address: str, token: str | None = None, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        address: str,
+        token: str | None = None,
+        tls: ssl.SSLContext | None = None,
+        noted: Callable[[str], str | None] = lambda url: None,
+    ) -> None:
         """The token is what the service was started with; by default that of the environment variable HEADRACE_TOKEN.
 
+        `noted` gives the token that a service of this user has noted for an address; it goes before the other.
         `tls` says which services of HTTPS are trusted, and which certificate is shown to them.
         """
         url = address if "://" in address else f"http://{address}"
@@ -54,6 +62,7 @@ class RestClient:
             raise ConfigurationError("This is no address of a service", seen=address, expected="host:port or a URL")
         self.url = url.rstrip("/") + "/"
         self._token = token or os.environ.get(TOKEN_VARIABLE)
+        self._noted = noted
         # Proxies of the environment are for the way out; a service on this machine is never behind one.
         local = urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
         proxies = [urllib.request.ProxyHandler({})] if local else []
@@ -94,8 +103,9 @@ class RestClient:
             request.add_header("Accept", "application/json")
             if kind is not None:
                 request.add_header("Content-Type", kind)
-            if self._token:
-                request.add_header("Authorization", f"Bearer {self._token}")
+            token = self._noted(url) or self._token
+            if token:
+                request.add_header("Authorization", f"Bearer {token}")
             try:
                 with self._opener.open(request, timeout=_TIMEOUT_SECONDS) as answer:
                     return _json_of(answer.read(), url)
@@ -163,7 +173,8 @@ def _refusal(error: urllib.error.HTTPError, url: str) -> ServiceError:
         return ServiceError(
             f"The service refuses: {message}",
             seen=url,
-            remedy=f"put its token into the environment variable {TOKEN_VARIABLE}",
+            remedy=f"put its token into the environment variable {TOKEN_VARIABLE}; the token of your own service on this "
+            "machine is found in headrace.service.dir, so set that as the service has it",
         )
     kind = NotFoundError if error.code == 404 else ServiceError
     return kind(message, seen=f"{url}, HTTP {error.code}")

@@ -11,12 +11,13 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 from headrace.cli.client_tls import speaks_https, tls_context
 from headrace.cli.errors import NotFoundError, ServiceError
 from headrace.cli.rest_client import RestClient
 from headrace.common.service_places import service_directory
+from headrace.service.token_notes import noted_token
 
 __all__ = ["TERMINAL", "ServiceClient", "find_service", "service_at"]
 
@@ -45,7 +46,14 @@ def service_at(address: str, settings: Mapping[str, str]) -> ServiceClient:
     """
     scheme = "https" if speaks_https(settings) else "http"
     url = address if "://" in address else f"{scheme}://{address}"
-    return ServiceClient(RestClient(url, tls=tls_context(settings)))
+    directory = service_directory(settings)
+
+    def noted(asked: str) -> str | None:
+        return noted_token(directory, urlsplit(asked).netloc)
+
+    # `localhost` may be either family, and another user's service may listen on the other one.
+    exact = url.replace("://localhost", "://127.0.0.1", 1)
+    return ServiceClient(RestClient(exact if noted(exact) else url, tls=tls_context(settings), noted=noted))
 
 
 def _noted_address(settings: Mapping[str, str]) -> str | None:
@@ -88,6 +96,10 @@ class ServiceClient:
             expected="\n".join(known) or "no job runs",
             remedy="`headrace list --all` shows all jobs",
         )
+
+    def browser_link(self) -> str:
+        """Give the address that opens the web UI and signs the browser in; it works once."""
+        return self.rest.url.rstrip("/") + str(self.rest.post("sign-in/links")["path"])
 
     # -- programs -------------------------------------------------------------------------------------------------
 

@@ -34,6 +34,8 @@ TRUST = _key("headrace.state.trust").boolean_type().default_value(False)
 """Whether a savepoint is restored although it does not carry this user's signature."""
 
 SERVICE_DIRECTORY = _key("headrace.service.dir").string_type().no_default_value()
+SERVICE_AUTHENTICATION = _key("headrace.service.authentication").string_type().default_value("token")
+"""`token`, or `none` for clients on loopback that can send no token: then every user of the machine may do everything."""
 SERVICE_TOKEN_FILE = _key("headrace.service.token-file").string_type().no_default_value()
 SERVICE_CERTIFICATE = _key("headrace.service.tls.certificate").string_type().no_default_value()
 """A PEM file with the certificate of the service: it then speaks HTTPS."""

@@ -114,6 +114,7 @@ class JobMaster:
         self._follower = None if file is None else ParallelismFollower(ParallelismFile(file), self._requests)
         self._deployment = Deployment(executor)
         self._restarts = 0
+        self._alone_since = -1
         self._epochs = 0
         self._status = JobStatus.CREATED
         self._monitor = JobMonitor(
@@ -186,7 +187,21 @@ class JobMaster:
 
     def view(self) -> JobView:
         """The job as plain data, from any thread."""
-        return self._monitor.view(self.accumulators())
+        view = self._monitor.view(self.accumulators())
+        return replace(view, waiting_since_ms=self._waiting_since(view))
+
+    def _waiting_since(self, view: JobView) -> int:
+        """Since when the job runs without any executor; -1 if it has one, or does not run."""
+        has_one = True
+        if self._status is JobStatus.RUNNING:
+            with contextlib.suppress(Exception):  # Spark is just starting or ending
+                has_one = bool(self._executor.executors())
+        if has_one:
+            self._alone_since = -1
+        elif self._alone_since < 0:
+            had_one = any(subtask.start_ms >= 0 for vertex in view.vertices for subtask in vertex.subtasks)
+            self._alone_since = self._clock.now() if had_one else view.state_timestamps[JobStatus.RUNNING.name]
+        return self._alone_since
 
     def flame_graph(self, vertex_id: str, timeout: float = 10.0) -> dict[str, Any]:
         """Where the user code of a vertex spends its time, as nested `{name, value, children}`.

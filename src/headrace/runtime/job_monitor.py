@@ -5,6 +5,7 @@ Told by the loop of epochs: states, failures, acknowledgements. Asked by anybody
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 import time
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from headrace.common.errors import HeadraceError
+from headrace.common.errors import HeadraceError, UserCodeError
 from headrace.common.job_status import JobStatus
 from headrace.common.masking import masked
 from headrace.graph.job_graph import JobGraph, JobVertex
@@ -33,6 +34,11 @@ from headrace.runtime.windowed import Windowed
 __all__ = ["JobMonitor"]
 
 _KEPT_EXCEPTIONS = 16
+_SUBTASK_LINE = re.compile(r"^ *subtask: .*$", re.MULTILINE)
+_ADVICE = (
+    "The job fails at the same record after every restart. Catch the error in the function and send the record to a side "
+    "output, so that the job can go on without it."
+)
 _VIEW_SECONDS = 1.0
 """How long a view may serve others that ask, if nothing has happened meanwhile."""
 
@@ -105,7 +111,16 @@ class JobMonitor:
         name, text, now = type(failure).__name__, str(failure), self._clock.now()
         with self._lock:
             self._happened += 1
-            self._exceptions.append(ExceptionView(now, name, text, self._task_name(failure), failure.location))
+            task, last = self._task_name(failure), self._exceptions[-1] if self._exceptions else None
+            if last is not None and (last.name, _without_subtask(last.text)) == (name, _without_subtask(text)):
+                # The same record fails at every restart: one entry that counts, so that other failures stay in sight.
+                first = last.first_ms if last.count > 1 else last.timestamp_ms
+                advice = _ADVICE if isinstance(failure, UserCodeError) else None
+                self._exceptions[-1] = ExceptionView(
+                    now, name, text, task, failure.location, last.count + 1, first, advice
+                )
+                return
+            self._exceptions.append(ExceptionView(now, name, text, task, failure.location))
             del self._exceptions[:-_KEPT_EXCEPTIONS]
 
     def epoch_done(self, acks: list[TaskAck], *, concluding: float = 0.0, client: float = 0.0) -> None:
@@ -281,6 +296,11 @@ class JobMonitor:
         elif book.start_ms < 0 and status == "RUNNING":
             status = "DEPLOYING"
         return SubtaskView(index, self._attempt, book.host, book.pid, status, book.start_ms, book.end_ms, metrics)
+
+
+def _without_subtask(text: str) -> str:
+    """The text of a failure as it is in whichever subtask: after a restart the same record may go to another one."""
+    return _SUBTASK_LINE.sub("", text)
 
 
 def shown_names(vertex: JobVertex) -> dict[int, str]:

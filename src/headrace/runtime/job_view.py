@@ -79,6 +79,11 @@ class ExceptionView:
     task_name: str | None
     location: str | None
     """`host:process id` of the worker; None for failures of the driver."""
+    count: int = 1
+    """How often it happened in an unbroken row; `timestamp_ms` is the last time."""
+    first_ms: int = -1
+    """The first time, if it happened more than once."""
+    advice: str | None = None
 
 
 @dataclass(frozen=True)
@@ -122,3 +127,5 @@ class JobView:
     bottleneck: BottleneckView | None = None
     metrics: dict[str, float | str] = field(default_factory=dict)
     """Of the job as a whole: uptime, numRestarts, lastCheckpointDuration, ..."""
+    waiting_since_ms: int = -1
+    """Since when the job runs without any executor, so that nothing happens; -1 if it has one."""

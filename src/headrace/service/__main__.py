@@ -18,8 +18,8 @@ from headrace.service.dispatcher.election import Election, FileElection
 from headrace.service.dispatcher.node import Node
 from headrace.service.settings import ServiceSettings, read_settings
 from headrace.service.tokens import TokenFile
-from headrace.service.web.access import AccessRules
 from headrace.service.web.app import make_app
+from headrace.service.web.guard import guard_for
 from headrace.service.web.server import Server, listening_socket
 
 _LINE = "%(asctime)s %(levelname)s %(message)s"
@@ -62,10 +62,14 @@ def _serve(settings: ServiceSettings) -> None:
         logging.warning("%s has no effect: jobs are in headrace.service.dir, which all dispatchers share", key)
     listening = listening_socket(settings.bind_address, settings.port)
     address = settings.url(listening.getsockname()[1])
-    token = None if settings.token_file is None else TokenFile(settings.token_file)
+    guard = guard_for(settings, listening)
+    logging.log(logging.WARNING if guard.is_open else logging.INFO, "%s", guard.said)
+    sys.stdout.write(f"{guard.said}\n")
+    if sys.stdout.isatty():
+        sys.stdout.write(f"To open it in a browser, within ten minutes and once: {guard.link(address)}\n")
+    sys.stdout.flush()
     node = Node(settings, _election(settings))
-    rules = AccessRules([settings.address], None if token is None else token.accepts)
-    server = Server(make_app(node, rules, settings.longest_upload), listening, settings.tls)
+    server = Server(make_app(node, guard.rules, settings.longest_upload), listening, settings.tls)
     node.start(address, server.leave)
     for number in (signal.SIGTERM, signal.SIGINT):  # uvicorn ends at these, then raises them once more
         signal.signal(number, lambda *_: None)
@@ -73,6 +77,7 @@ def _serve(settings: ServiceSettings) -> None:
         server.run()
     finally:
         node.stop()
+        guard.end()
 
 
 def _election(settings: ServiceSettings) -> Election:

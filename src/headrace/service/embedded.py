@@ -5,6 +5,8 @@ Called by the runtime when a job starts. There is one server per process; it end
 
 from __future__ import annotations
 
+import atexit
+import sys
 import threading
 import time
 
@@ -16,9 +18,8 @@ from headrace.service.logs import ExecutorLogs, Logs
 from headrace.service.rest.backend import Backend, JobGateway
 from headrace.service.rest.operations import Operations
 from headrace.service.settings import ServiceSettings, read_settings
-from headrace.service.tokens import TokenFile
-from headrace.service.web.access import AccessRules
 from headrace.service.web.app import make_app
+from headrace.service.web.guard import guard_for
 from headrace.service.web.server import Server, listening_socket
 
 __all__ = ["EmbeddedService", "service_for"]
@@ -49,9 +50,12 @@ class EmbeddedService:
         self._jobs: dict[str, LocalJob] = {}
         listening = listening_socket(settings.bind_address, settings.port)
         self.address = settings.url(listening.getsockname()[1])
-        token = None if settings.token_file is None else TokenFile(settings.token_file).accepts
-        rules = AccessRules([settings.address], token)
-        Server(make_app(self, rules, settings.longest_upload), listening, settings.tls).run_aside()
+        guard = guard_for(settings, listening)
+        atexit.register(guard.end)
+        Server(make_app(self, guard.rules, settings.longest_upload), listening, settings.tls).run_aside()
+        sys.stderr.write(f"headrace: {guard.said}\n")
+        if sys.stderr.isatty():  # a link in a log could be found by others before its user opens it
+            sys.stderr.write(f"headrace: to open it in a browser, once: {guard.link(self.address)}\n")
 
     def submitting(self, job_id: str, name: str) -> None:
         """Nothing is to be prepared."""

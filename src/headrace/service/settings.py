@@ -13,6 +13,7 @@ from headrace.common.errors import ConfigurationError
 from headrace.common.headrace_options import (
     CLUSTER_DIRECTORY,
     JOB_ID,
+    SERVICE_AUTHENTICATION,
     SERVICE_CERTIFICATE,
     SERVICE_CLIENT_CA,
     SERVICE_KEPT_JOBS,
@@ -45,6 +46,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _OWN = (
     *("rest.", "web.", "high-availability", "headrace.cluster.", "headrace.ui"),
     *("headrace.service.dir", "headrace.service.token-file", "headrace.service.tls.", "headrace.client."),
+    "headrace.service.authentication",
 )
 """Settings of the service itself: jobs that it starts do not get them."""
 
@@ -70,6 +72,8 @@ class ServiceSettings:
     work_directory: Path | None
     """Where workers of `headrace cluster start` keep what executors print; None without such a cluster."""
     token_file: Path | None
+    authentication: str
+    """`token` or, on loopback only, `none`."""
     tls: Tls | None
     zookeeper: tuple[str, str] | None
     """The servers of ZooKeeper and the path below which dispatchers of this service elect their leader."""
@@ -129,6 +133,7 @@ def read_settings(configuration: Mapping[str, str]) -> ServiceSettings:
         directory=service_directory(configuration).resolve(),
         work_directory=None if cluster is None else Path(cluster).resolve() / "work",
         token_file=None if token is None else Path(token),
+        authentication=str(values.get(SERVICE_AUTHENTICATION)).lower(),
         tls=_tls(values),
         zookeeper=_zookeeper(values),
         longest_upload=_number(values.get(_LONGEST_UPLOAD)),
@@ -137,10 +142,20 @@ def read_settings(configuration: Mapping[str, str]) -> ServiceSettings:
         kept_jobs=_number(values.get(SERVICE_KEPT_JOBS)),
         configuration=dict(configuration),
     )
+    if settings.authentication not in ("token", "none"):
+        raise ConfigurationError(
+            f"{SERVICE_AUTHENTICATION.key} is not known", seen=settings.authentication, expected="token or none"
+        )
     has_token = settings.token_file is not None and settings.token_file.is_file()
     knows_clients = settings.tls is not None and settings.tls.client_ca is not None
     if settings.token_file is not None and not has_token:
         raise ConfigurationError("There is no token file", seen=str(settings.token_file), remedy=_MAKE_ONE)
+    if settings.authentication == "none" and (settings.token_file is not None or not settings.is_local):
+        raise ConfigurationError(
+            f"{SERVICE_AUTHENTICATION.key}: none is for a service on loopback that has no token",
+            seen=f"rest.bind-address: {bind}, {SERVICE_TOKEN_FILE.key}: {token}",
+            remedy=f"remove one of the settings; Flink's own clients can send no token, so they need {_BIND.key}: 127.0.0.1",
+        )
     if not settings.is_local and not has_token and not knows_clients:
         raise ConfigurationError(
             "A service that others can reach needs a token, or certificates of its clients",

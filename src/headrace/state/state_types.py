@@ -70,7 +70,7 @@ class StateTypes:
 def same_type(saved: str, wanted: str) -> bool:
     """Return whether a state that was saved with one type may be read with the other.
 
-    >>> same_type("Long", "Long"), same_type("Long", "String"), same_type("Long", "PickledByteArrayType")
+    >>> same_type("Long", "Long"), same_type("Long", "String"), same_type("Long", "PickledByteArrayTypeInfo")
     (True, False, True)
     """
     return _fits(saved, wanted) or _fits(wanted, saved)

@@ -64,6 +64,7 @@ def test_a_process_is_armed_by_its_environment(action, code):
         env={VARIABLE: f"plan.pre:2:{action}", "PYTHONPATH": ":".join(p for p in sys.path if p)},
         capture_output=True,
         text=True,
+        errors="replace",  # a path in a traceback, where the locale has no such letters
         timeout=60,
         check=False,
     )

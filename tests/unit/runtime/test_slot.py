@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -64,21 +65,22 @@ class Job:
         self.ledger = Ledger(self.id, graph, plan, self.state.path)
         self.limit: TimeLimit | None = None
         self.shipped = 0
-        self._epoch = 0
+        self._epochs: Counter[int] = Counter()
         self._attempt = 0
         self._lock = threading.Lock()
 
     def run(self, partition: int = 0, records: int = 3, *, apply: bool = True) -> EpochResult:
-        level, attempt = self.level(records)
+        level, attempt = self.level(records, partition)
         result = read_frames([frame for _, frame in level.run(partition, attempt, [])])
         if apply and result.acks:
             self.ledger.apply(result.acks)
         return result
 
-    def level(self, records: int) -> tuple[LevelRun, int]:
+    def level(self, records: int, partition: int = 0) -> tuple[LevelRun, int]:
         with self._lock:
-            self._epoch, self._attempt = self._epoch + 1, self._attempt + 1
-            order = self.ledger.order(self._epoch, records, None)
+            self._epochs[partition] += 1
+            self._attempt += 1
+            order = self.ledger.order(self._epochs[partition], records, None)
             tasks = frozenset(partition for _, partition in order.tasks)
             level = LevelRun(self.id, 0, cloudpickle.dumps(order), tasks, None, 1, self._ship, NAMES)
             return level._replace(folder=str(self.folder), limit=self.limit), self._attempt
@@ -246,9 +248,11 @@ def test_an_epoch_that_the_driver_did_not_take_is_run_again_from_the_files(make_
 def test_couriers_of_two_tasks_meet_at_one_slot(make_job):
     job = make_job(Counting(), parallelism=2)
     results: dict[int, list[str]] = {0: [], 1: []}
+    epoch = threading.Barrier(2, timeout=60)
 
     def carry(partition: int) -> None:
         for _ in range(5):
+            epoch.wait()  # the driver orders an epoch when all tasks have done the one before
             result = job.run(partition, apply=False)
             with job._lock:
                 job.ledger.apply(result.acks)
@@ -421,7 +425,8 @@ def test_a_call_to_end_that_is_swallowed_still_ends_the_slot_at_once(make_job, t
 
 def test_a_folder_of_somebody_else_is_refused(tmp_path):
     open_folder = tmp_path / "open"
-    open_folder.mkdir(mode=0o755)
+    open_folder.mkdir()
+    open_folder.chmod(0o755)  # whatever the umask
     with pytest.raises(PermissionError, match="0700"):
         executor_folder(open_folder, 1)
     link = tmp_path / "link"

@@ -9,8 +9,11 @@ export class ApiError extends Error {
   }
 }
 
+/** A token that was typed in belongs to this tab. One that a link gave belongs to the browser, as long as the service runs. */
 const TOKEN = "headrace.token";
+const CODE = /^#\/sign-in\/([^/]+)$/;
 const waiting: (() => void)[] = [];
+let linkFailed = false;
 let askForToken: (() => void) | null = null;
 
 /** The app says what to do when the service wants a token: show the prompt. */
@@ -24,19 +27,42 @@ export function giveToken(token: string): void {
 }
 
 export function hasToken(): boolean {
-  return sessionStorage.getItem(TOKEN) !== null;
+  return tokenNow() !== null;
+}
+
+/** Whether the page was opened by a link that no longer signs in. */
+export function hasDeadLink(): boolean {
+  return linkFailed;
+}
+
+function tokenNow(): string | null {
+  return sessionStorage.getItem(TOKEN) ?? localStorage.getItem(TOKEN);
+}
+
+/** If the page was opened by a link that signs in: exchange its code, and take it out of the address and the history. */
+export async function signIn(): Promise<void> {
+  const code = CODE.exec(location.hash)?.[1];
+  if (code === undefined) return;
+  history.replaceState(null, "", "#/");
+  const headers = { "Content-Type": "application/json" };
+  const response = await fetch("sign-in", { method: "POST", body: JSON.stringify({ code }), headers }).catch(() => null);
+  linkFailed = response?.ok !== true;
+  if (response?.ok !== true) return;
+  sessionStorage.removeItem(TOKEN);
+  localStorage.setItem(TOKEN, ((await response.json()) as { token: string }).token);
 }
 
 /** As fetch, but with the token, and asking for one when the service answers 401. Never throws for an HTTP status. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   for (;;) {
     const headers = new Headers(init.headers);
-    const token = sessionStorage.getItem(TOKEN);
+    const token = tokenNow();
     if (token !== null) headers.set("Authorization", `Bearer ${token}`);
     const response = await fetch(path, { ...init, headers, cache: "no-store" });
     if (response.status !== 401) return response;
     // Another request may have asked meanwhile: then the new token is tried first.
-    if (sessionStorage.getItem(TOKEN) !== token) continue;
+    if (tokenNow() !== token) continue;
+    if (token !== null && localStorage.getItem(TOKEN) === token) localStorage.removeItem(TOKEN);
     await new Promise<void>((resolve, reject) => {
       waiting.push(resolve);
       init.signal?.addEventListener("abort", () => reject(new DOMException("given up", "AbortError")));

@@ -37,6 +37,8 @@ export interface Glance {
   checkpoint: { id: number; status: string; end_timestamp?: number; failure_message?: string | null } | null;
   bottleneck: { vertex: string | null; reason: string } | null;
   exception: ExceptionEntry | null;
+  /** Since when the job has had no executor; -1 if it has one. */
+  "waiting-since"?: number;
 }
 
 export interface VertexIoMetrics {
@@ -100,6 +102,8 @@ export interface JobDetail {
   "status-counts"?: Record<string, number>;
   plan: Plan;
   bottleneck?: Bottleneck | null;
+  /** Of the event stream only: since when the job has had no executor; -1 if it has one. */
+  "waiting-since"?: number;
 }
 
 export interface Subtask {
@@ -233,6 +237,10 @@ export interface ExceptionEntry {
   location?: string | null;
   taskManagerId?: string | null;
   concurrentExceptions?: ExceptionEntry[];
+  /** How often it happened in an unbroken row, since when, and what to do about it. */
+  count?: number;
+  "first-timestamp"?: number;
+  advice?: string | null;
 }
 
 export interface Exceptions {

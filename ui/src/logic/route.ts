@@ -28,7 +28,8 @@ export function parseRoute(fragment: string): Route {
     .filter((part) => part !== "")
     .map(decode);
   const [first, second, third, fourth, fifth] = parts;
-  if (first === undefined || first === "overview") return { page: "overview" };
+  // A link that signs in has done so before any page is shown.
+  if (first === undefined || first === "overview" || first === "sign-in") return { page: "overview" };
   if (first === "submit") return { page: "submit" };
   if (first === "service") return { page: "service" };
   if (first === "executors") return { page: "executors", executor: second ?? null };

@@ -122,7 +122,7 @@ describe("a job in the list", () => {
   const well: Glance = { "records-per-second": 5, "watermark-lag": 900, checkpoint: { id: 3, status: "COMPLETED" }, bottleneck: null, exception: null };
   const exception = { exceptionName: "UserCodeError", stacktrace: "Traceback\n  File \"job.py\"\nValueError: no", timestamp: NOW };
   const said = (state: string, more: Partial<Glance>): string | undefined =>
-    trouble({ jid: "j", name: "job", state, "start-time": NOW, "end-time": -1, duration: 0, tasks: {}, glance: { ...well, ...more } })?.text;
+    trouble({ jid: "j", name: "job", state, "start-time": NOW, "end-time": -1, duration: 0, tasks: {}, glance: { ...well, ...more } }, NOW)?.text;
 
   it("has no trouble if all is well", () => {
     expect(said("RUNNING", {})).toBeUndefined();
@@ -138,5 +138,25 @@ describe("a job in the list", () => {
     expect(said("RUNNING", { exception, bottleneck: slow })).toBe("Map: user function");
     expect(said("RUNNING", { "watermark-lag": 90_000 })).toBe("1 min 30 s behind the clock");
     expect(said("RUNNING", { exception })).toBe("Started again after ValueError: no");
+  });
+});
+
+describe("a job without executors", () => {
+  it("waits, and after a while that is to be looked at", () => {
+    const since = { "waiting-since": NOW - 5000 };
+    expect(health(job([], since), null)).toMatchObject({ mood: "neutral", answer: "Waiting for executors" });
+    const long = health(job([], { "waiting-since": NOW - 21_000 }), null);
+    expect(long).toMatchObject({ mood: "watch", answer: "Waiting for executors" });
+    expect(long.detail).toMatch(/^since .*21 s/);
+    expect(health(job([], { "waiting-since": -1 }), null).answer).toBe("Running");
+  });
+});
+
+describe("a record that fails again and again", () => {
+  it("counts as often as it failed", () => {
+    const entry = { exceptionName: "E", stacktrace: "ValueError: x", timestamp: NOW - 1000, count: 7 };
+    const exceptions = { exceptionHistory: { entries: [entry], truncated: false } };
+    expect(failures(exceptions, NOW).detail).toContain("7 in all");
+    expect(health(job([]), exceptions).detail).toContain("7 failures before");
   });
 });

@@ -1,7 +1,7 @@
 /** The five questions that the head of a job page answers: healthy, slow, late, checkpoints, failures. */
 
 import type { Checkpoints, ExceptionEntry, Exceptions, JobDetail, JobSummary } from "../api/types";
-import { ago, bytes, count, duration, percent, plural } from "./format";
+import { ago, bytes, count, dateTime, duration, percent, plural } from "./format";
 import { raised } from "./traceback";
 import type { VertexNumbers } from "./vertices";
 
@@ -17,6 +17,7 @@ export interface Verdict {
 const ENDED = new Set(["FINISHED", "CANCELED", "FAILED", "SUSPENDED"]);
 const SLOW = 0.8;
 const LATE_MS = 60_000;
+const PATIENCE_MS = 20_000;
 
 export function hasEnded(state: string): boolean {
   return ENDED.has(state);
@@ -42,7 +43,9 @@ export function moodOfState(state: string): Mood {
 
 export function health(job: JobDetail, exceptions: Exceptions | null): Verdict {
   const since = job.timestamps[job.state] ?? job["start-time"];
-  const restarts = exceptions?.exceptionHistory?.entries.length ?? 0;
+  const waits = waiting(job.state, job["waiting-since"], job.now);
+  if (waits !== null) return { question: "Health", ...waits };
+  const restarts = happened(exceptions?.exceptionHistory?.entries ?? []);
   const ended = hasEnded(job.state);
   const lived = duration(ended ? job.duration : job.now - job["start-time"]);
   const detail = ended
@@ -52,6 +55,18 @@ export function health(job: JobDetail, exceptions: Exceptions | null): Verdict {
       : `for ${duration(job.now - since)}`;
   const mood = moodOfState(job.state);
   return { question: "Health", mood, answer: titled(job.state), detail };
+}
+
+/** A job that runs but has no executor: nothing happens until one comes. */
+function waiting(state: string, since: number | undefined, now: number): { mood: Mood; answer: string; detail: string } | null {
+  if (state !== "RUNNING" || since === undefined || since < 0) return null;
+  const mood = now - since > PATIENCE_MS ? "watch" : "neutral";
+  return { mood, answer: "Waiting for executors", detail: `since ${dateTime(since)}, ${ago(since, now)}` };
+}
+
+/** How many failures these entries stand for. */
+function happened(entries: readonly ExceptionEntry[]): number {
+  return entries.reduce((sum, entry) => sum + (entry.count ?? 1), 0);
 }
 
 function titled(state: string): string {
@@ -113,7 +128,8 @@ export function failures(exceptions: Exceptions | null, now: number): Verdict {
   const entries = exceptions?.exceptionHistory?.entries ?? [];
   const newest = entries[0];
   if (newest === undefined) return { question, mood: "good", answer: "None", detail: "no exception so far" };
-  const more = entries.length > 1 ? `, ${entries.length} in all` : "";
+  const all = happened(entries);
+  const more = all > 1 ? `, ${count(all)} in all` : "";
   return { question, mood: "bad", answer: titleOf(newest), detail: ago(newest.timestamp, now) + more };
 }
 
@@ -128,14 +144,18 @@ function shortName(exception: string): string {
 }
 
 /** In a list of jobs: the worst that can be said of one, or null if all is well. */
-export function trouble(job: JobSummary): { mood: Mood; text: string } | null {
+export function trouble(job: JobSummary, now: number): { mood: Mood; text: string } | null {
   const { bottleneck: slow, checkpoint, exception, "watermark-lag": lag } = job.glance;
   if (hasEnded(job.state)) return exception !== null && job.state === "FAILED" ? { mood: "bad", text: titleOf(exception) } : null;
   if (exception !== null && job.state !== "RUNNING") return { mood: "bad", text: titleOf(exception) };
+  const waits = waiting(job.state, job.glance["waiting-since"], now);
+  if (waits !== null) return { mood: waits.mood, text: `${waits.answer} ${waits.detail}` };
   if (checkpoint?.status === "FAILED") {
     return { mood: "bad", text: `Checkpoint ${checkpoint.id} failed: ${checkpoint.failure_message ?? "no reason given"}` };
   }
   if (slow !== null) return { mood: "watch", text: `${slow.vertex ?? "a vertex"}: ${slow.reason}` };
   if (lag !== null && lag > LATE_MS) return { mood: "watch", text: `${duration(lag)} behind the clock` };
-  return exception === null ? null : { mood: "watch", text: `Started again after ${titleOf(exception)}` };
+  if (exception === null) return null;
+  const times = (exception.count ?? 1) > 1 ? ` (${count(exception.count ?? 1)} times in a row)` : "";
+  return { mood: "watch", text: `Started again after ${titleOf(exception)}${times}` };
 }

@@ -40,6 +40,8 @@ class SparkExecutor:
         self._line: StageLine | None = None
         self._unfinished = False
         self._used: set[tuple[str, int]] = set()
+        self._known_executors = ""
+        self._executors: dict[str, int] = {}
 
     def start(self, spec: JobSpec) -> None:
         """Ships the job: once per executor, as a broadcast that only new slots read.
@@ -63,6 +65,9 @@ class SparkExecutor:
             if self._line is None:
                 self._line = self._new_line()
                 self._slots = slots_per_executor(self._context, self._local)
+                self._known_executors = ""
+            if not self._local:
+                self._look_for_executors(self._line)
             self._unfinished = True
             frames = self._line.run(self._levels(order), self._shipped, f"{self._spec.job_name} epoch {order.epoch}")
             self._unfinished = False
@@ -72,6 +77,19 @@ class SparkExecutor:
         if not self._local:
             self._used |= {(ack.host, ack.pid) for ack in result.acks}
         return result
+
+    def _look_for_executors(self, line: StageLine) -> None:
+        """Gives executors that have come since the last epoch their share of the work."""
+        sc = self._context._jsc.sc()
+        ids = str(sc.getExecutorIds().mkString(" "))
+        if ids != self._known_executors:
+            tasks = tasks_of_executors(self._context)
+            if not tasks.keys() >= set(ids.split()):
+                return  # Spark's own books come a little later: look again before the next epoch
+            self._known_executors = ids
+            self._executors = {name: tasks[name] for name in ids.split()}
+            self._slots = max([*self._executors.values(), 1])
+        line.spread(self._executors)
 
     def _new_line(self) -> StageLine:
         anchored = not self._local and not self._spec.batch
@@ -94,6 +112,7 @@ class SparkExecutor:
                 slots=self._slots,
                 spec=spec,
                 names=self._names[level.index],
+                epoch=order.epoch,
                 folder=str(self._folder) if self._local else None,
                 python=self._python,
                 python_in_archive=self._spec.files.has_in_archive(self._python),
@@ -174,19 +193,24 @@ class SparkExecutor:
 
 def slots_per_executor(context: SparkContext, local: bool) -> int:
     """Slot processes per executor: one for each task that runs there at a time. Waits for the first executor if need be."""
-    store = context._jsc.sc().statusStore()
     deadline = time.monotonic() + _REGISTRATION_SECONDS
     while True:
-        executors = store.executorList(True)
-        known = [executors.apply(i) for i in range(executors.size())]
-        tasks = [int(e.maxTasks()) for e in known if local or e.id() != "driver"]
-        if tasks and max(tasks) > 0:
-            return max(tasks)
+        tasks = tasks_of_executors(context, with_driver=local)
+        if tasks:
+            return max(tasks.values())
         conf = context.getConf()
         cores = conf.get("spark.executor.cores")
         if cores or time.monotonic() > deadline:
             return max(1, int(cores or context.defaultParallelism) // int(conf.get("spark.task.cpus") or 1))
         time.sleep(0.1)
+
+
+def tasks_of_executors(context: SparkContext, *, with_driver: bool = False) -> dict[str, int]:
+    """How many tasks each executor runs at a time, by its id."""
+    executors = context._jsc.sc().statusStore().executorList(True)
+    known = [executors.apply(i) for i in range(executors.size())]
+    tasks = {str(e.id()): int(e.maxTasks()) for e in known if with_driver or e.id() != "driver"}
+    return {name: number for name, number in tasks.items() if number > 0}
 
 
 def _executor_view(summary: Any, application: str) -> ExecutorView:

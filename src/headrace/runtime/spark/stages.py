@@ -3,11 +3,10 @@
 Goes below PySpark's RDD class for two reasons: frames stay raw bytes all the way, and an epoch of almost no data should cost
 little more than Spark's own scheduling. A pair of the exchange is (target partition, frame): Python decides, the JVM moves.
 
-On a cluster a subtask should run again where its slot is. Each level has an *anchor* for that: an empty, persisted RDD with the
-level's partitions. Spark prefers the executors that hold an anchor's blocks, which are those where the level ran first. An
-exchange is then `subtractByKey` of nothing: one shuffle like `partitionBy`, whose only other parent is the anchor. (A union with
-the anchor would do too, but knows hosts only, not executors; its price is that a partition's frames of one epoch are held in
-the executor's memory at once, which is why a batch job, whose only epoch has all data, goes without.)
+On a cluster a subtask should run again where its slot is: each level has an anchor for that (see `anchors`). An exchange is then
+`subtractByKey` of nothing: one shuffle like `partitionBy`, whose only other parent is the anchor. (A union with the anchor would
+do too, but knows hosts only, not executors; its price is that a partition's frames of one epoch are held in the executor's memory
+at once, which is why a batch job, whose only epoch has all data, goes without.)
 """
 
 from __future__ import annotations
@@ -18,6 +17,8 @@ from typing import Any
 from pyspark import Broadcast, SparkContext
 from pyspark.serializers import NoOpSerializer
 from pyspark.util import _load_from_socket
+
+from headrace.runtime.spark.anchors import Anchors
 
 _LARGE_COMMAND = 1 << 20
 """Spark ships a command with every task; above this size a broadcast is cheaper."""
@@ -38,10 +39,18 @@ class StageLine:
         self._pairwise = jvm.PairwiseRDD
         self._partitioner = jvm.PythonPartitioner
         self._partitioners: dict[int, Any] = {}
-        self._anchored = anchored
-        self._anchors: dict[int, Any] = {}
+        self._pairs: dict[int, Any] = {}
+        """The anchors of exchanges, as the Java API has them."""
+        self._anchors = Anchors(context) if anchored else None
         source: Any = context.parallelize([], first_partitions)
         self._source = (source.persist() if anchored else source)._jrdd.rdd()
+        if self._anchors is not None:
+            self._anchors.add(0, self._source)
+
+    def spread(self, executors: dict[str, int]) -> None:
+        """Gives executors that have come their share of the work; `executors`: how many tasks each runs at a time."""
+        if self._anchors is not None:
+            self._anchors.spread(executors)
 
     def run(self, levels: list[tuple[Any, int | None]], shipped: Broadcast[bytes], description: str) -> list[bytes]:
         """Runs (function, partitions of the next level) for every level; gives what the last one yields."""
@@ -63,17 +72,18 @@ class StageLine:
 
     def close(self) -> None:
         """Lets go of what the executors hold."""
-        for anchor in [self._source, *(anchor.rdd() for anchor in self._anchors.values())] if self._anchored else []:
-            anchor.unpersist(False)
+        if self._anchors is not None:
+            self._anchors.close()
 
     def _exchanged(self, rdd: Any, level: int, partitions: int) -> Any:
         pairs = self._pairwise(rdd).asJavaPairRDD()
         partitioner = self._partitioner_of(partitions)
-        if self._anchored:
-            if level not in self._anchors:
+        if self._anchors is not None:
+            if level not in self._pairs:
                 nothing = self._pairwise(self._context.parallelize([], 1)._jrdd.rdd()).asJavaPairRDD()
-                self._anchors[level] = nothing.partitionBy(partitioner).cache()
-            moved = pairs.subtractByKey(self._anchors[level], partitioner)
+                self._pairs[level] = nothing.partitionBy(partitioner).cache()
+                self._anchors.add(level, self._pairs[level].rdd())
+            moved = pairs.subtractByKey(self._pairs[level], partitioner)
         else:
             moved = pairs.partitionBy(partitioner)
         return self._python_rdd.valueOfPair(moved).rdd()

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headrace.runtime.task.frames import DATA, FAILURE, Header, header_of
+from headrace.runtime.task.slot_choice import Place, place_of
 from headrace.runtime.task.slot_folder import (
     executor_folder,
     files_folder,
@@ -54,10 +55,12 @@ class LevelRun(NamedTuple):
     next_partitions: int | None
     """Partitions of the next level; None at the last one."""
     slots: int
+    """Slot processes of an executor, one for each task that it runs at a time."""
     spec: Callable[[], bytes]
     """Gives the pickled JobSpec; called only for a new slot."""
     names: tuple[TaskName, ...]
     """Of the tasks of the level, by partition."""
+    epoch: int = 0
     folder: str | None = None
     """The folder of the job's slots, where the driver knows it (it runs on the same machine)."""
     python: str | None = None
@@ -98,10 +101,12 @@ class LevelRun(NamedTuple):
     def _through_slot(self, partition: int, attempt: int, frames: list[bytes]) -> Iterator[bytes]:
         request = Request(self.order, (self.level, partition), attempt, self.limit)
         folder = job_folder(self.run_id) if self.folder is None else Path(self.folder)
-        slot, name = partition % self.slots, self.names[partition]
+        executor = executor_folder(folder, _daemon())
+        place = place_of(executor, self.slots, self.level, partition, self.epoch)
+        name = self.names[partition]
         accepted = False
         try:
-            with self._accepted(folder, slot, request) as wire:
+            with self._accepted(folder, place, request) as wire:
                 accepted = True
                 for frame in frames:
                     wire.send(frame)
@@ -111,7 +116,7 @@ class LevelRun(NamedTuple):
                 while frame := wire.receive():
                     yield frame
         except TimeoutError:
-            stack = kill_slot(folder, slot)
+            stack = kill_slot(folder, place.slot)
             if not stack or not accepted:
                 raise _lost(f"the slot process of {name} did not answer and was killed") from None
             yield self._timed_out(request, name, stack)
@@ -137,14 +142,13 @@ class LevelRun(NamedTuple):
         unpacked = unpack_files(spec.files, files_folder(folder))
         return str(Path(unpacked.working_directory or "") / self.python)
 
-    def _accepted(self, folder: Path, index: int, request: Request) -> Wire:
+    def _accepted(self, folder: Path, place: Place, request: Request) -> Wire:
         """A connection to a slot that has taken the request and has the job's spec."""
         for attempts_left in reversed(range(_CONNECT_ATTEMPTS)):
-            wire = connect(folder, index, self._python_in)
+            wire = connect(folder, place.slot, self._python_in)
             try:
                 if self.limit is not None:  # its other tasks of the level may come first
-                    before = -(-len(self.tasks) // self.slots)
-                    wire.wait_at_most(before * self.limit.seconds + TIMEOUT_GRACE)
+                    wire.wait_at_most(place.tasks * self.limit.seconds + TIMEOUT_GRACE)
                 wire.send(pickle.dumps(request))
                 wire.flush()
                 answer = wire.receive()

@@ -1,7 +1,7 @@
 """Keeps the tasks of one job alive in one process, from epoch to epoch. Used by the slot process and the local executor.
 
 A task whose version is not the one that the driver asks for (it is new, was interrupted, or ran an epoch that did not
-count) is closed and built anew from its state files.
+count) is closed and built anew from its state files. One that is no longer asked for, because Spark runs it elsewhere, is closed.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ from headrace.runtime.task.user_output import UserOutput
 
 _LAST = 2**32 - 1  # of the numbers that frames can have
 
+_PATIENCE = 2
+"""Epochs. One may have failed before it came to the level of the task."""
+
 
 class TaskHost:
     """The tasks of one job in this process."""
@@ -48,6 +51,7 @@ class TaskHost:
         self._files = files
         self._backends = BackendMaker(spec.backend, folder)
         self._tasks: dict[TaskId, Task] = {}
+        self._last_epoch: dict[TaskId, int] = {}
         watch_garbage_collector()
         guard_fork()
 
@@ -57,6 +61,8 @@ class TaskHost:
         An exit or an interrupt out of user code is a failure of user code: it must not end the process.
         """
         level, partition = task_id
+        self._last_epoch[task_id] = order.epoch
+        self._discard_moved(order.epoch)
         if self._output is not None:
             self._output.begin(task_id)
         try:
@@ -99,6 +105,11 @@ class TaskHost:
             self._discard(task_id)
             task = self._tasks[task_id] = Task(self._spec, task_id, order, self._files, self._backends)
         return task
+
+    def _discard_moved(self, epoch: int) -> None:
+        """Each task that has not ended is part of every epoch: who was not here in the last ones lives elsewhere."""
+        for task_id in [t for t in self._tasks if self._last_epoch[t] < epoch - _PATIENCE]:
+            self._discard(task_id)
 
     def _failure(self, error: BaseException, task_id: TaskId) -> HeadraceError:
         if isinstance(error, MemoryError):

@@ -8,24 +8,31 @@ from headrace.runtime.executor import ExecutorView, ThreadView
 from headrace.service.errors import NotFoundError
 from headrace.service.rest.backend import Backend, JobGateway
 from headrace.service.rest.endpoint import Call, Endpoint, Field, File
-from headrace.service.rest.lookup import job_of, task_manager_id, task_manager_of
+from headrace.service.rest.lookup import job_of, task_manager_id
 from headrace.service.shapes.metrics import aggregated, listed
 
 __all__ = ["ENDPOINTS", "shown_threads", "task_managers_of"]
 
 _MEGABYTE = 1 << 20
+_IN_SLOTS = ("INITIALIZING", "RUNNING", "CANCELLING", "FAILING")
+"""A subtask that has not been deployed, or has ended, is in no slot."""
 
 
 def task_managers_of(job: JobGateway, now: int) -> list[dict[str, Any]]:
-    """The executors of a job; a slot runs all that one subtask of each vertex does, as in Flink."""
+    """The executors of a job; a slot runs all that one subtask of each vertex does, as in Flink.
+
+    Where a host has several executors, or calls itself by another name than Spark does, it is not known which of them runs a
+    subtask. Their subtasks are spread evenly over them, so that the sums are right.
+    """
     executors = job.executors()
-    if not executors:
-        return []
-    where = task_manager_of(job)
     tasks: dict[str, list[int]] = {}
-    for vertex in job.view().vertices:
+    for vertex in job.view().vertices if executors else ():
         for subtask in vertex.subtasks:
-            tasks.setdefault(where(subtask), []).append(subtask.index)
+            if subtask.host and subtask.status in _IN_SLOTS:
+                able = [executor for executor in executors if executor.host == subtask.host] or executors
+                cells = [executor for executor in able for _ in range(executor.slots)] or able
+                found = cells[subtask.index % len(cells)]
+                tasks.setdefault(task_manager_id(job.job_id, found.id), []).append(subtask.index)
     return [_task_manager(job.job_id, executor, tasks, now) for executor in executors]
 
 

@@ -74,7 +74,8 @@ def live_details(view: JobView, now: int) -> dict[str, Any]:
         entry["vertex-metrics"] = {name: value for name, value in vertex.metrics.items() if "." not in name}
         entry["backpressure-level"] = vertex.back_pressure
         entry["busiest-subtask"] = busiest(vertex.subtasks)
-    return {**shown, "bottleneck": None if view.bottleneck is None else asdict(view.bottleneck)}
+    bottleneck = None if view.bottleneck is None else asdict(view.bottleneck)
+    return {**shown, "bottleneck": bottleneck, "waiting-since": view.waiting_since_ms}
 
 
 def timestamps(view: JobView) -> dict[str, int]:
@@ -131,11 +132,17 @@ def live_overview(view: JobView, now: int) -> dict[str, Any]:
     glance = {
         "records-per-second": sum(v.metrics.get("numRecordsOutPerSecond", 0.0) for v in sources),
         "watermark-lag": max((lag for lag in lags if now - lag > _REAL_TIME), default=None),
-        "checkpoint": {k: concluded[0].get(k) for k in _CHECKPOINT} if concluded else None,
+        "checkpoint": _glance_at(concluded[0]) if concluded else None,
         "bottleneck": None if slow is None else {"vertex": names.get(slow.vertex_id), "reason": slow.reason},
         "exception": failures[0] if failures else None,
+        "waiting-since": view.waiting_since_ms,
     }
     return {**overview(view, now), "glance": glance}
+
+
+def _glance_at(checkpoint: dict[str, Any]) -> dict[str, Any]:
+    shown = {key: checkpoint.get(key) for key in _CHECKPOINT}
+    return {**shown, "failure_message": masked_text(shown["failure_message"] or "") or None}
 
 
 def execution_config(view: JobView) -> dict[str, Any]:
@@ -170,6 +177,9 @@ def exceptions(view: JobView, limit: int, labels: list[tuple[str, str]]) -> dict
                     "endpoint": entry.location,
                     "taskManagerId": None,
                     "concurrentExceptions": [],
+                    "count": entry.count,
+                    "first-timestamp": entry.timestamp_ms if entry.count == 1 else entry.first_ms,
+                    "advice": entry.advice,
                 }
                 for entry in found[:limit]
             ],

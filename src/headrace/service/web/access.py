@@ -2,7 +2,8 @@
 
 1. Host must be an address, or a name of this service: a page of somebody else's name that points here (DNS rebinding) is refused
 2. Origin, which browsers send along, must be the service's own: pages of others cannot use a user's browser
-3. if there is a token, everything but the files of the web UI wants it
+3. what a page of another origin embeds (Sec-Fetch-Site, Sec-Fetch-Mode) is refused; a link to the service is not
+4. if there is a token, everything but the files of the web UI and signing in wants it: most answers hold code, data or settings
 """
 
 from __future__ import annotations
@@ -16,8 +17,16 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headrace.service.web.answers import error_answer
+from headrace.service.web.sign_in import SignIn
 
 __all__ = ["Access", "AccessRules"]
+
+_FOREIGN = ("cross-site", "same-site")
+"""Another port of this host is the same site, and may be another user's."""
+_UNKNOWN_CLIENT = (
+    "This service needs a token. Send it in the header 'Authorization: Bearer ...'. The command line finds the token of your own "
+    "service by itself; `headrace ui` prints a link that signs a browser in."
+)
 
 
 class AccessRules:
@@ -33,6 +42,8 @@ class AccessRules:
         """`accepts` says whether a token is the right one; None if none is needed."""
         self._names = {"localhost", socket.gethostname().lower(), *(name.lower() for name in names)}
         self._accepts = accepts
+        self.sign_in = None if accepts is None else SignIn()
+        """Where browsers get tokens of their own; None if nobody needs one."""
 
     def problem(self, method: str, path: str, headers: Headers, public: bool) -> tuple[int, str] | None:
         """Status and text of a refusal; None if the request may pass."""
@@ -42,14 +53,20 @@ class AccessRules:
         origin = headers.get("origin")
         if origin is not None and _place_of(origin) != host.lower():
             return 403, "The request comes from a page of another origin."
-        if headers.get("sec-fetch-site") == "cross-site" and method not in ("GET", "HEAD"):
-            return 403, "The request comes from a page of another site."
+        if headers.get("sec-fetch-site") in _FOREIGN:
+            embedded = headers.get("sec-fetch-mode", "navigate") != "navigate"
+            if method not in ("GET", "HEAD") or (embedded and not public):
+                return 403, "The request comes from a page of another site."
         if self._accepts is None or public:
             return None
         scheme, _, token = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not self._accepts(token.strip()):
-            return 401, "This service needs a token: send the header 'Authorization: Bearer ...'."
+        if scheme.lower() != "bearer" or not self._knows(token.strip()):
+            return 401, _UNKNOWN_CLIENT
         return None
+
+    def _knows(self, token: str) -> bool:
+        accepted = self._accepts is not None and self._accepts(token)
+        return accepted or (self.sign_in is not None and self.sign_in.accepts(token))
 
     def _is_own(self, host: str) -> bool:
         try:

@@ -28,6 +28,7 @@ from headrace.service.web.answers import answer, error_answer
 from headrace.service.web.bodies import read_call
 from headrace.service.web.events import job_events, overview_events
 from headrace.service.web.openapi import openapi_document
+from headrace.service.web.sign_in import SIGN_IN_PATH, sign_in_routes
 
 __all__ = ["Host", "make_app"]
 
@@ -59,12 +60,18 @@ def make_app(host: Host, rules: AccessRules, longest_upload: int) -> Starlette:
         return answer(document, 200)
 
     routes.append(Route("/openapi.json", openapi))
+    routes.extend(sign_in_routes(rules.sign_in))
     routes.extend(pages.ROUTES)
     return Starlette(
         routes=routes,
-        middleware=[Middleware(Access, rules=rules, is_public=pages.is_page)],
+        middleware=[Middleware(Access, rules=rules, is_public=_is_public)],
         exception_handlers={HTTPException: _no_route, Exception: _internal_error},
     )
+
+
+def _is_public(method: str, path: str) -> bool:
+    """Whether a request needs no token: the files of the web UI hold no secrets, and signing in is how to get one."""
+    return pages.is_page(method, path) or (method == "POST" and path == SIGN_IN_PATH)
 
 
 def _led(host: Host, handler: Callable[[Backend, Request], Awaitable[Response]]) -> Handler:

@@ -103,6 +103,23 @@ def test_an_epoch_that_did_not_count_is_repeated_on_the_state_before_it(env, epo
     assert LIFE == ["open 0", "close 0", "open 0"], "the task that was ahead is closed and built anew"
 
 
+def test_a_task_that_lives_elsewhere_now_is_closed_where_it_was(env, epochs, collect):
+    loop = epochs(counting_job(env, collect, *"aaaaaa"))
+    loop.run()
+    before, after = loop.host, TaskHost(loop.spec)
+
+    class Moved:
+        """The counting task runs in another process from now on, the source where it was."""
+
+        def run(self, order, task_id, *rest):
+            return (before if task_id[0] == 0 else after).run(order, task_id, *rest)
+
+    loop.host = Moved()
+    counts = [loop.collected(loop.run()) for _ in range(4)]
+    assert [count for ((_, count, _),) in counts] == [2, 3, 4, 5], "from its files, nothing lost or doubled"
+    assert LIFE == ["open 0", "open 0", "close 0"], "the one that was left, after some epochs"
+
+
 @pytest.mark.parametrize(
     ("word", "name"), [("fail", "RuntimeError"), ("exit", "SystemExit"), ("interrupt", "KeyboardInterrupt")]
 )

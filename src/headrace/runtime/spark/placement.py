@@ -1,0 +1,29 @@
+"""Decides which partitions of a level an executor gives up when another executor has come. Pure; called by `anchors`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+__all__ = ["surplus"]
+
+
+def surplus(places: Mapping[int, str], homes: Mapping[int, str], tasks: Mapping[str, int]) -> list[int]:
+    """Return the partitions that are to be placed anew, so that every executor has its share of the level.
+
+    `places` says where the partitions are, `homes` where they were when the executors changed last, `tasks` how many tasks
+    each executor runs at a time. An executor first gives up what has come to it since then: mostly from one that was lost.
+    What is within its share stays, and with it the live state.
+
+    >>> surplus({0: "a", 1: "a", 2: "a", 3: "a"}, {0: "lost", 1: "a", 2: "lost", 3: "a"}, {"a": 2, "b": 2})
+    [0, 2]
+    >>> surplus({0: "a", 1: "b", 2: "a"}, {}, {"a": 1, "b": 1})
+    []
+    """
+    total = sum(tasks.values())
+    found: list[int] = []
+    for executor, at_a_time in tasks.items():
+        share = -(-len(places) * at_a_time // total)
+        here = [partition for partition, place in places.items() if place == executor]
+        here.sort(key=lambda partition: (homes.get(partition) != executor, partition))
+        found += here[share:]
+    return sorted(found)
