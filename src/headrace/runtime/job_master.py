@@ -17,13 +17,14 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from headrace.checkpoint.errors import FencedError, RestoreRefusedError, UntrustedStateError
 from headrace.common.accumulators import merged_results
 from headrace.common.errors import (
+    CloseTimeoutError,
     ConfigurationError,
     HeadraceError,
     JobCancelledError,
@@ -74,6 +75,7 @@ _SHORTEST_EPOCH = 0.1
 _PATIENCE, _MOST_PATIENCE = 1.1, 4.0
 """By how much longer each epoch without records waits for the next one, and up to how many times as long."""
 _HOPELESS = (
+    CloseTimeoutError,
     ConfigurationError,
     FencedError,
     RestoreRefusedError,
@@ -127,6 +129,7 @@ class JobMaster:
         self._cancelled = threading.Event()
         self._left_alone = False
         self._stopped = self._restored = False
+        self._not_closed: HeadraceError | None = None
         self._claims = options.durability.claim and options.durability.periodic
         self._finished = threading.Event()
         self._lock = threading.Lock()
@@ -308,6 +311,10 @@ class JobMaster:
                     self._error, ended = as_headrace_error(error), JobStatus.FAILED
                     self._monitor.failed(self._error)
             self._leave(ended)
+            if ended is JobStatus.FINISHED and self._not_closed is not None:
+                # Its output is committed: so it leaves what a finished job leaves, and is not done again.
+                self._error, ended = self._not_closed, JobStatus.FAILED
+                self._monitor.failed(self._error)
             self._progress.close()
             self._flames.close()
             self._reporting.close()
@@ -356,6 +363,7 @@ class JobMaster:
         self._ledger.restarts = self._restarts
         self._monitor.begin(program.graph, self._restarts)
         self._restored = origin is not None
+        self._not_closed = None
         if origin is not None:
             manifests.start(self._ledger, program.graph, program.plan, origin)
             self._checkpoints.statistics.restored()
@@ -396,6 +404,11 @@ class JobMaster:
                 with contextlib.suppress(Exception):
                     vertex.head.spec.source.job_ended(kept)
 
+    def _note_closing(self, acks: Iterable[TaskAck]) -> None:
+        for error in [v.not_closed for ack in acks for v in ack.vertices if v.not_closed is not None]:
+            _log.error("headrace: %r goes on without the close() of a function: %s", self._program.graph.name, error)
+            self._not_closed = self._not_closed or error
+
     # -- the loop -------------------------------------------------------------------------------------------------
 
     def _loop(self) -> None:
@@ -418,6 +431,7 @@ class JobMaster:
                 manifests.check_inputs(self._program.graph, self._ledger.reports)
                 if changes := state_changes(self._program.graph, result.acks):
                     _log.warning("headrace: %r was restored with other states: %s", self._program.graph.name, changes)
+            self._note_closing(result.acks)
             seconds = time.monotonic() - started
             self._results.take(result.outputs)
             ended = time.monotonic()

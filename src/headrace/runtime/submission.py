@@ -32,6 +32,7 @@ from headrace.runtime.savepoints import find_origin
 from headrace.runtime.state_options import read_backend_settings
 from headrace.runtime.task.job_files import gather_files
 from headrace.runtime.task.job_spec import JobSpec, make_job_spec
+from headrace.runtime.task.slot_process import CLOSE_SECONDS
 from headrace.runtime.task.state_folder import StateFolder, sweep_abandoned
 from headrace.state.storage import file_system, join, local_path
 
@@ -72,6 +73,7 @@ def submit(
             files=gather_files(configuration),
             backend=backend,
             latency=latency,
+            close_seconds=max(CLOSE_SECONDS, options.task_timeout or 0.0),
         )
 
     plan = build_epoch_plan(graph)

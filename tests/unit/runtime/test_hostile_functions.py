@@ -1,7 +1,9 @@
 """Functions that fork, that do not close, and lines without an end: a clear error in bounded time."""
 
+import logging
 import multiprocessing
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -13,6 +15,7 @@ import pytest
 from headrace.common import Configuration, Types
 from headrace.common.errors import CloseTimeoutError, HeadraceError, LineTooLongError
 from headrace.datastream import MapFunction, StreamExecutionEnvironment
+from headrace.runtime.local import executor as local_executor
 from headrace.runtime.local.task_thread import TaskThread
 from headrace.runtime.task.task_deadline import watched_close
 from headrace.sources import line_limit, socket_text, text_file
@@ -94,6 +97,94 @@ def test_a_slow_close_is_reported_while_it_waits():
         assert reported.wait(30)
     assert "CLOSE_TIMEOUT" in seen[0]
     assert "reported.wait(30)" in seen[0]
+
+
+CLOSES = """
+import os, sys, time
+from headrace.common.errors import CloseTimeoutError
+from headrace.runtime.task.close_limit import CloseLimit
+
+os.setpgrp()  # as a slot: it is ended with all that it has started
+
+def give_up(error):
+    print("given up", error.code, flush=True)
+
+def stubborn():
+    while True:
+        try:
+            time.sleep(600)
+        except BaseException:
+            pass
+
+def raises():
+    raise ValueError("its own")
+
+limit = CloseLimit(0.2, give_up)
+for call in (lambda: None, lambda: time.sleep(600), raises, lambda: None, stubborn):
+    try:
+        limit.run(call)
+        print("closed", flush=True)
+    except CloseTimeoutError as error:
+        print("left", "time.sleep(600)" in str(error) or "in <lambda>" in str(error), flush=True)
+    except ValueError as error:
+        print(error, flush=True)
+"""
+
+
+def test_a_close_is_left_by_a_signal_and_given_up_with_its_process():
+    """Each way in turn; one that was left does not disturb those that come after it."""
+    done = subprocess.run([sys.executable, "-c", CLOSES], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.splitlines() == ["closed", "left True", "its own", "closed", "given up CLOSE_TIMEOUT"]
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+def test_a_slow_close_at_the_end_of_a_local_job_is_logged(monkeypatch, caplog):
+    """Nothing can interrupt it here, and the job ends as usual when it is done."""
+    monkeypatch.setattr(local_executor, "CLOSE_SECONDS", 0.05)
+    with caplog.at_level(logging.ERROR, "headrace"):
+        rows = list(local_env().from_collection([1], Types.LONG()).map(Slow()).name("slow").execute_and_collect())
+    assert rows == [1]
+    assert "CLOSE_TIMEOUT" in caplog.text
+    assert "operator: slow" in caplog.text
+
+
+class Slow(MapFunction):
+    def map(self, value):
+        return value
+
+    def close(self):
+        time.sleep(1)
+
+
+LONG_LINE = """
+import resource, sys
+from headrace.common import Configuration
+from headrace.common.errors import LineTooLongError
+from headrace.datastream import StreamExecutionEnvironment
+
+env = StreamExecutionEnvironment.get_execution_environment(Configuration().set_string("headrace.executor", "local"))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    list(env.set_parallelism(1).read_text_file(sys.argv[1]).execute_and_collect())
+except LineTooLongError as error:
+    print(error)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.long
+def test_a_gigabyte_without_a_line_end_takes_bounded_memory(tmp_path):
+    file = tmp_path / "long.txt"
+    with open(file, "wb") as written:
+        written.truncate(1 << 30)  # sparse: it takes no space
+    try:
+        command = [sys.executable, "-c", LONG_LINE, str(file)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    finally:
+        file.unlink()
+    *error, grown = done.stdout.splitlines()
+    assert "A line has more than 256 megabytes [LINE_TOO_LONG]" in error[0], done.stderr
+    assert int(grown) << 10 < line_limit.MAX_LINE_BYTES * 1.5
 
 
 @pytest.fixture

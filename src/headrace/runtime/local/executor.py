@@ -8,6 +8,7 @@ import socket
 from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from headrace.common.errors import TaskTimeoutError
 from headrace.operators.distributed_cache import DistributedCache
@@ -24,6 +25,12 @@ from headrace.runtime.task.slot_protocol import TimeLimit
 from headrace.runtime.task.task_deadline import watched_close
 
 _log = logging.getLogger("headrace")
+
+
+def _close_and_tell(call: Callable[[], Any]) -> None:
+    """Close a function in the thread that it ran in. That cannot be interrupted: what takes too long is logged."""
+    with watched_close(CLOSE_SECONDS, lambda error: _log.error("headrace: %s", error)):
+        call()
 
 
 class LocalExecutor:
@@ -86,7 +93,7 @@ class LocalExecutor:
             raise
 
     def _new_host(self) -> TaskHost:
-        return TaskHost(self._spec, DistributedCache(self._files.cached))
+        return TaskHost(self._spec, DistributedCache(self._files.cached), closer=_close_and_tell)
 
     def interrupt(self) -> None:
         """The current task ends its epoch, no other one starts."""
@@ -97,9 +104,8 @@ class LocalExecutor:
         try:
             if self._thread is not None:
                 errors = self._thread.end(self._host.close, CLOSE_SECONDS)
-            else:  # functions are closed in the thread that they ran in, which nothing can be taken away from
-                with watched_close(CLOSE_SECONDS, lambda error: _log.error("headrace: %s", error)):
-                    errors = self._host.close()
+            else:
+                errors = self._host.close()
         finally:
             self._thread = None
             self._files.leave()

@@ -2,12 +2,14 @@
 
 It would return from the function, work on the rest of the records and write state and output under the same names.
 Python's own `subprocess` does not come here. `multiprocessing` may fork: its children run their target and exit.
-Installed once per process that runs tasks; calls from outside an operator are not touched.
+Installed once per process that runs tasks, in slot processes before user code is loaded, so that `from os import fork` gets the
+guarded one; calls from outside an operator are not touched.
 """
 
 from __future__ import annotations
 
 import os
+import posix
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -23,11 +25,13 @@ _ALLOWED = "multiprocessing."
 
 
 def guard_fork() -> None:
-    """Replace `os.fork` and `os.forkpty` in this process, once."""
+    """Replace `fork` and `forkpty` in this process, once. Pickled functions refer to them by their module `posix`."""
     for name in _GUARDED:
         original = getattr(os, name, None)
         if original is not None and not hasattr(original, "headrace_guard"):
-            setattr(os, name, _guarded(name, original))
+            guarded = _guarded(name, original)
+            setattr(os, name, guarded)
+            setattr(posix, name, guarded)
 
 
 def _guarded(name: str, original: Callable[[], Any]) -> Callable[[], Any]:

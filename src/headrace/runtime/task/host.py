@@ -16,6 +16,7 @@ from pathlib import Path
 from headrace.common.errors import HeadraceError
 from headrace.operators.distributed_cache import DistributedCache
 from headrace.runtime.task.buffers import Send
+from headrace.runtime.task.close_limit import Closer, close_at_will
 from headrace.runtime.task.fork_guard import guard_fork
 from headrace.runtime.task.frames import ACK, DRIVER_OUTPUT, FAILURE, Header, pack
 from headrace.runtime.task.internal_error import as_headrace_error
@@ -41,12 +42,15 @@ class TaskHost:
         files: DistributedCache | None = None,
         folder: Path | None = None,
         output: UserOutput | None = None,
+        closer: Closer = close_at_will,
     ) -> None:
         """`folder` is a folder of this machine that goes with the process; None where there is none.
 
         `output` has what user code prints; None where that is the driver's own standard output already.
+        `closer` closes functions.
         """
         self._output = output
+        self._closer = closer
         self._spec = spec
         self._files = files
         self._backends = BackendMaker(spec.backend, folder)
@@ -103,7 +107,7 @@ class TaskHost:
         wanted = order.tasks[task_id].version
         if task is None or task.version != wanted:
             self._discard(task_id)
-            task = self._tasks[task_id] = Task(self._spec, task_id, order, self._files, self._backends)
+            task = self._tasks[task_id] = Task(self._spec, task_id, order, self._files, self._backends, self._closer)
         return task
 
     def _discard_moved(self, epoch: int) -> None:

@@ -20,6 +20,7 @@ from headrace.graph.job_graph import JobEdge, JobGraph, JobVertex
 from headrace.graph.partitioners import KeyGroup
 from headrace.runtime.task.job_files import JobFiles
 from headrace.runtime.task.keyed_backends import BackendSettings
+from headrace.runtime.task.slot_process import CLOSE_SECONDS
 from headrace.runtime.task.slot_protocol import TaskName
 
 
@@ -69,6 +70,8 @@ class JobSpec:
     latency: LatencySettings = field(default_factory=LatencySettings)
     names: dict[str, str] = field(default_factory=dict)
     """Of the vertices, as users know them."""
+    close_seconds: float = CLOSE_SECONDS
+    """How long a function has for `close()` when its input has ended."""
 
     def task_name(self, level: int, partition: int) -> TaskName:
         """Who a task is, for users."""
@@ -99,6 +102,7 @@ def make_job_spec(
     files: JobFiles | None = None,
     backend: BackendSettings | None = None,
     latency: LatencySettings | None = None,
+    close_seconds: float = CLOSE_SECONDS,
 ) -> JobSpec:
     """Pickles a job graph for its workers."""
     vertices = {v.id: _pickled(v, tuple(graph.out_edges(v.id))) for v in graph.vertices.values()}
@@ -119,6 +123,7 @@ def make_job_spec(
         backend=backend or BackendSettings(),
         latency=latency or LatencySettings(),
         names={v.id: v.name for v in graph.vertices.values()},
+        close_seconds=close_seconds,
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from headrace.common.accumulators import Accumulator
+from headrace.common.errors import HeadraceError
 from headrace.operators.source import ReadBudget, SplitPosition
 from headrace.runtime.task.process_facts import ProcessFacts
 from headrace.runtime.task.slot_protocol import TimeLimit
@@ -150,6 +151,8 @@ class VertexReport:
     handles: dict[str, list[Handle]] = field(default_factory=dict)
     """What sinks have staged, by operator id."""
     measures: VertexMeasures = field(default_factory=VertexMeasures)
+    not_closed: HeadraceError | None = None
+    """In the epoch in which it has ended: the `close()` that did not come back in time."""
 
 
 class RestoredStates(NamedTuple):

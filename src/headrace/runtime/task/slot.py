@@ -42,7 +42,7 @@ from headrace.runtime.task.state_folder import remove_if_abandoned
 from headrace.runtime.task.wire import END_OF_FRAMES, Wire
 
 if TYPE_CHECKING:
-    from headrace.common.errors import HeadraceError
+    from headrace.common.errors import CloseTimeoutError, HeadraceError
     from headrace.runtime.task.host import TaskHost
     from headrace.runtime.task.messages import EpochOrder
     from headrace.runtime.task.task_deadline import TaskDeadline
@@ -65,6 +65,7 @@ class Slot:
         self._host: TaskHost | None = None
         self._output: UserOutput | None = None
         self._memory = _Memory()
+        self._current: tuple[Request, Wire] | None = None
 
     def serve(self, server: socket.socket, ending: Ending) -> None:
         """Handles couriers, one after the other, until the slot is told to end."""
@@ -79,6 +80,7 @@ class Slot:
         wire.flush()
         shipped = wire.receive() if self._host is None else b""
         frames = wire.receive_all()
+        self._current = request, wire
         if request.limit is None:
             self._run(request, shipped, frames, wire.send)
             _end(wire)
@@ -105,15 +107,7 @@ class Slot:
             with deadline.lock:
                 wire.send(frame)
 
-        def fail(error: HeadraceError) -> None:
-            if self._host is not None:
-                self._host.send_said(
-                    request.task_id, request.attempt, True, lambda level, partition, frame: wire.send(frame)
-                )
-            wire.send(_failure(request, error))
-            _end(wire)
-
-        deadline.start(limit, fail)
+        deadline.start(limit, lambda error: self._fail(request, wire, error))
         try:
             self._run(request, shipped, frames, send)
         finally:
@@ -121,8 +115,24 @@ class Slot:
                 deadline.stop()
         _end(wire)
 
+    def _fail(self, request: Request, wire: Wire, error: HeadraceError) -> None:
+        """The last words of a process that is about to be killed."""
+        if self._host is not None:
+            self._host.send_said(
+                request.task_id, request.attempt, True, lambda level, partition, frame: wire.send(frame)
+            )
+        wire.send(_failure(request, error))
+        _end(wire)
+
+    def _give_up_closing(self, error: CloseTimeoutError) -> None:
+        if self._current is not None:
+            with contextlib.nullcontext() if self._deadline is None else self._deadline.lock:
+                self._fail(*self._current, error)
+
     def _start(self, shipped: bytes) -> TaskHost:
         from headrace.operators.distributed_cache import DistributedCache
+        from headrace.runtime.task.close_limit import CloseLimit
+        from headrace.runtime.task.fork_guard import guard_fork
         from headrace.runtime.task.host import TaskHost
         from headrace.runtime.task.job_files import unpack_files
         from headrace.runtime.task.job_spec import JobSpec
@@ -131,6 +141,7 @@ class Slot:
 
         self._output = output = UserOutput(sys.__stdout__)
         sys.stdout = output.as_text()  # before user code is loaded: modules may print too
+        guard_fork()  # a module may import the name
         use_quick_json()
         spec: JobSpec = pickle.loads(shipped)  # noqa: S301 - the job's own code
         files = unpack_files(spec.files, self._files)
@@ -140,12 +151,14 @@ class Slot:
         if os.path.isdir(directory):
             os.chdir(directory)
         self._memory.start()
-        return TaskHost(spec, DistributedCache(files.cached), self._files.parent, output)
+        closing = CloseLimit(spec.close_seconds, self._give_up_closing)
+        return TaskHost(spec, DistributedCache(files.cached), self._files.parent, output, closing.run)
 
     def close(self) -> None:
         """Closes the functions. What they print goes to the log of the process: nobody waits for frames any more."""
         if self._output is not None:
             self._output.pass_on()
+        self._current = None
         if self._host is not None:
             from headrace.runtime.task.task_deadline import watched_close
 

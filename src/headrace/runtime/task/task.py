@@ -22,6 +22,7 @@ from headrace.operators.context import EpochInfo, OperatorContext, TaskInfo
 from headrace.operators.distributed_cache import DistributedCache
 from headrace.runtime.task.buffers import Send, TargetBuffer
 from headrace.runtime.task.channels import RECORDS, Channel, Item
+from headrace.runtime.task.close_limit import Closer, close_at_will
 from headrace.runtime.task.driver_output import DriverOutputBuffer
 from headrace.runtime.task.frames import decode_timestamps, header_of, unpack
 from headrace.runtime.task.job_spec import EdgeFacts, JobSpec
@@ -47,8 +48,10 @@ class Task:
         order: EpochOrder,
         files: DistributedCache | None = None,
         backends: BackendMaker | None = None,
+        closer: Closer = close_at_will,
     ) -> None:
         """Builds the vertices and restores their state from the files that the order names."""
+        self._closer = closer
         self._files = files or DistributedCache()
         self._backends = backends or BackendMaker(spec.backend, None)
         self.task_id = task_id
@@ -244,7 +247,7 @@ class Task:
             self._contexts[operator_id] = context
             return context
 
-        task = VertexTask(vertex, self._subtask, self._channels_into(vertex_id), make_context)
+        task = VertexTask(vertex, self._subtask, self._channels_into(vertex_id), make_context, self._closer)
         task.head.context.keyed = spec.is_keyed(vertex_id)
         facts = {e.index: e for e in spec.edges}
         for edge in out_edges:

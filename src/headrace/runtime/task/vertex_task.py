@@ -14,6 +14,7 @@ from typing import Any
 
 import cloudpickle
 
+from headrace.common.errors import CloseTimeoutError
 from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.graph.job_graph import JobVertex
 from headrace.operators.base import Operator
@@ -27,6 +28,7 @@ from headrace.operators.runtime_context import TaskRuntimeContext
 from headrace.operators.source import ReadBudget, SourceOperator, SplitPosition
 from headrace.operators.staged_sink import StagedSinkOperator
 from headrace.runtime.task.channels import CLOCK, END, IDLE, MARKER, RECORDS, WATERMARK, Channel, Item, Valve, merged
+from headrace.runtime.task.close_limit import Closer, close_at_will
 from headrace.runtime.task.messages import VertexMeasures, VertexReport
 from headrace.runtime.task.routing import EdgeWriter
 from headrace.runtime.task.vertex_meter import VertexMeter
@@ -38,9 +40,16 @@ class VertexTask:
     """The running form of a JobVertex in one subtask."""
 
     def __init__(
-        self, vertex: JobVertex, subtask: int, channels: dict[Channel, int], make_context: MakeContext
+        self,
+        vertex: JobVertex,
+        subtask: int,
+        channels: dict[Channel, int],
+        make_context: MakeContext,
+        closer: Closer = close_at_will,
     ) -> None:
         """`channels` maps each input channel to its input number."""
+        self._closer = closer
+        self._not_closed: CloseTimeoutError | None = None
         self.vertex = vertex
         self.subtask = subtask
         self.valve = Valve(channels)
@@ -102,7 +111,7 @@ class VertexTask:
             operator.open()
         self.closed = False
         if self.ended:
-            self.close()
+            self._close_at_end()
 
     # -- an epoch -------------------------------------------------------------------------------------------------
 
@@ -191,7 +200,7 @@ class VertexTask:
             writer.end()
         self.ended = True
         self._keep_facts()
-        self.close()
+        self._close_at_end()
 
     def _end_again(self) -> None:
         if self._ends_again:
@@ -254,11 +263,18 @@ class VertexTask:
         closers += [partial(owner.guarded, chooser.close) for owner, chooser in self._choosers()]
         for close in closers:
             try:
-                close()
+                self._closer(close)
             except Exception as error:
                 errors.append(error)
         if errors:
-            raise errors[0]
+            raise next((e for e in errors if not isinstance(e, CloseTimeoutError)), errors[0])
+
+    def _close_at_end(self) -> None:
+        """Closes functions that have given all they have: one that hangs then must not keep their output back."""
+        try:
+            self.close()
+        except CloseTimeoutError as error:
+            self._not_closed = error
 
     def _choosers(self) -> list[tuple[Operator, Any]]:
         """The user's key selectors and partitioners, each once although several writers may use it, and their owners."""
@@ -277,6 +293,7 @@ class VertexTask:
         timers = [t for o in self.operators.values() if (t := o.next_processing_timer()) is not None]
         positions = tuple(self.head.positions()) if isinstance(self.head, SourceOperator) else ()
         source = self.head if isinstance(self.head, SourceOperator) else None
+        not_closed, self._not_closed = self._not_closed, None
         buffers = [target for writer in self.writers for target in writer.targets]
         measures = VertexMeasures(
             life=self._life,
@@ -309,4 +326,5 @@ class VertexTask:
                 if isinstance(o, StagedSinkOperator) and (handles := o.take_handles())
             },
             measures=measures,
+            not_closed=not_closed,
         )
