@@ -1,4 +1,4 @@
-"""A program that cancels its job, whose function never comes back from close(): `python hanging_job.py FOLDER`.
+"""A program that cancels its job in the midst of a record; close() never comes back: `python hanging_job.py FOLDER`.
 
 A process of its own, so that all that Spark's processes write to standard error can be read.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 from headrace.common import Configuration, Types
 from headrace.datastream import MapFunction, StreamExecutionEnvironment
@@ -20,10 +19,9 @@ class Hanging(MapFunction):
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def open(self, runtime_context: Any) -> None:
-        (self.folder / "opened").touch()
-
     def map(self, value: int) -> int:
+        (self.folder / "mapping").touch()
+        time.sleep(600)
         return value
 
     def close(self) -> None:
@@ -43,7 +41,7 @@ def main(folder: Path) -> None:
     numbers.filter(lambda _: False).print()
     job = env.execute_async("cancelled")
     deadline = time.monotonic() + 120
-    while not (folder / "opened").exists() and time.monotonic() < deadline:
+    while not (folder / "mapping").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     started = time.monotonic()
     job.cancel().result()

@@ -24,6 +24,7 @@ from headrace.runtime.task.slot_choice import Place, place_of
 from headrace.runtime.task.slot_folder import (
     executor_folder,
     files_folder,
+    is_ending,
     job_folder,
     living_slot,
     socket_path,
@@ -121,6 +122,8 @@ class LevelRun(NamedTuple):
                 raise _lost(f"the slot process of {name} did not answer and was killed") from None
             yield self._timed_out(request, name, stack)
         except (EOFError, ConnectionError):
+            if is_ending(folder / str(_daemon())):  # the job was cancelled: nothing is lost, and nothing is run again
+                raise SlotLostError(f"the slot process of {name} was ended with its job") from None
             raise _lost(f"the slot process of {name} has died") from None
 
     def _timed_out(self, request: Request, name: TaskName, stack: str) -> bytes:

@@ -63,6 +63,17 @@ def files_folder(folder: Path) -> Path:
     return folder / "slot-files"
 
 
+def mark_ending(folder: Path) -> None:
+    """Say that the slots in an executor's folder are ended on purpose; goes with the folder."""
+    with contextlib.suppress(OSError):  # the folder may just have gone
+        (folder / "slot-ending").touch()
+
+
+def is_ending(folder: Path) -> bool:
+    """Whether the slots in an executor's folder are ended on purpose, or have been."""
+    return not folder.exists() or (folder / "slot-ending").exists()
+
+
 class LifeMark:
     """A file with a process id in it, locked as long as that process lives: who can lock it knows that it is dead."""
 

@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from headrace.runtime.task.slot_folder import entries, living_slots, remove_folder
+from headrace.runtime.task.slot_folder import entries, living_slots, mark_ending, remove_folder
 
 START_SECONDS = 60.0
 CLOSE_SECONDS = 10.0
@@ -98,7 +98,8 @@ def end_slots(job: Path) -> list[int]:
     signalled: set[int] = set()
     while living := [(folder, pid) for folder in _executor_folders(job) for pid in living_slots(folder)]:
         late = time.monotonic() > deadline
-        for _, pid in living:
+        for folder, pid in living:
+            mark_ending(folder)
             ended[pid] = None
             if pid and (late or pid not in signalled):
                 signalled.add(pid)
