@@ -26,7 +26,6 @@ __all__ = ["Report", "fuzz", "routes_of_the_app"]
 
 _MOST_GROWTH = 200 << 20
 _SECONDS = 60.0
-_UNAVAILABLE = 503
 """What a job answers whose process is just starting: no fault of the service, but only where a job is named."""
 
 
