@@ -33,6 +33,8 @@ FILES = Path(__file__).with_name("file_job.py")
 NUMBERS = 480
 KEYS, EACH = 7, 60
 EXPECTED = Counter(f"k{key} {count}" for key in range(KEYS) for count in range(1, EACH + 1))
+# HDFS takes half a second to close a file, and a run writes hundreds of them.
+RUN_SECONDS = 480
 # Where the first and the second process die: with a manifest but no commit, and after a commit whose end they do not see.
 KILLS = ("manifest.post:2", "commit.ambiguous:3")
 
@@ -82,7 +84,7 @@ def run(script: Path, arguments: list[str], place: Place, fault: str | None = No
     if fault is not None:
         environment["HEADRACE_FAULT"] = f"{fault}:kill"
     command = [sys.executable, str(script), *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=180, check=False)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=RUN_SECONDS, check=False)
 
 
 def run_through_kills(
