@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -49,6 +50,12 @@ LONG_FIRST = (
     "semantics",
 )
 """Folders of tests that take long: they begin first, so that no process is left alone with one of them in the end."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let programs be interrupted: a shell that starts the tests in the background makes them ignore SIGINT, and heirs too."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

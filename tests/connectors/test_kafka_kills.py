@@ -117,11 +117,11 @@ class Job:
         words = {
             "slot": "headrace.runtime.task.slot",
             "daemon": "headrace.runtime.spark.daemon",
-            "executor": "ExecutorBackend",
+            "executor": "org.apache.spark.executor.CoarseGrainedExecutorBackend",
         }
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error, OSError):
-                if process.environ().get(MARK) == self.mark and words[kind] in " ".join(process.cmdline()):
+                if process.environ().get(MARK) == self.mark and words[kind] in process.cmdline():
                     yield process
 
     def arrived(self) -> int:

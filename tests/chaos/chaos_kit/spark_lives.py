@@ -23,6 +23,7 @@ from headrace.common.faultpoints import ONCE, VARIABLE
 
 MARK = "HEADRACE_CHAOS"
 GRACE_S = 20.0
+DAEMON = "headrace.runtime.spark.daemon"
 
 
 class SparkNursery:
@@ -101,11 +102,7 @@ def kind_of(process: psutil.Process) -> str:
         return "slot"
     if "CoarseGrainedExecutorBackend" in text:
         return "executor"
-    if "headrace.runtime.spark.daemon" in text:
+    if DAEMON in command:  # as a word of its own: the JVM's command line names the module in its settings
         parent = process.parent()
-        return (
-            "worker"
-            if parent is not None and "headrace.runtime.spark.daemon" in " ".join(parent.cmdline())
-            else "daemon"
-        )
+        return "worker" if parent is not None and DAEMON in parent.cmdline() else "daemon"
     return "driver" if "chaos_kit.workload" in command else "jvm"

@@ -52,8 +52,8 @@ def test_failures_are_kept_with_the_users_traceback():
         job.wait(30)
     view = job.view()
     assert view.status == "FAILED"
-    assert len(view.exceptions) == 2
-    last = view.exceptions[-1]
+    [last] = view.exceptions
+    assert last.count == 2, "the same record, twice in a row"
     assert last.name == "UserCodeError"
     assert "ZeroDivisionError" in last.text
     assert last.task_name.endswith("divides -> Sink: Print to Std. Out (1/1)")
