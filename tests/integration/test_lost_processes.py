@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -110,12 +111,14 @@ def test_a_courier_that_dies_while_its_slot_works_on(make_env, tmp_path):
     iterator = build(make_env(2), tmp_path, "wait").execute_and_collect()
 
     def kill_workers() -> None:
-        wait_for(tmp_path / "harm")
-        time.sleep(0.2)
-        for worker in python_workers():
-            worker.kill()
-        time.sleep(0.5)  # Spark's next courier comes while the slot is still busy for the dead one
-        (tmp_path / "go on").touch()
+        try:
+            wait_for(tmp_path / "harm")
+            time.sleep(0.2)
+            for worker in python_workers():
+                worker.kill()
+            time.sleep(0.5)  # Spark's next courier comes while the slot is still busy for the dead one
+        finally:
+            (tmp_path / "go on").touch()
 
     thread = threading.Thread(target=kill_workers)
     thread.start()
@@ -125,9 +128,19 @@ def test_a_courier_that_dies_while_its_slot_works_on(make_env, tmp_path):
     assert max(opens(tmp_path)) == 2
 
 
+def daemon_processes() -> list[psutil.Process]:
+    """Spark's Python daemons below this process and the workers that they have forked."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # it has ended, perhaps as somebody else's zombie
+            if "headrace.runtime.spark.daemon" in process.cmdline():
+                found.append(process)
+    return found
+
+
 def python_workers() -> list[psutil.Process]:
     """The Python workers that Spark's daemons below this process have forked."""
-    daemons = [p for p in psutil.Process().children(recursive=True) if "headrace.runtime.spark.daemon" in p.cmdline()]
+    daemons = daemon_processes()
     pids = {p.pid for p in daemons}
     workers = [p for p in daemons if p.ppid() in pids]
     assert workers
@@ -147,17 +160,16 @@ def test_a_daemon_that_dies_leaves_no_slot_without_a_parent(make_env, tmp_path, 
     rows: list[Any] = []
 
     def kill_daemons() -> None:
-        wait_for(tmp_path / "harm")
-        time.sleep(0.2)
-        workers = {worker.pid for worker in python_workers()}
-        daemons = [
-            p for p in psutil.Process().children(recursive=True) if "headrace.runtime.spark.daemon" in p.cmdline()
-        ]
-        for daemon in daemons:
-            if daemon.pid not in workers:
-                daemon.kill()
-        time.sleep(0.5)
-        (tmp_path / "go on").touch()
+        try:
+            wait_for(tmp_path / "harm")
+            time.sleep(0.2)
+            workers = {worker.pid for worker in python_workers()}
+            for daemon in daemon_processes():
+                if daemon.pid not in workers:
+                    daemon.kill()
+            time.sleep(0.5)
+        finally:
+            (tmp_path / "go on").touch()
 
     thread = threading.Thread(target=kill_daemons)
     thread.start()

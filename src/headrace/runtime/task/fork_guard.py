@@ -2,8 +2,8 @@
 
 It would return from the function, work on the rest of the records and write state and output under the same names.
 Python's own `subprocess` does not come here. `multiprocessing` may fork: its children run their target and exit.
-Installed once per process that runs tasks, in slot processes before user code is loaded, so that `from os import fork` gets the
-guarded one; calls from outside an operator are not touched.
+Installed once per process that runs tasks. In slot processes that happens before user code is loaded, and in `posix` too, so that
+`from os import fork` gets the guarded one. Calls from outside an operator are not touched.
 """
 
 from __future__ import annotations
@@ -24,14 +24,19 @@ _OPERATORS = "headrace.operators."
 _ALLOWED = "multiprocessing."
 
 
-def guard_fork() -> None:
-    """Replace `fork` and `forkpty` in this process, once. Pickled functions refer to them by their module `posix`."""
+def guard_fork(pickled_too: bool = False) -> None:
+    """Replace `fork` and `forkpty` in this process, once.
+
+    Pickled functions refer to them by their module `posix`. With `pickled_too` they are replaced there as well: only in
+    processes that load functions but never pickle any, because Python refuses to pickle a name that has been replaced.
+    """
     for name in _GUARDED:
         original = getattr(os, name, None)
         if original is not None and not hasattr(original, "headrace_guard"):
             guarded = _guarded(name, original)
             setattr(os, name, guarded)
-            setattr(posix, name, guarded)
+            if pickled_too:
+                setattr(posix, name, guarded)
 
 
 def _guarded(name: str, original: Callable[[], Any]) -> Callable[[], Any]:

@@ -141,7 +141,7 @@ class Slot:
 
         self._output = output = UserOutput(sys.__stdout__)
         sys.stdout = output.as_text()  # before user code is loaded: modules may print too
-        guard_fork()  # a module may import the name
+        guard_fork(pickled_too=True)  # a module may import the name
         use_quick_json()
         spec: JobSpec = pickle.loads(shipped)  # noqa: S301 - the job's own code
         files = unpack_files(spec.files, self._files)
