@@ -50,7 +50,7 @@ PROGRAM = f"""
 
     def slots():
         commands = [p.info["cmdline"] or [] for p in psutil.process_iter(["cmdline"])]
-        return [c for c in commands if "headrace.runtime.task.slot" in c and c[3].startswith(os.environ["TMPDIR"])]
+        return [c for c in commands if "headrace.worker.slot.process" in c and c[3].startswith(os.environ["TMPDIR"])]
 
     read = []
     def counted(frame, unpack=epoch_result.unpack):

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from headrace.common.errors import HeadraceError
-from headrace.common.pyflink_exports import ANYWHERE, EXPORTS
-from headrace.common.pyflink_names import NameNotSupportedError
-from headrace.common.pyflink_without import WITHOUT
+from headrace.compatibility.exports import ANYWHERE, EXPORTS
+from headrace.compatibility.missing_names import WITHOUT
+from headrace.compatibility.names import NameNotSupportedError
 
 ROOT = Path(__file__).parents[2]
 MODULES = json.loads((ROOT / "tests" / "data" / "pyflink_names.json").read_text())["modules"]
