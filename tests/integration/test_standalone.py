@@ -35,7 +35,7 @@ PROGRAM = f"""
     import psutil
     from headrace.common import Configuration, WatermarkStrategy
     from headrace.datastream import MapFunction, StreamExecutionEnvironment
-    from headrace.runtime import epoch_result
+    from headrace.driver import epoch_result
     from headrace.testing import EndEpoch, Record, event_source
 
     EPOCHS, KEYS = {EPOCHS}, {KEYS}

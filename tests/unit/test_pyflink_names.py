@@ -126,6 +126,6 @@ def test_asking_for_a_name_imports_only_its_own_module():
         "import sys; from headrace.common import Types; "
         "assert not [m for m in sys.modules if m.startswith('headrace.datastream')]; "
         "from headrace.common import JsonRowSerializationSchema; "
-        "assert 'headrace.datastream.formats.json' in sys.modules; assert 'pyspark' not in sys.modules"
+        "assert 'headrace.formats.json' in sys.modules; assert 'pyspark' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

@@ -2,10 +2,13 @@
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.config.config_options import (
-    ConfigOption as ConfigOption,
-)
-from headrace.config.config_options import (
-    ConfigOptions as ConfigOptions,
+    ConfigOption,
+    ConfigOptions,
 )
 
-offer_pyflink_names(__name__)
+__all__ = [
+    "ConfigOption",
+    "ConfigOptions",
+]
+
+offer_pyflink_names(__name__, "headrace.config.config_options")

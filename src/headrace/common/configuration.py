@@ -2,7 +2,11 @@
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.config.configuration import (
-    Configuration as Configuration,
+    Configuration,
 )
 
-offer_pyflink_names(__name__)
+__all__ = [
+    "Configuration",
+]
+
+offer_pyflink_names(__name__, "headrace.config.configuration")

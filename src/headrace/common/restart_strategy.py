@@ -2,10 +2,13 @@
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.config.restart_strategy import (
-    RestartStrategies as RestartStrategies,
-)
-from headrace.config.restart_strategy import (
-    RestartStrategyConfiguration as RestartStrategyConfiguration,
+    RestartStrategies,
+    RestartStrategyConfiguration,
 )
 
-offer_pyflink_names(__name__)
+__all__ = [
+    "RestartStrategies",
+    "RestartStrategyConfiguration",
+]
+
+offer_pyflink_names(__name__, "headrace.config.restart_strategy")

@@ -2,10 +2,13 @@
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.types.serializer import (
-    TypeSerializer as TypeSerializer,
-)
-from headrace.types.serializer import (
-    VoidNamespaceSerializer as VoidNamespaceSerializer,
+    TypeSerializer,
+    VoidNamespaceSerializer,
 )
 
-offer_pyflink_names(__name__)
+__all__ = [
+    "TypeSerializer",
+    "VoidNamespaceSerializer",
+]
+
+offer_pyflink_names(__name__, "headrace.types.serializer")

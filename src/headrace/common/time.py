@@ -2,25 +2,23 @@
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.types.time import (
-    Duration as Duration,
-)
-from headrace.types.time import (
-    Instant as Instant,
-)
-from headrace.types.time import (
-    Time as Time,
-)
-from headrace.types.time import (
-    instant_of as instant_of,
-)
-from headrace.types.time import (
-    millis_of as millis_of,
-)
-from headrace.types.time import (
-    utc_moment as utc_moment,
-)
-from headrace.types.time import (
-    utc_text as utc_text,
+    Duration,
+    Instant,
+    Time,
+    instant_of,
+    millis_of,
+    utc_moment,
+    utc_text,
 )
 
-offer_pyflink_names(__name__)
+__all__ = [
+    "Duration",
+    "Instant",
+    "Time",
+    "instant_of",
+    "millis_of",
+    "utc_moment",
+    "utc_text",
+]
+
+offer_pyflink_names(__name__, "headrace.types.time")

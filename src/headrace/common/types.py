@@ -2,10 +2,13 @@
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.types.row import (
-    Row as Row,
-)
-from headrace.types.row import (
-    RowKind as RowKind,
+    Row,
+    RowKind,
 )
 
-offer_pyflink_names(__name__)
+__all__ = [
+    "Row",
+    "RowKind",
+]
+
+offer_pyflink_names(__name__, "headrace.types.row")

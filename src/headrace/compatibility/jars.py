@@ -27,7 +27,7 @@ class BuiltIn(NamedTuple):
 
 
 _CONNECTORS = "headrace.datastream.connectors"
-_FORMATS = "headrace.formats"
+_FORMATS = "headrace.datastream.formats"
 _NOT_THERE = "headrace has no connector for it; write a SinkFunction or a SourceFunction in Python"
 BUILT_IN = (
     BuiltIn(("postgres",), "PostgreSQL's driver comes with pip install 'headrace[postgres]'"),

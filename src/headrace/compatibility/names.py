@@ -35,8 +35,10 @@ class NameNotSupportedError(HeadraceError, ImportError):
     code = "NAME_NOT_SUPPORTED"
 
 
-def offer_pyflink_names(module: str) -> None:
+def offer_pyflink_names(module: str, definitions: str | None = None) -> None:
     """Let a module answer for the names of the PyFlink module whose place it has.
+
+    `definitions`: the module that defines what this one re-exports. Names that it imports are visible here too.
 
     >>> from headrace.datastream.window import Time
     >>> Time.seconds(1).to_milliseconds()
@@ -53,6 +55,8 @@ def offer_pyflink_names(module: str) -> None:
         home = table.get(name)
         if home is not None:
             return import_module(name) if home == MODULES else _member(home, name)
+        if definitions is not None and hasattr(own := import_module(definitions), name):
+            return getattr(own, name)
         for without in WITHOUT:
             if any(fnmatchcase(name, pattern) for pattern in without.names.split()):
                 raise NameNotSupportedError(

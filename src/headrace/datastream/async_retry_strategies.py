@@ -2,19 +2,19 @@
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.functions.async_retry_strategies import (
-    NO_RETRY_STRATEGY as NO_RETRY_STRATEGY,
-)
-from headrace.functions.async_retry_strategies import (
-    ExponentialBackoffDelayRetryStrategy as ExponentialBackoffDelayRetryStrategy,
-)
-from headrace.functions.async_retry_strategies import (
-    FixedDelayRetryStrategy as FixedDelayRetryStrategy,
-)
-from headrace.functions.async_retry_strategies import (
-    NoRetryStrategy as NoRetryStrategy,
-)
-from headrace.functions.async_retry_strategies import (
-    RetryPredicate as RetryPredicate,
+    NO_RETRY_STRATEGY,
+    ExponentialBackoffDelayRetryStrategy,
+    FixedDelayRetryStrategy,
+    NoRetryStrategy,
+    RetryPredicate,
 )
 
-offer_pyflink_names(__name__)
+__all__ = [
+    "NO_RETRY_STRATEGY",
+    "ExponentialBackoffDelayRetryStrategy",
+    "FixedDelayRetryStrategy",
+    "NoRetryStrategy",
+    "RetryPredicate",
+]
+
+offer_pyflink_names(__name__, "headrace.functions.async_retry_strategies")

@@ -2,7 +2,11 @@
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.functions.timer_service import (
-    TimerService as TimerService,
+    TimerService,
 )
 
-offer_pyflink_names(__name__)
+__all__ = [
+    "TimerService",
+]
+
+offer_pyflink_names(__name__, "headrace.functions.timer_service")

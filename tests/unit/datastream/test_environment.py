@@ -406,7 +406,7 @@ def test_pictures(env):
 
 
 def test_importing_the_api_loads_no_spark_and_no_runtime():
-    packages = "('pyspark', 'headrace.runtime', 'headrace.operators.base')"
+    packages = "('pyspark', 'headrace.driver', 'headrace.spark', 'headrace.operators.base')"
     check = f"import headrace.datastream, sys; print([m for m in sys.modules if m.startswith({packages})])"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -43,7 +43,7 @@ def test_a_lost_slot_may_be_tried_again_and_is_named():
     ("cause", "words"),
     [
         ('java.io.IOException: Cannot run program "python9": error=2, No such file', "cannot start 'python9'"),
-        ("ModuleNotFoundError: No module named 'headrace.runtime'", "no module 'headrace'"),
+        ("ModuleNotFoundError: No module named 'headrace.worker'", "no module 'headrace'"),
         ("pyspark.errors.PySparkRuntimeError: [PYTHON_VERSION_MISMATCH] worker 3.9, driver 3.11", "another version"),
         ("PermissionError: /tmp/x must be a directory of user 5 with mode 0700", "not private"),
     ],

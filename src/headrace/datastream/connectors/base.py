@@ -2,19 +2,19 @@
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.connectors.base.definitions import (
-    DeliveryGuarantee as DeliveryGuarantee,
-)
-from headrace.connectors.base.definitions import (
-    Sink as Sink,
-)
-from headrace.connectors.base.definitions import (
-    Source as Source,
-)
-from headrace.connectors.base.definitions import (
-    StreamTransformer as StreamTransformer,
-)
-from headrace.connectors.base.definitions import (
-    SupportsPreprocessing as SupportsPreprocessing,
+    DeliveryGuarantee,
+    Sink,
+    Source,
+    StreamTransformer,
+    SupportsPreprocessing,
 )
 
-offer_pyflink_names(__name__)
+__all__ = [
+    "DeliveryGuarantee",
+    "Sink",
+    "Source",
+    "StreamTransformer",
+    "SupportsPreprocessing",
+]
+
+offer_pyflink_names(__name__, "headrace.connectors.base.definitions")

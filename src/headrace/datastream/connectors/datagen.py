@@ -1,5 +1,9 @@
 """Re-export of `headrace.connectors.generated.datagen_builder`, under PyFlink's module path."""
 
 from headrace.connectors.generated.datagen_builder import (
-    DataGeneratorSource as DataGeneratorSource,
+    DataGeneratorSource,
 )
+
+__all__ = [
+    "DataGeneratorSource",
+]

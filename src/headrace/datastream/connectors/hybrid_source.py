@@ -2,10 +2,13 @@
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.connectors.hybrid.source_builder import (
-    HybridSource as HybridSource,
-)
-from headrace.connectors.hybrid.source_builder import (
-    HybridSourceBuilder as HybridSourceBuilder,
+    HybridSource,
+    HybridSourceBuilder,
 )
 
-offer_pyflink_names(__name__)
+__all__ = [
+    "HybridSource",
+    "HybridSourceBuilder",
+]
+
+offer_pyflink_names(__name__, "headrace.connectors.hybrid.source_builder")

@@ -2,13 +2,15 @@
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.connectors.jdbc.sink_builder import (
-    JdbcConnectionOptions as JdbcConnectionOptions,
-)
-from headrace.connectors.jdbc.sink_builder import (
-    JdbcExecutionOptions as JdbcExecutionOptions,
-)
-from headrace.connectors.jdbc.sink_builder import (
-    JdbcSink as JdbcSink,
+    JdbcConnectionOptions,
+    JdbcExecutionOptions,
+    JdbcSink,
 )
 
-offer_pyflink_names(__name__)
+__all__ = [
+    "JdbcConnectionOptions",
+    "JdbcExecutionOptions",
+    "JdbcSink",
+]
+
+offer_pyflink_names(__name__, "headrace.connectors.jdbc.sink_builder")

@@ -2,7 +2,11 @@
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.connectors.generated.number_sequence_builder import (
-    NumberSequenceSource as NumberSequenceSource,
+    NumberSequenceSource,
 )
 
-offer_pyflink_names(__name__)
+__all__ = [
+    "NumberSequenceSource",
+]
+
+offer_pyflink_names(__name__, "headrace.connectors.generated.number_sequence_builder")

@@ -2,16 +2,17 @@
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.connectors.rabbitmq.builders import (
-    RMQConnectionConfig as RMQConnectionConfig,
-)
-from headrace.connectors.rabbitmq.builders import (
-    RMQSink as RMQSink,
-)
-from headrace.connectors.rabbitmq.builders import (
-    RMQSinkPublishOptions as RMQSinkPublishOptions,
-)
-from headrace.connectors.rabbitmq.builders import (
-    RMQSource as RMQSource,
+    RMQConnectionConfig,
+    RMQSink,
+    RMQSinkPublishOptions,
+    RMQSource,
 )
 
-offer_pyflink_names(__name__)
+__all__ = [
+    "RMQConnectionConfig",
+    "RMQSink",
+    "RMQSinkPublishOptions",
+    "RMQSource",
+]
+
+offer_pyflink_names(__name__, "headrace.connectors.rabbitmq.builders")

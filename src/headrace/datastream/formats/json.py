@@ -2,13 +2,15 @@
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.formats.json import (
-    JsonReaderFormat as JsonReaderFormat,
-)
-from headrace.formats.json import (
-    JsonRowDeserializationSchema as JsonRowDeserializationSchema,
-)
-from headrace.formats.json import (
-    JsonRowSerializationSchema as JsonRowSerializationSchema,
+    JsonReaderFormat,
+    JsonRowDeserializationSchema,
+    JsonRowSerializationSchema,
 )
 
-offer_pyflink_names(__name__)
+__all__ = [
+    "JsonReaderFormat",
+    "JsonRowDeserializationSchema",
+    "JsonRowSerializationSchema",
+]
+
+offer_pyflink_names(__name__, "headrace.formats.json")

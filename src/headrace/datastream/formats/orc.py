@@ -2,10 +2,13 @@
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.formats.orc import (
-    OrcBulkWriters as OrcBulkWriters,
-)
-from headrace.formats.orc import (
-    OrcColumnarRowInputFormat as OrcColumnarRowInputFormat,
+    OrcBulkWriters,
+    OrcColumnarRowInputFormat,
 )
 
-offer_pyflink_names(__name__)
+__all__ = [
+    "OrcBulkWriters",
+    "OrcColumnarRowInputFormat",
+]
+
+offer_pyflink_names(__name__, "headrace.formats.orc")

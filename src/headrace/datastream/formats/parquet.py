@@ -2,16 +2,17 @@
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.formats.parquet import (
-    AvroParquetReaders as AvroParquetReaders,
-)
-from headrace.formats.parquet import (
-    AvroParquetWriters as AvroParquetWriters,
-)
-from headrace.formats.parquet import (
-    ParquetBulkWriters as ParquetBulkWriters,
-)
-from headrace.formats.parquet import (
-    ParquetColumnarRowInputFormat as ParquetColumnarRowInputFormat,
+    AvroParquetReaders,
+    AvroParquetWriters,
+    ParquetBulkWriters,
+    ParquetColumnarRowInputFormat,
 )
 
-offer_pyflink_names(__name__)
+__all__ = [
+    "AvroParquetReaders",
+    "AvroParquetWriters",
+    "ParquetBulkWriters",
+    "ParquetColumnarRowInputFormat",
+]
+
+offer_pyflink_names(__name__, "headrace.formats.parquet")
