@@ -1,0 +1,127 @@
+"""Savepoints and checkpoints of earlier versions: each is restored by the code of today and goes on to the exact end.
+
+The recordings are in tests/data/savepoints, one folder for each version that made some; `old_savepoints/record.py` makes
+another. Sinks and file sources of the recorded jobs have relative paths, so each recording runs in a copy, in the test's
+folder. The key that signed a recording lies with it: nothing is restored on trust.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import platform
+import sys
+import tarfile
+from functools import reduce
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "old_savepoints"))
+
+import recorded_kit as kit
+from pickled_names import names_below
+
+VERSIONS = sorted(path for path in (Path(__file__).parents[1] / "data" / "savepoints").iterdir() if path.is_dir())
+BY_VALUE = "local-classes"
+
+
+def recordings(wanted):
+    """All recordings for whose names `wanted` says yes."""
+    archives = (file for version in VERSIONS for file in sorted(version.glob("*.tar.xz")))
+    return [
+        pytest.param(file, id=f"{file.parent.name}-{file.name.removesuffix('.tar.xz')}")
+        for file in archives
+        if wanted(file.name.removesuffix(".tar.xz"))
+    ]
+
+
+def area_and_backend(archive):
+    return archive.name.removesuffix(".tar.xz").rsplit("-", 1)
+
+
+def is_area(name):
+    return name.rsplit("-", 1)[0] in kit.AREAS
+
+
+@pytest.fixture
+def unpacked(tmp_path, monkeypatch):
+    """Unpack a recording into the working directory, with the key that it was signed with."""
+
+    def unpack(archive):
+        with tarfile.open(archive) as files:
+            files.extractall(tmp_path, filter="data")
+        key = tmp_path / "state.key"
+        key.write_bytes((archive.parent / "state.key").read_bytes())
+        key.chmod(0o600)
+        monkeypatch.setenv("HEADRACE_STATE_KEY_FILE", str(key))
+        monkeypatch.chdir(tmp_path)
+        facts = json.loads(Path("expected.json").read_text())
+        if archive.name.startswith(BY_VALUE) and _minor(facts["python"]) != _minor(platform.python_version()):
+            pytest.skip(
+                "classes that cannot be imported are saved with their code, which only one Python version reads"
+            )
+        return {name: kit.Counter(rows) for name, rows in facts["rows"].items()}
+
+    return unpack
+
+
+def _minor(version):
+    return version.split(".")[:2]
+
+
+@pytest.mark.parametrize("archive", recordings(is_area))
+def test_a_savepoint_is_restored_and_goes_on(archive, unpacked):
+    expected = unpacked(archive)
+    area, backend = area_and_backend(archive)
+    assert kit.run(area, backend, execution__state_recovery__path="savepoint") == expected
+
+
+@pytest.mark.parametrize("archive", recordings(lambda name: name == kit.SINKS))
+def test_what_sinks_have_begun_is_finished(archive, unpacked):
+    unpacked(archive)
+    before = kit.arrived()
+    assert all(kit.all_numbers() > numbers for numbers in before.values())
+    for name, numbers in kit.run_sinks(execution__state_recovery__path="savepoint").items():
+        assert numbers == kit.all_numbers(), name
+
+
+@pytest.mark.parametrize("archive", recordings(lambda name: name == kit.UNFINISHED))
+@pytest.mark.parametrize(
+    "by",
+    [
+        "job id",
+        pytest.param(
+            "path",
+            marks=pytest.mark.xfail(strict=True, reason="a job with another id does not finish these commits yet"),
+        ),
+    ],
+)
+def test_commits_of_a_driver_that_was_killed_are_finished(archive, unpacked, by):
+    unpacked(archive)
+    assert len({sum(numbers.values()) for numbers in kit.arrived().values()}) > 1, "some have committed, others not"
+    (checkpoints,) = Path("checkpoints").iterdir()
+    settings = {"headrace__job__id": kit.JOB} if by == "job id" else {"execution__state_recovery__path": checkpoints}
+    for name, numbers in kit.run_sinks(**settings).items():
+        assert numbers == kit.all_numbers(), name
+
+
+def pickled_names():
+    names = {name for version in VERSIONS for name in json.loads((version / "pickled_names.json").read_text())}
+    return sorted(names)
+
+
+@pytest.mark.parametrize("name", pickled_names())
+def test_what_old_pickles_name_is_still_found(name):
+    """A class may move, if its old module still has it: under its own name, so that it is not just something else."""
+    module, _, qualified = name.partition(":")
+    found = reduce(getattr, qualified.split("."), importlib.import_module(module))
+    assert getattr(found, "__qualname__", qualified) == qualified
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=lambda path: path.name)
+def test_the_list_of_names_is_complete(version, tmp_path):
+    for archive in version.glob("*.tar.xz"):
+        with tarfile.open(archive) as files:
+            files.extractall(tmp_path / archive.name, filter="data")
+    assert names_below(tmp_path) == set(json.loads((version / "pickled_names.json").read_text()))
