@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace.common import Configuration, Types, WatermarkStrategy
+from headrace.connectors.base.source import Batch, ReaderContext, Source, Split, SplitReader
 from headrace.datastream import KeyedProcessFunction, StreamExecutionEnvironment
 from headrace.datastream.state import ValueStateDescriptor
-from headrace.sources.base import Batch, ReaderContext, Source, Split, SplitReader
 
 CORES = 2
 WARM = 5
@@ -99,7 +99,7 @@ def empty_epochs(epochs: int) -> list[float]:
 
 
 def bare_jobs(jobs: int) -> list[float]:
-    from headrace.runtime.spark.context import spark_context
+    from headrace.spark.context import spark_context
 
     context = spark_context(None, {"spark.master": f"local[{CORES},4]"})
 

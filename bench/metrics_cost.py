@@ -40,7 +40,7 @@ TAKEN_OUT = {
         ("                self._took(consumer, began)\n", ""),
         ("            self._took(consumer, began)\n", ""),
     ],
-    "runtime/task/vertex_meter.py": [
+    "worker/task/vertex_meter.py": [
         (
             "        if len(self._keys) < _KEYS_PER_EPOCH:\n            self._keys +=",
             "        if False:\n            self._keys +=",
@@ -52,13 +52,13 @@ TAKEN_OUT = {
         ),
         ("return tuple(self._report(node.id, records_in, busy) for node in self._vertex.nodes)", "return ()"),
     ],
-    "runtime/task/process_facts.py": [
+    "worker/slot/process_facts.py": [
         (
             "return ProcessFacts(_memory.recent(), time.process_time(), _collector.seconds, _collector.collections)",
             "return ProcessFacts()",
         )
     ],
-    "runtime/job_monitor.py": [
+    "monitoring/job_monitor.py": [
         ("        now, moment = self._clock.now(), self._monotonic()\n", "        return\n"),
     ],
 }

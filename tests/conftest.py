@@ -215,7 +215,7 @@ def run_script(start_script: Callable[..., Running]) -> Callable[..., Finished]:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkContext]:
     """The one SparkContext of this test process: local, two cores. Jobs of all tests find it by themselves."""
-    from headrace.runtime.spark.context import spark_context
+    from headrace.spark.context import spark_context
 
     yield spark_context(None, {"spark.master": "local[2,4]"})
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from headrace.common.errors import NoJvmError
-from headrace.common.pyflink_names import offer_pyflink_names
+from headrace.compatibility.names import offer_pyflink_names
+from headrace.errors import NoJvmError
 
 __all__ = ["get_gateway"]
 
@@ -16,7 +16,7 @@ def get_gateway() -> NoReturn:
     >>> get_gateway()
     Traceback (most recent call last):
     ...
-    headrace.common.errors.NoJvmError: There is no Java gateway in headrace [NO_JVM]
+    headrace.errors.NoJvmError: There is no Java gateway in headrace [NO_JVM]
       remedy:   leave Java objects out: functions, sources and sinks are written in Python
     """
     raise NoJvmError(

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from headrace.common.faultpoints import POINTS
+from headrace.foundation.faultpoints import POINTS
 
 HERE = Path(__file__).parent
 SEED = 20261116

@@ -72,7 +72,7 @@ class Memory:
         words = process.cmdline()
         if process.pid == dispatcher:
             return "dispatcher"
-        marks = ("headrace.service.job_process", "headrace.runtime.task.slot", "org.apache.spark.deploy.SparkSubmit")
+        marks = ("headrace.service.job_process", "headrace.worker.slot.process", "org.apache.spark.deploy.SparkSubmit")
         found = dict(zip((*marks, "org.apache.spark.executor.CoarseGrainedExecutorBackend"), ROLES[1:]))
         return next((found[word] for word in words if word in found), None)
 

@@ -182,7 +182,7 @@ def test_groups_are_not_chained(make_env):
     ]
 
 
-@pytest.mark.filterwarnings("ignore::headrace.datastream.without_effect.WithoutEffectWarning")
+@pytest.mark.filterwarnings("ignore::headrace.compatibility.ignored_settings.WithoutEffectWarning")
 def test_registered_groups_keep_their_resources(env):
     small = SlotSharingGroup.builder("small").set_cpu_cores(1.0).set_task_heap_memory_mb(100).build()
     env.register_slot_sharing_group(small)

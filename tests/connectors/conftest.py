@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headrace.common import Configuration
+from headrace.connectors.base.source import ReaderContext, Source, SplitReader
 from headrace.datastream import StreamExecutionEnvironment
-from headrace.sources.base import ReaderContext, Source, SplitReader
 
 _HERE = str(Path(__file__).resolve().parent)
 if _HERE not in sys.path:

@@ -17,10 +17,10 @@ from headrace.common import Instant, Row, Types, WatermarkStrategy
 from headrace.common.errors import BadRecordError, InvalidProgramError, TypeMismatchError, UserCodeError
 from headrace.datastream import ProcessFunction, StreamExecutionEnvironment
 from headrace.datastream.connectors.file_system import BucketAssigner, FileSink, FileSource
-from headrace.datastream.formats import arrow_rows
 from headrace.datastream.formats.orc import OrcBulkWriters, OrcColumnarRowInputFormat
 from headrace.datastream.formats.parquet import ParquetBulkWriters, ParquetColumnarRowInputFormat
-from headrace.datastream.formats.row_columns import RowColumns
+from headrace.formats import arrow_rows
+from headrace.formats.row_columns import RowColumns
 from headrace.table import DataTypes
 
 MakeEnvironment = Callable[..., StreamExecutionEnvironment]

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import orc
 
-from headrace.common import Row, Types, WatermarkStrategy, kafka_client, rabbitmq_client
+from headrace.common import Row, Types, WatermarkStrategy
 from headrace.common.errors import (
     HeadraceError,
     InvalidProgramError,
@@ -24,6 +24,10 @@ from headrace.common.errors import (
     TypeMismatchError,
 )
 from headrace.common.serialization import Encoder
+from headrace.connectors.base.sink import EpochEnd, Handle, SinkWriter, WriterContext
+from headrace.connectors.kafka import client as kafka_client
+from headrace.connectors.rabbitmq import client as rabbitmq_client
+from headrace.connectors.redis.sink import RedisCommands
 from headrace.datastream.connectors.file_system import (
     BucketAssigner,
     FileCompactor,
@@ -35,7 +39,6 @@ from headrace.datastream.connectors.file_system import (
     StreamingFileSink,
 )
 from headrace.datastream.connectors.number_seq import NumberSequenceSource
-from headrace.datastream.formats import arrow_rows
 from headrace.datastream.formats.avro import AvroBulkWriters, AvroSchema
 from headrace.datastream.formats.csv import CsvBulkWriters, CsvSchema
 from headrace.datastream.formats.orc import OrcBulkWriters, OrcColumnarRowInputFormat
@@ -44,8 +47,7 @@ from headrace.datastream.formats.parquet import (
     ParquetBulkWriters,
     ParquetColumnarRowInputFormat,
 )
-from headrace.sinks.base import EpochEnd, Handle, SinkWriter, WriterContext
-from headrace.sinks.redis import RedisCommands
+from headrace.formats import arrow_rows
 from headrace.table import DataTypes
 
 ONE = BucketAssigner.base_path_bucket_assigner()

@@ -25,10 +25,10 @@ from pyarrow import orc
 
 from headrace.common import Row, Types, WatermarkStrategy
 from headrace.common.errors import BadRecordError, HeadraceError, MissingExtraError, TypeMismatchError
-from headrace.common.extras import need
 from headrace.common.time import Duration
+from headrace.connectors.base.source import ReaderContext, Source
+from headrace.connectors.files import text_file
 from headrace.datastream.connectors.file_system import FileEnumeratorProvider, FileSource, StreamFormat
-from headrace.datastream.formats import column_files
 from headrace.datastream.formats.avro import (
     AvroInputFormat,
     AvroReaderFormat,
@@ -40,8 +40,8 @@ from headrace.datastream.formats.csv import CsvReaderFormat, CsvSchema
 from headrace.datastream.formats.json import JsonReaderFormat
 from headrace.datastream.formats.orc import OrcColumnarRowInputFormat
 from headrace.datastream.formats.parquet import AvroParquetReaders, ParquetColumnarRowInputFormat
-from headrace.sources import text_file
-from headrace.sources.base import ReaderContext, Source
+from headrace.formats import column_files
+from headrace.foundation.extras import need
 from headrace.table import DataTypes
 
 Contents = Callable[..., list[Any]]
@@ -308,14 +308,14 @@ def everything(n: int) -> Row:
 
 
 def write_parquet(path: Path, count: int, group: int = 10) -> None:
-    from headrace.datastream.formats.arrow_rows import columns_writer
+    from headrace.formats.arrow_rows import columns_writer
 
     table = pa.Table.from_batches([columns_writer(EVERYTHING)([everything(n) for n in range(count)])])
     pq.write_table(table, path, row_group_size=group)
 
 
 def write_orc(path: Path, count: int) -> None:
-    from headrace.datastream.formats.arrow_rows import columns_writer
+    from headrace.formats.arrow_rows import columns_writer
 
     orc.write_table(pa.Table.from_batches([columns_writer(EVERYTHING)([everything(n) for n in range(count)])]), path)
 

@@ -14,13 +14,13 @@ from headrace.common import WatermarkStrategy
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.serialization import SimpleStringSchema
 from headrace.common.time import Duration
+from headrace.connectors.base.rate_limiter import RateLimiterStrategy
 from headrace.datastream import RuntimeExecutionMode, SourceFunction, StreamExecutionEnvironment
 from headrace.datastream.connectors.datagen import DataGeneratorSource
 from headrace.datastream.connectors.file_system import FileSource, StreamFormat
 from headrace.datastream.connectors.hybrid_source import HybridSource
 from headrace.datastream.connectors.kafka import KafkaOffsetsInitializer, KafkaSource, KafkaSourceBuilder
 from headrace.datastream.connectors.number_seq import NumberSequenceSource
-from headrace.datastream.connectors.rate_limiter import RateLimiterStrategy
 
 if TYPE_CHECKING:
     from kafka_kit.broker import Broker

@@ -115,8 +115,8 @@ class Job:
 
     def _processes(self, kind: str) -> Iterator[psutil.Process]:
         words = {
-            "slot": "headrace.runtime.task.slot",
-            "daemon": "headrace.runtime.spark.daemon",
+            "slot": "headrace.worker.slot.process",
+            "daemon": "headrace.spark.daemon",
             "executor": "org.apache.spark.executor.CoarseGrainedExecutorBackend",
         }
         for process in psutil.process_iter():

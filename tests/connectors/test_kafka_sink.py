@@ -16,6 +16,9 @@ import pytest
 from headrace.common import Types, WatermarkStrategy
 from headrace.common.errors import HeadraceError, InvalidProgramError, JobExecutionError
 from headrace.common.serialization import SerializationSchema, SimpleStringSchema
+from headrace.connectors.base.sink import EpochEnd, Handle, StagedOutputLostError, WriterContext
+from headrace.connectors.kafka import committer
+from headrace.connectors.kafka.sending import Sender
 from headrace.datastream.connectors.base import DeliveryGuarantee
 from headrace.datastream.connectors.kafka import (
     FlinkKafkaConsumer,
@@ -29,9 +32,6 @@ from headrace.datastream.connectors.kafka import (
     KafkaTopicSelector,
     Semantic,
 )
-from headrace.sinks.base import EpochEnd, Handle, StagedOutputLostError, WriterContext
-from headrace.sinks.kafka import committer
-from headrace.sinks.kafka.sending import Sender
 
 if TYPE_CHECKING:
     from kafka_kit.broker import Broker

@@ -20,6 +20,7 @@ from headrace.common.errors import (
 )
 from headrace.common.serialization import ByteArraySchema, DeserializationSchema, SimpleStringSchema
 from headrace.common.time import Duration
+from headrace.connectors.base.source import ReaderContext
 from headrace.datastream import ProcessFunction
 from headrace.datastream.connectors.base import DeliveryGuarantee
 from headrace.datastream.connectors.kafka import (
@@ -32,7 +33,6 @@ from headrace.datastream.connectors.kafka import (
     KafkaSourceBuilder,
     KafkaTopicPartition,
 )
-from headrace.sources.base import ReaderContext
 
 if TYPE_CHECKING:
     from kafka_kit.broker import Broker

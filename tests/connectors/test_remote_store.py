@@ -12,7 +12,7 @@ import pytest
 from headrace.checkpoint.errors import StoreError
 from headrace.checkpoint.model import FileEntry, Generation
 from headrace.checkpoint.remote_store import RemoteStore
-from headrace.sinks import staging
+from headrace.connectors.base import staging
 
 if TYPE_CHECKING:
     from hadoop_kit.hdfs import Hdfs

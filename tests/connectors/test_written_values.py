@@ -17,6 +17,7 @@ from headrace.common import Configuration, Row
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.serialization import BulkWriterFactory
 from headrace.common.time import Instant
+from headrace.connectors.base.source import ReaderContext
 from headrace.datastream.connectors.file_system import FileSource
 from headrace.datastream.formats.avro import AvroSchema
 from headrace.datastream.formats.csv import CsvBulkWriters, CsvSchema
@@ -27,8 +28,7 @@ from headrace.datastream.formats.parquet import (
     ParquetBulkWriters,
     ParquetColumnarRowInputFormat,
 )
-from headrace.datastream.formats.row_columns import RowColumns
-from headrace.sources.base import ReaderContext
+from headrace.formats.row_columns import RowColumns
 from headrace.table import DataTypes
 
 ROWS = DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT()), DataTypes.FIELD("name", DataTypes.STRING())])

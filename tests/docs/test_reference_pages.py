@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 from headrace.common import errors
-from headrace.common import headrace_options as options
-from headrace.common.headrace_options import HEADRACE_OPTIONS
-from headrace.runtime.epoch_result import EpochLostError
-from headrace.runtime.options import read_options
-from headrace.runtime.spark import settings
+from headrace.config import headrace_keys as options
+from headrace.config.headrace_keys import HEADRACE_OPTIONS
+from headrace.config.runtime_settings import read_options
+from headrace.driver.epoch_result import EpochLostError
+from headrace.spark import settings
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

@@ -10,8 +10,8 @@ from headrace.common import Types, WatermarkStrategy
 from headrace.datastream import KeyedProcessFunction, MapFunction
 from headrace.datastream.connectors.number_seq import NumberSequenceSource
 from headrace.datastream.state import ListStateDescriptor, ValueStateDescriptor
-from headrace.runtime.job_master import JobMaster
-from headrace.runtime.requests import Request
+from headrace.driver.job_master import JobMaster
+from headrace.driver.requests import Request
 
 KEYS = 7
 

@@ -10,8 +10,8 @@ import pytest
 from durability_kit import expected_remembered, remembered
 from test_savepoints import collect_until, resumed, slow, start, stopped
 
+from headrace.checkpoint.disposal import discard_checkpoints, discard_savepoint
 from headrace.common.errors import ConfigurationError
-from headrace.runtime.disposal import discard_checkpoints, discard_savepoint
 
 
 def files_below(folder: Path) -> dict[str, bytes]:

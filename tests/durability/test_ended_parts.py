@@ -12,9 +12,9 @@ from durability_kit import numbers
 from headrace.common import Duration, Types, WatermarkStrategy
 from headrace.common.errors import JobCancelledError, StateError
 from headrace.common.watermark_strategy import TimestampAssigner
+from headrace.connectors.generated.datagen import DataGenerator
 from headrace.datastream import ProcessFunction
-from headrace.runtime.task.inheritance import merged_facts
-from headrace.sources.datagen import DataGenerator
+from headrace.worker.task.inheritance import merged_facts
 
 LAST = 1200
 

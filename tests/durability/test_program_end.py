@@ -10,7 +10,7 @@ PROGRAM = """
     import os, pathlib, signal, sys, threading, time
     from headrace.common import Configuration, WatermarkStrategy
     from headrace.datastream import StreamExecutionEnvironment
-    from headrace.sources.datagen import DataGenerator
+    from headrace.connectors.generated.datagen import DataGenerator
 
     configuration = Configuration()
     for key, value in {

@@ -20,10 +20,10 @@ from durability_kit import (
     remembered,
 )
 
+from headrace.checkpoint.disposal import discard_claimed, discard_savepoint
 from headrace.checkpoint.errors import UntrustedStateError
 from headrace.common import Types
 from headrace.common.errors import ConfigurationError, HeadraceError
-from headrace.runtime.disposal import discard_claimed, discard_savepoint
 from headrace.state import storage
 
 fsspec = pytest.importorskip("fsspec")

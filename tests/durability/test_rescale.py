@@ -25,10 +25,10 @@ from headrace.common.errors import ConfigurationError, JobExecutionError
 from headrace.common.serialization import Encoder
 from headrace.common.time import Time
 from headrace.common.watermark_strategy import TimestampAssigner
+from headrace.connectors.generated.number_sequence import NumberSequence
 from headrace.datastream.connectors.file_system import BucketAssigner, FileSink, RollingPolicy
 from headrace.datastream.window import TumblingEventTimeWindows
-from headrace.runtime.local.executor import LocalExecutor
-from headrace.sources.number_sequence import NumberSequence
+from headrace.local.executor import LocalExecutor
 
 
 def slow(value):

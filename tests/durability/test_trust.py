@@ -23,14 +23,14 @@ from test_savepoints import collect_until, resumed, slow, start
 from headrace.checkpoint.errors import UntrustedStateError
 from headrace.checkpoint.model import Manifest
 from headrace.checkpoint.record_format import decode_manifest, encode, split, with_signature
+from headrace.checkpoint.savepoints import find_origin
 from headrace.checkpoint.signatures import signed_record
 from headrace.cli.app import app
 from headrace.common import Types
 from headrace.common.errors import StateError
+from headrace.connectors.files.parts import BulkPart, PartName
 from headrace.datastream import KeyedProcessFunction
 from headrace.datastream.state import ValueStateDescriptor
-from headrace.runtime.savepoints import find_origin
-from headrace.sinks.files.parts import BulkPart, PartName
 from headrace.state.json_values import packed
 from headrace.state_processor import SavepointReader, savepoint_diff
 

@@ -42,7 +42,7 @@ def slot_processes(folder: Path | None = None) -> dict[int, list[str]]:
             command = process.cmdline()
         except (psutil.Error, OSError):
             continue
-        if "headrace.runtime.task.slot" in command and command[3].startswith(below):
+        if "headrace.worker.slot.process" in command and command[3].startswith(below):
             found[process.pid] = command[3:]
     return found
 

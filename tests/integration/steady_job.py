@@ -16,9 +16,9 @@ from typing import Any
 import psutil
 
 from headrace.common import Configuration, Types, WatermarkStrategy
+from headrace.connectors.generated.datagen import DataGenerator
 from headrace.datastream import KeyedProcessFunction, StreamExecutionEnvironment
 from headrace.datastream.state import ListStateDescriptor, ValueStateDescriptor
-from headrace.sources.datagen import DataGenerator
 
 KEYS = 500
 RATE = 5000
@@ -73,7 +73,7 @@ def sizes(client: Any) -> dict[str, int]:
     for process in psutil.Process().children(recursive=True):
         try:
             command = " ".join(process.cmdline())
-            kind = "slots" if "headrace.runtime.task.slot" in command else "jvm" if "-Xmx" in command else "workers"
+            kind = "slots" if "headrace.worker.slot.process" in command else "jvm" if "-Xmx" in command else "workers"
             found[kind] += process.memory_info().rss >> 10
         except psutil.Error:
             continue

@@ -17,8 +17,8 @@ import pytest
 from headrace.common import WatermarkStrategy
 from headrace.common.errors import JobCancelledError, UserCodeError
 from headrace.datastream import MapFunction
-from headrace.runtime.task.slot_folder import job_folder
 from headrace.testing import EndEpoch, Event, Record, event_source
+from headrace.worker.slot.folder import job_folder
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 pytestmark = pytest.mark.spark
@@ -205,7 +205,7 @@ class Stuck(Journal):
 
 
 def test_a_slot_that_does_not_close_in_time_is_killed(make_env, slots, tmp_path, monkeypatch):
-    monkeypatch.setattr("headrace.runtime.task.slot_process.CLOSE_SECONDS", 1.0)
+    monkeypatch.setattr("headrace.worker.slot.launch.CLOSE_SECONDS", 1.0)
     env = make_env(1)
     source = event_source(one_record_per_epoch(1), bounded=False)
     env.from_source(source, WatermarkStrategy.no_watermarks(), "events").map(Stuck(str(tmp_path))).print()

@@ -21,7 +21,7 @@ from headrace.datastream import (
     StreamExecutionEnvironment,
 )
 from headrace.datastream.state import ValueStateDescriptor
-from headrace.runtime.job_master import JobMaster
+from headrace.driver.job_master import JobMaster
 from headrace.testing import EndEpoch, Event, Record, WatermarkTo, event_source
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])

@@ -17,7 +17,7 @@ from headrace.common import Encoder, RestartStrategies, Types
 from headrace.common.errors import CloseTimeoutError, InvalidProgramError
 from headrace.datastream import MapFunction
 from headrace.datastream.connectors.file_system import FileSink
-from headrace.runtime.task.slot_process import CLOSE_SECONDS
+from headrace.worker.slot.launch import CLOSE_SECONDS
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 pytestmark = pytest.mark.spark

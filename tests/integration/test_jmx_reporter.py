@@ -14,11 +14,11 @@ from pyspark.errors.exceptions.captured import install_exception_handler
 
 from headrace.common import WatermarkStrategy
 from headrace.common.errors import ConfigurationError, JobExecutionError
+from headrace.connectors.generated.datagen import DataGenerator
 from headrace.metrics.local import LocalDistribution
 from headrace.metrics.reporters.settings import read_reporters
 from headrace.metrics.scope import JOB, OPERATOR, Sample, Scope
 from headrace.metrics.values import Count, GaugeValue, Rate, Spread
-from headrace.sources.datagen import DataGenerator
 
 pytestmark = pytest.mark.spark
 OPERATORS = "org.apache.flink.taskmanager.job.task.operator"

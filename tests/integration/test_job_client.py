@@ -11,9 +11,9 @@ import pytest
 
 from headrace.common import JobStatus, Types, WatermarkStrategy
 from headrace.common.errors import ConfigurationError, JobCancelledError, UserCodeError
+from headrace.connectors.generated.datagen import DataGenerator
 from headrace.datastream import StreamExecutionEnvironment
-from headrace.runtime.task.slot_folder import job_folder
-from headrace.sources.datagen import DataGenerator
+from headrace.worker.slot.folder import job_folder
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 pytestmark = pytest.mark.spark

@@ -133,7 +133,7 @@ def daemon_processes() -> list[psutil.Process]:
     found = []
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):  # it has ended, perhaps as somebody else's zombie
-            if "headrace.runtime.spark.daemon" in process.cmdline():
+            if "headrace.spark.daemon" in process.cmdline():
                 found.append(process)
     return found
 

@@ -9,8 +9,8 @@ import time
 import pytest
 
 from headrace.common import RestartStrategies, Types, WatermarkStrategy
+from headrace.connectors.generated.datagen import DataGenerator
 from headrace.datastream.functions import MapFunction, SinkFunction
-from headrace.sources.datagen import DataGenerator
 
 pytestmark = pytest.mark.spark
 LONG = Types.LONG()

@@ -13,7 +13,7 @@ import pytest
 
 from headrace.common import Types, WatermarkStrategy
 from headrace.common.watermark_strategy import TimestampAssigner
-from headrace.sources.datagen import DataGenerator
+from headrace.connectors.generated.datagen import DataGenerator
 
 pytestmark = pytest.mark.spark
 DASHBOARD = Path(__file__).parents[2] / "docs" / "grafana" / "headrace.json"

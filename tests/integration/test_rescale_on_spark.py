@@ -9,7 +9,7 @@ import pytest
 from headrace.common import Types, WatermarkStrategy
 from headrace.datastream import MapFunction
 from headrace.datastream.connectors.number_seq import NumberSequenceSource
-from headrace.runtime.requests import Request
+from headrace.driver.requests import Request
 
 pytestmark = pytest.mark.spark
 LAST = 1000

@@ -12,7 +12,7 @@ import pytest
 
 from headrace.common.errors import ConfigurationError
 from headrace.datastream import StreamExecutionEnvironment
-from headrace.runtime.spark.context import spark_context
+from headrace.spark.context import spark_context
 
 pytestmark = pytest.mark.spark
 

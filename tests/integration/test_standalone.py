@@ -35,7 +35,7 @@ PROGRAM = f"""
     import psutil
     from headrace.common import Configuration, WatermarkStrategy
     from headrace.datastream import MapFunction, StreamExecutionEnvironment
-    from headrace.runtime import epoch_result
+    from headrace.driver import epoch_result
     from headrace.testing import EndEpoch, Record, event_source
 
     EPOCHS, KEYS = {EPOCHS}, {KEYS}
@@ -50,7 +50,7 @@ PROGRAM = f"""
 
     def slots():
         commands = [p.info["cmdline"] or [] for p in psutil.process_iter(["cmdline"])]
-        return [c for c in commands if "headrace.runtime.task.slot" in c and c[3].startswith(os.environ["TMPDIR"])]
+        return [c for c in commands if "headrace.worker.slot.process" in c and c[3].startswith(os.environ["TMPDIR"])]
 
     read = []
     def counted(frame, unpack=epoch_result.unpack):

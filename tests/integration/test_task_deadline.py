@@ -12,8 +12,8 @@ import pytest
 
 from headrace.common import RestartStrategies
 from headrace.common.errors import ConfigurationError, TaskTimeoutError
-from headrace.common.own_code import PACKAGE
 from headrace.datastream import MapFunction
+from headrace.foundation.own_code import PACKAGE
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 WAYS = ("sleep", "loop", "match")

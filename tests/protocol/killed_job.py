@@ -18,7 +18,7 @@ from headrace.checkpoint.file_store import FileStore
 from headrace.checkpoint.interpreter import Interpreter
 from headrace.checkpoint.model import Committable, FileEntry, Manifest, Plan
 from headrace.checkpoint.workflow import Workflow
-from headrace.common.faultpoints import reach
+from headrace.foundation.faultpoints import reach
 
 PER_EPOCH = 3
 

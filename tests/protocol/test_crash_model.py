@@ -9,7 +9,7 @@ from protocol_kit.mutants import MUTANTS
 from protocol_kit.schedules import conclude, life_of, run_random
 from protocol_kit.world import ENDED, FENCED, World
 
-from headrace.common.faultpoints import POINTS
+from headrace.foundation.faultpoints import POINTS
 
 SEED = 20_000_000
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headrace.common.faultpoints import POINTS, VARIABLE
+from headrace.foundation.faultpoints import POINTS, VARIABLE
 
 SCRIPT = Path(__file__).with_name("killed_job.py")
 RECORDS = 9

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from semantics_kit.forgetful import ForgetfulExecutor
 from semantics_kit.functions import ANY, first
 
-import headrace.runtime.submission
+import headrace.submission
 from headrace.common import Configuration, WatermarkStrategy
 from headrace.datastream import StreamExecutionEnvironment
 from headrace.datastream.functions import KeyedProcessFunction, ReduceFunction
@@ -23,7 +23,7 @@ from headrace.datastream.state import (
     ValueStateDescriptor,
 )
 from headrace.graph.specs import Process
-from headrace.runtime.local.executor import LocalExecutor
+from headrace.local.executor import LocalExecutor
 from headrace.testing import EndEpoch, Event, OperatorHarness, Record, WatermarkTo, event_source, observe
 
 
@@ -114,7 +114,7 @@ def as_job(events: list[Event], parallelism: int, executor: type[LocalExecutor])
     env = StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(parallelism)
     source = env.from_source(event_source(events), WatermarkStrategy.no_watermarks(), "events").set_parallelism(1)
     keyed = source.key_by(first).process(EverythingKeyed())
-    with mock.patch.object(headrace.runtime.submission, "LocalExecutor", executor):
+    with mock.patch.object(headrace.submission, "LocalExecutor", executor):
         return by_key(list(observe(keyed).execute_and_collect()))
 
 

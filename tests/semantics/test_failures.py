@@ -9,7 +9,6 @@ import pytest
 
 from headrace.common import Configuration, Duration, WatermarkStrategy
 from headrace.common.errors import HeadraceError, InvalidProgramError, TypeMismatchError, UserCodeError
-from headrace.common.own_code import PACKAGE
 from headrace.common.watermark_strategy import TimestampAssigner, Watermark, WatermarkGenerator
 from headrace.datastream import DataStream, StreamExecutionEnvironment
 from headrace.datastream.functions import (
@@ -23,6 +22,7 @@ from headrace.datastream.functions import (
     SinkFunction,
 )
 from headrace.datastream.state import MapStateDescriptor, ValueStateDescriptor
+from headrace.foundation.own_code import PACKAGE
 from headrace.testing import AdvanceClock, Event, Fail, Record, WatermarkTo, event_source
 
 RULES = MapStateDescriptor("rules", None, None)

@@ -13,7 +13,7 @@ from semantics_kit.on_disk import AlternatingExecutor, DiskExecutor
 from semantics_kit.replay import build, environment, replay_as_job, replay_on_harness, settings_of
 from semantics_kit.transcript import HARNESS, LOCAL, SPARK, Transcript, read_transcripts
 
-import headrace.runtime.submission
+import headrace.submission
 
 HERE = Path(__file__).parent
 TRANSCRIPTS = read_transcripts(HERE / "transcripts") + read_transcripts(HERE / "windows")
@@ -77,7 +77,7 @@ def test_with_an_epoch_per_step(transcript: Transcript):
 
 @of(LOCAL, where=has_epochs, in_ci=2)
 def test_with_every_epoch_in_another_process(transcript: Transcript, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(headrace.runtime.submission, "LocalExecutor", ForgetfulExecutor)
+    monkeypatch.setattr(headrace.submission, "LocalExecutor", ForgetfulExecutor)
     replay_as_job([transcript], LOCAL, cut_everywhere=True)
 
 
@@ -95,19 +95,19 @@ def test_without_combining_before_the_exchange(transcript: Transcript):
 
 @of(LOCAL)
 def test_with_state_on_disk(transcript: Transcript, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(headrace.runtime.submission, "LocalExecutor", DiskExecutor)
+    monkeypatch.setattr(headrace.submission, "LocalExecutor", DiskExecutor)
     replay_as_job([transcript], LOCAL)
 
 
 @of(LOCAL, where=has_epochs, in_ci=3)
 def test_with_every_epoch_on_the_other_backend(transcript: Transcript, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(headrace.runtime.submission, "LocalExecutor", AlternatingExecutor)
+    monkeypatch.setattr(headrace.submission, "LocalExecutor", AlternatingExecutor)
     replay_as_job([transcript], LOCAL, cut_everywhere=True)
 
 
 def test_state_on_disk_is_on_disk(monkeypatch: pytest.MonkeyPatch):
     """The two tests above would show nothing if all state had stayed in memory."""
-    monkeypatch.setattr(headrace.runtime.submission, "LocalExecutor", DiskExecutor)
+    monkeypatch.setattr(headrace.submission, "LocalExecutor", DiskExecutor)
     monkeypatch.setattr("semantics_kit.on_disk.closed_with_files", [])
     session = next(t for t in TRANSCRIPTS if t.file.startswith("session") and LOCAL in t.runs_on)
     replay_as_job([session], LOCAL, cut_everywhere=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headrace.runtime.task.channels import Valve
+from headrace.worker.exchange.channels import Valve
 
 LINES = [
     line

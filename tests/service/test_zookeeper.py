@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from service_kit import ENDLESS, NUMBERS, wait_for
 
-from headrace.runtime.spark.java import java_command
+from headrace.spark.java import java_command
 
 JAR = Path("/usr/share/java/zookeeper.jar")
 """Names the jars that it needs in its manifest. `scripts/setup --tests` installs the package."""

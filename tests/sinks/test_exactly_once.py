@@ -8,7 +8,7 @@ import pytest
 from sink_kit import FailsOnce, Trouble, environment, numbers
 
 from headrace.common.errors import HeadraceError
-from headrace.common.faultpoints import arm, counting, disarm
+from headrace.foundation.faultpoints import arm, counting, disarm
 
 LAST = 1000
 ONCE = Counter(range(1, LAST + 1))

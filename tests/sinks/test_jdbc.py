@@ -13,11 +13,11 @@ from sink_kit import SERVERS, FailsOnce, SqliteRows, environment, numbers
 
 from headrace.common import Row, Types
 from headrace.common.errors import InvalidProgramError
-from headrace.common.faultpoints import counting
 from headrace.common.time import Instant
+from headrace.connectors.base.sink import EpochEnd, Handle, StagedOutputLostError, WriterContext
+from headrace.connectors.jdbc.database import RowRefusedError
 from headrace.datastream.connectors.jdbc import JdbcSink
-from headrace.sinks.base import EpochEnd, Handle, StagedOutputLostError, WriterContext
-from headrace.sinks.jdbc.database import RowRefusedError
+from headrace.foundation.faultpoints import counting
 
 pytestmark = pytest.mark.parametrize("kind", ["sqlite", "postgres", "mariadb"], indirect=True)
 
@@ -152,7 +152,7 @@ def test_a_value_that_no_database_has_is_refused_before_the_checkpoint(outer, tm
 
 
 class TestPromisesOfTheCommitter:
-    """Those of headrace.sinks.base, with which the protocol works."""
+    """Those of headrace.connectors.base.sink, with which the protocol works."""
 
     def staged(self, outer, values, epoch=1):
         definition = outer.sink(batch_size=2).get_definition()

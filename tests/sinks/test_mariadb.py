@@ -13,8 +13,8 @@ from sink_kit import MariaRows, environment, numbers, place
 from headrace.common import Row, Types
 from headrace.common.errors import InvalidProgramError
 from headrace.common.time import Instant
+from headrace.connectors.jdbc.database import DatabaseError, RowRefusedError
 from headrace.datastream.connectors.jdbc import JdbcConnectionOptions, JdbcSink
-from headrace.sinks.jdbc.database import DatabaseError, RowRefusedError
 
 pytestmark = pytest.mark.parametrize("kind", ["mariadb"], indirect=True)
 BOTH = pytest.mark.parametrize("make", [JdbcSink.sink, JdbcSink.exactly_once_sink], ids=["at least", "exactly"])

@@ -9,8 +9,8 @@ from collections import Counter
 import pytest
 from sink_kit import environment, numbers, place
 
-from headrace.sinks.jdbc.database import DatabaseError
-from headrace.sinks.jdbc.staged import _Committer
+from headrace.connectors.jdbc.database import DatabaseError
+from headrace.connectors.jdbc.staged import _Committer
 
 
 @pytest.mark.parametrize("kind", ["postgres"], indirect=True)

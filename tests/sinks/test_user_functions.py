@@ -10,9 +10,9 @@ import pytest
 from sink_kit import FailsOnce, environment, numbers
 
 from headrace.checkpoint.errors import CommitRefusedError
+from headrace.checkpoint.manifests import IncompatibleStateError
 from headrace.common import WatermarkStrategy
 from headrace.common.errors import InvalidProgramError, TypeMismatchError, UserCodeError
-from headrace.common.faultpoints import arm, disarm
 from headrace.common.watermark_strategy import TimestampAssigner
 from headrace.datastream.connectors.number_seq import NumberSequenceSource
 from headrace.datastream.connectors.sink2 import Committer, CommittingSinkWriter, Sink, SinkWriter, SupportsCommitter
@@ -23,7 +23,7 @@ from headrace.datastream.functions import (
     TwoPhaseCommitSinkFunction,
 )
 from headrace.datastream.state import ListStateDescriptor
-from headrace.runtime.manifests import IncompatibleStateError
+from headrace.foundation.faultpoints import arm, disarm
 
 
 class Told(TwoPhaseCommitSinkFunction):

@@ -12,8 +12,8 @@ from headrace.common.errors import HeadraceError, StateError
 from headrace.common.time import Time
 from headrace.common.time_domain import TimeDomain
 from headrace.datastream.window import EventTimeSessionWindows, TumblingEventTimeWindows
-from headrace.operators.windows.window_types import TimeWindow
 from headrace.state_processor import SavepointReader
+from headrace.windows.window_types import TimeWindow
 
 BACKENDS = [None, "rocksdb"]
 

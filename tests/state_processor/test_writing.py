@@ -27,7 +27,7 @@ from headrace.common.time_domain import TimeDomain
 from headrace.datastream import KeyedProcessFunction
 from headrace.datastream.state import ValueStateDescriptor
 from headrace.datastream.window import TumblingEventTimeWindows
-from headrace.runtime.task.state_folder import sweep_abandoned
+from headrace.state.job_folder import sweep_abandoned
 from headrace.state_processor import SavepointReader, SavepointWriter, Timer, savepoint_diff
 from headrace.state_processor import spill as spill_module
 from headrace.state_processor.data_frames import _fetched_rows

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from headrace.common.job_status import JobStatus
-from headrace.runtime.job_view import BottleneckView, JobView, SubtaskView, VertexView
+from headrace.monitoring.job_view import BottleneckView, JobView, SubtaskView, VertexView
 from headrace.service.embedded import EmbeddedService
 from headrace.service.settings import read_settings
 

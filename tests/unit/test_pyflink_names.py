@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from headrace.common.errors import HeadraceError
-from headrace.common.pyflink_exports import ANYWHERE, EXPORTS
-from headrace.common.pyflink_names import NameNotSupportedError
-from headrace.common.pyflink_without import WITHOUT
+from headrace.compatibility.exports import ANYWHERE, EXPORTS
+from headrace.compatibility.missing_names import WITHOUT
+from headrace.compatibility.names import NameNotSupportedError
 
 ROOT = Path(__file__).parents[2]
 MODULES = json.loads((ROOT / "tests" / "data" / "pyflink_names.json").read_text())["modules"]
@@ -126,6 +126,6 @@ def test_asking_for_a_name_imports_only_its_own_module():
         "import sys; from headrace.common import Types; "
         "assert not [m for m in sys.modules if m.startswith('headrace.datastream')]; "
         "from headrace.common import JsonRowSerializationSchema; "
-        "assert 'headrace.datastream.formats.json' in sys.modules; assert 'pyspark' not in sys.modules"
+        "assert 'headrace.formats.json' in sys.modules; assert 'pyspark' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from headrace.cep.functions import PatternProcessFunction, TimedOutPartialMatchHandler
-from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.output_tag import OutputTag
-from headrace.datastream.functions import Function
-from headrace.datastream.streams.checks import check_or_callable
+from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.functions import Function
+from headrace.functions.checks import check_or_callable
 
 __all__ = ["FlatSelectAdapter", "SelectAdapter", "check_pair"]
 

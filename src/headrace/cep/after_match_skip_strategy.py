@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.graph.cep_pattern import Skip, SkipKind
 
 __all__ = ["AfterMatchSkipStrategy"]
@@ -70,7 +70,7 @@ class AfterMatchSkipStrategy:
         >>> AfterMatchSkipStrategy.skip_to_next().throw_exception_on_miss()
         Traceback (most recent call last):
         ...
-        headrace.common.errors.InvalidProgramError: Only skip_to_first and skip_to_last can miss [INVALID_PROGRAM]
+        headrace.errors.InvalidProgramError: Only skip_to_first and skip_to_last can miss [INVALID_PROGRAM]
           seen:     AfterMatchSkipStrategy.skip_to_next()
         """
         if self.data.name is None:

@@ -6,8 +6,8 @@ from typing import Any
 
 from headrace.cep.pattern import Pattern
 from headrace.cep.pattern_stream import PatternStream
-from headrace.common.errors import TypeMismatchError
 from headrace.datastream import DataStream
+from headrace.errors import TypeMismatchError
 from headrace.operators.cep.compiler import compile_pattern
 
 __all__ = ["CEP"]

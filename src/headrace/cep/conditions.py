@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.common.errors import TypeMismatchError
+from headrace.errors import TypeMismatchError
 from headrace.graph.cep_pattern import Condition
 
 __all__ = ["IterativeCondition", "SimpleCondition", "SubtypeCondition", "condition_of"]

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from headrace.common.output_tag import OutputTag
-from headrace.datastream.functions import Function
+from headrace.functions import Function
 
 __all__ = [
     "PatternFlatSelectFunction",

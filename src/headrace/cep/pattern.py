@@ -14,10 +14,10 @@ from headrace.cep.conditions import SubtypeCondition, condition_of
 from headrace.cep.pattern_text import text_of
 from headrace.cep.step_builder import StepBuilder
 from headrace.cep.within_type import WithinType
-from headrace.common.errors import TypeMismatchError
-from headrace.common.time import Duration, millis_of
+from headrace.errors import TypeMismatchError
 from headrace.graph.cep_pattern import Condition, Contiguity, PatternData, Repetition
 from headrace.graph.malformed_pattern import MalformedPatternException
+from headrace.types.time import Duration, millis_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self

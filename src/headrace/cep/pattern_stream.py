@@ -15,14 +15,14 @@ from headrace.cep.functions import (
     PatternSelectFunction,
     PatternTimeoutFunction,
 )
-from headrace.common.errors import TypeMismatchError
 from headrace.common.output_tag import OutputTag
-from headrace.common.typeinfo import TypeInformation
 from headrace.datastream import DataStream
-from headrace.datastream.declared_types import declared_type
-from headrace.datastream.streams.checks import check_function, check_or_callable
+from headrace.errors import TypeMismatchError
+from headrace.functions.checks import check_function, check_or_callable
 from headrace.graph.cep_pattern import PatternData
 from headrace.graph.specs import Cep
+from headrace.types.declared_types import declared_type
+from headrace.types.typeinfo import TypeInformation
 
 __all__ = ["PatternStream"]
 

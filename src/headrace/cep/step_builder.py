@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from headrace.cep.within_type import WithinType
-from headrace.common.errors import TypeMismatchError
-from headrace.common.time import Duration, millis_of
+from headrace.errors import TypeMismatchError
 from headrace.graph.cep_pattern import AllOf, AnyOf, ConditionTree, Contiguity, Repetition, Step
 from headrace.graph.malformed_pattern import MalformedPatternException
+from headrace.types.time import Duration, millis_of
 
 __all__ = ["StepBuilder"]
 

@@ -7,7 +7,7 @@ nobody knows.
 from __future__ import annotations
 
 from headrace.checkpoint.failure_reasons import CheckpointFailureReason
-from headrace.common.errors import HeadraceError, StateError
+from headrace.errors import HeadraceError, StateError
 
 __all__ = [
     "CheckpointError",

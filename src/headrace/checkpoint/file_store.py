@@ -22,7 +22,7 @@ from headrace.checkpoint import names
 from headrace.checkpoint.errors import OutcomeUnknownError, RecordMissingError, StoreError
 from headrace.checkpoint.model import FileEntry, Record
 from headrace.checkpoint.signed_records import SignedRecords
-from headrace.private_folders import make_folders, owner_only
+from headrace.foundation.private_folders import make_folders, owner_only
 
 __all__ = ["FileStore", "whole_file_problem"]
 

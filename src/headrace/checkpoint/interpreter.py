@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from headrace.checkpoint import instructions as do
 from headrace.checkpoint.committer import Committer, Publisher
 from headrace.checkpoint.store import Store
-from headrace.common.faultpoints import reach
+from headrace.foundation.faultpoints import reach
 
 __all__ = ["Interpreter"]
 

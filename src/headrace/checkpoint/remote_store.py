@@ -20,8 +20,8 @@ from headrace.checkpoint import names
 from headrace.checkpoint.errors import OutcomeUnknownError, RecordMissingError, StoreError
 from headrace.checkpoint.model import FileEntry, Record
 from headrace.checkpoint.signed_records import SignedRecords
-from headrace.common.errors import reason_of
-from headrace.common.storage import present
+from headrace.errors import reason_of
+from headrace.foundation.file_systems import present
 from headrace.state.storage import file_system
 
 __all__ = ["RemoteStore"]

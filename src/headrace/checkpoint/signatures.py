@@ -21,8 +21,8 @@ from pathlib import Path
 
 from headrace.checkpoint.errors import UntrustedStateError
 from headrace.checkpoint.record_format import split, with_signature
-from headrace.common.errors import ConfigurationError
-from headrace.private_folders import make_folders, owner_only
+from headrace.errors import ConfigurationError
+from headrace.foundation.private_folders import make_folders, owner_only
 
 __all__ = [
     "KEY_VARIABLE",

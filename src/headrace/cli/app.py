@@ -15,7 +15,7 @@ import click
 
 from headrace import __version__
 from headrace.cli.errors import INTERRUPTED, exit_code_of
-from headrace.common.errors import HeadraceError
+from headrace.errors import HeadraceError
 
 __all__ = ["app", "main"]
 

@@ -16,10 +16,10 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from headrace.common.bundled_files import FILE_KEYS, MODULES_KEY, moved_settings
-from headrace.common.errors import ConfigurationError
-from headrace.common.headrace_options import JOB_ID
-from headrace.runtime.spark.java import opened_modules
+from headrace.config.bundled_files import FILE_KEYS, MODULES_KEY, moved_settings
+from headrace.config.headrace_keys import JOB_ID
+from headrace.errors import ConfigurationError
+from headrace.spark.java import opened_modules
 
 __all__ = ["make_application", "submit_command"]
 

@@ -16,8 +16,8 @@ from headrace.cli.launch import absolute_paths
 from headrace.cli.options import json_option, show
 from headrace.cli.program_command import ProgramCommand, launch_settings, program_options
 from headrace.cli.run_command import existing_program
-from headrace.common.config_file import load_configuration
-from headrace.common.service_places import cluster_directory
+from headrace.config.config_file import load_configuration
+from headrace.config.service_places import cluster_directory
 
 __all__ = ["run_application"]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 def main() -> None:
     """Hands the settings over as a launcher does, then runs the program as `python FILE` would."""
     from headrace.cli.launch import import_paths
-    from headrace.common.config_file import CONFIGURATION_FILE_VARIABLE, write_configuration
+    from headrace.config.config_file import CONFIGURATION_FILE_VARIABLE, write_configuration
 
     folder = Path(sys.argv[1]).resolve()
     facts = json.loads((folder / "application.json").read_text())

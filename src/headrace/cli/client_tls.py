@@ -5,8 +5,8 @@ from __future__ import annotations
 import ssl
 from collections.abc import Mapping
 
-from headrace.common.errors import ConfigurationError
-from headrace.common.headrace_options import CLIENT_CA, CLIENT_CERTIFICATE, CLIENT_KEY, SERVICE_CERTIFICATE
+from headrace.config.headrace_keys import CLIENT_CA, CLIENT_CERTIFICATE, CLIENT_KEY, SERVICE_CERTIFICATE
+from headrace.errors import ConfigurationError
 
 __all__ = ["speaks_https", "tls_context"]
 
@@ -29,7 +29,7 @@ def tls_context(settings: Mapping[str, str]) -> ssl.SSLContext | None:
     >>> tls_context({"headrace.client.tls.certificate": "me.pem"})
     Traceback (most recent call last):
     ...
-    headrace.common.errors.ConfigurationError: headrace.client.tls.certificate and headrace.client.tls.key ... [CONFIGURATION]
+    headrace.errors.ConfigurationError: headrace.client.tls.certificate and headrace.client.tls.key ... [CONFIGURATION]
       remedy:   set both; they may name one PEM file that holds both
     """
     certificate, key, authority = (settings.get(option.key) for option in (CLIENT_CERTIFICATE, CLIENT_KEY, CLIENT_CA))

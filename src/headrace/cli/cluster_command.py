@@ -10,8 +10,8 @@ import click
 
 from headrace.cli.local_cluster import LocalCluster
 from headrace.cli.options import json_option, settings_option, show
-from headrace.common import headrace_options as options
-from headrace.common.config_file import load_configuration
+from headrace.config import headrace_keys as options
+from headrace.config.config_file import load_configuration
 
 __all__ = ["cluster"]
 

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import headrace
-from headrace.common import checkpoint_options
-from headrace.common import headrace_options as options
-from headrace.common.config_file import configuration_file, load_configuration
-from headrace.common.configuration import Configuration
-from headrace.common.errors import ConfigurationError, HeadraceError
-from headrace.common.service_places import service_directory
+from headrace.config import checkpoint_keys
+from headrace.config import headrace_keys as options
+from headrace.config.config_file import configuration_file, load_configuration
+from headrace.config.configuration import Configuration
+from headrace.config.service_places import service_directory
+from headrace.errors import ConfigurationError, HeadraceError
 from headrace.state.storage import file_system, join, local_path
 
 __all__ = ["Finding", "check_everything"]
@@ -67,7 +67,7 @@ def check_everything(overrides: Mapping[str, str], spark: bool) -> Iterator[Find
 
 
 def _java() -> Finding:
-    from headrace.runtime.spark.java import java_command, major_version, require_java
+    from headrace.spark.java import java_command, major_version, require_java
 
     try:
         require_java()
@@ -81,7 +81,7 @@ def _java() -> Finding:
 
 _PROBE = """
 import json, sys
-from headrace.runtime.spark.python_probe import probe_executors
+from headrace.spark.python_probe import probe_executors
 print(json.dumps(probe_executors(json.loads(sys.argv[1]))))
 """
 
@@ -171,8 +171,8 @@ def _storage(settings: Mapping[str, str]) -> Iterator[Finding]:
     """Writes, reads and deletes a small file wherever jobs would."""
     configuration = Configuration.from_dict(settings)
     for option in (
-        checkpoint_options.CHECKPOINT_DIRECTORY,
-        checkpoint_options.SAVEPOINT_DIRECTORY,
+        checkpoint_keys.CHECKPOINT_DIRECTORY,
+        checkpoint_keys.SAVEPOINT_DIRECTORY,
         options.STATE_DIRECTORY,
     ):
         place = configuration.get(option)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from headrace.common.errors import ConfigurationError, HeadraceError
+from headrace.errors import ConfigurationError, HeadraceError
 
 __all__ = ["INTERRUPTED", "NotFoundError", "ServiceError", "ServiceUnreachableError", "exit_code_of"]
 

@@ -10,7 +10,7 @@ import click
 
 from headrace.cli.options import address_option, json_option, settings_option, show
 from headrace.cli.service_client import TERMINAL, ServiceClient, find_service
-from headrace.common.config_file import load_configuration
+from headrace.config.config_file import load_configuration
 
 __all__ = ["cancel", "checkpoint", "list_jobs", "rescale", "savepoint", "stop"]
 

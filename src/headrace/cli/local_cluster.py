@@ -29,12 +29,12 @@ from typing import Any
 from headrace.cli.errors import ServiceError
 from headrace.cli.processes import NotedProcess, end_process, start_process
 from headrace.cli.service_client import TERMINAL, ServiceClient, service_at
-from headrace.common import headrace_options as options
-from headrace.common.config_file import CONFIGURATION_FILE_VARIABLE, write_configuration
-from headrace.common.configuration import Configuration
-from headrace.common.errors import ConfigurationError, JobExecutionError
-from headrace.common.service_places import cluster_directory, service_directory
-from headrace.private_folders import make_folders
+from headrace.config import headrace_keys as options
+from headrace.config.config_file import CONFIGURATION_FILE_VARIABLE, write_configuration
+from headrace.config.configuration import Configuration
+from headrace.config.service_places import cluster_directory, service_directory
+from headrace.errors import ConfigurationError, JobExecutionError
+from headrace.foundation.private_folders import make_folders
 
 __all__ = ["LocalCluster"]
 

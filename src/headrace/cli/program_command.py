@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from headrace.cli.options import settings_option
-from headrace.common import checkpoint_options as keys
+from headrace.config import checkpoint_keys as keys
 
 __all__ = ["ProgramCommand", "launch_settings", "program_options"]
 

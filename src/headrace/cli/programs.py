@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 
-from headrace.common.errors import HeadraceError, InvalidProgramError
 from headrace.datastream.planning import PlanReached, planning_only
+from headrace.errors import HeadraceError, InvalidProgramError
 from headrace.graph.stream_graph import StreamGraph
 
 __all__ = ["planned"]

@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from headrace.cli.errors import NotFoundError, ServiceError, ServiceUnreachableError
-from headrace.common.errors import ConfigurationError
+from headrace.errors import ConfigurationError
 
 __all__ = ["TOKEN_VARIABLE", "RestClient"]
 

@@ -16,8 +16,8 @@ from headrace.cli.options import address_option, json_option, show, wants_json
 from headrace.cli.program_command import ProgramCommand, launch_settings, program_options
 from headrace.cli.programs import planned
 from headrace.cli.service_client import ServiceClient, find_service
-from headrace.common import checkpoint_options as keys
-from headrace.common.config_file import CONFIGURATION_FILE_VARIABLE, load_configuration
+from headrace.config import checkpoint_keys as keys
+from headrace.config.config_file import CONFIGURATION_FILE_VARIABLE, load_configuration
 from headrace.graph.json_plan import plan_as_json
 
 __all__ = ["existing_program", "info", "run"]

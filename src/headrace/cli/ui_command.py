@@ -6,7 +6,7 @@ import click
 
 from headrace.cli.options import address_option, json_option, settings_option, show
 from headrace.cli.service_client import find_service
-from headrace.common.config_file import load_configuration
+from headrace.config.config_file import load_configuration
 
 __all__ = ["ui"]
 

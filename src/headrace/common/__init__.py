@@ -4,10 +4,7 @@ Types and rows, configuration, spans of time, watermark and restart strategies, 
 no other package of headrace and nothing heavy.
 """
 
-from headrace.common.bad_record import BadRecord
 from headrace.common.completable_future import CompletableFuture
-from headrace.common.config_options import ConfigOption, ConfigOptions
-from headrace.common.configuration import Configuration
 from headrace.common.execution_config import ExecutionConfig
 from headrace.common.execution_mode import ExecutionMode
 from headrace.common.input_dependency_constraint import InputDependencyConstraint
@@ -15,20 +12,23 @@ from headrace.common.job_client import JobClient
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
-from headrace.common.pyflink_names import offer_pyflink_names
-from headrace.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
-from headrace.common.serialization import (
+from headrace.common.watermark_strategy import AssignerWithPeriodicWatermarksWrapper, WatermarkStrategy
+from headrace.compatibility.names import offer_pyflink_names
+from headrace.config.config_options import ConfigOption, ConfigOptions
+from headrace.config.configuration import Configuration
+from headrace.config.restart_strategy import RestartStrategies, RestartStrategyConfiguration
+from headrace.types.bad_record import BadRecord
+from headrace.types.row import Row, RowKind
+from headrace.types.serialization import (
     ByteArraySchema,
     DeserializationSchema,
     Encoder,
     SerializationSchema,
     SimpleStringSchema,
 )
-from headrace.common.serializer import TypeSerializer
-from headrace.common.time import Duration, Instant, Time
-from headrace.common.typeinfo import TypeInformation, Types
-from headrace.common.types import Row, RowKind
-from headrace.common.watermark_strategy import AssignerWithPeriodicWatermarksWrapper, WatermarkStrategy
+from headrace.types.serializer import TypeSerializer
+from headrace.types.time import Duration, Instant, Time
+from headrace.types.typeinfo import TypeInformation, Types
 
 __all__ = [
     "AssignerWithPeriodicWatermarksWrapper",

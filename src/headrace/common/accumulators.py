@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from headrace.common.errors import InvalidProgramError, TypeMismatchError
+from headrace.errors import InvalidProgramError, TypeMismatchError
 
 if TYPE_CHECKING:
     from typing_extensions import Self

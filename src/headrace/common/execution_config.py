@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
-from headrace.common.config_options import ConfigOption, ConfigOptions
-from headrace.common.configuration import Configuration
-from headrace.common.errors import ConfigurationError
 from headrace.common.execution_mode import ExecutionMode
 from headrace.common.input_dependency_constraint import InputDependencyConstraint
-from headrace.common.no_java import NoJava
-from headrace.common.pyflink_names import offer_pyflink_names
-from headrace.common.restart_options import restart_strategy_from
-from headrace.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
-from headrace.common.time import Duration
+from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.names import offer_pyflink_names
+from headrace.config.config_options import ConfigOption, ConfigOptions
+from headrace.config.configuration import Configuration
+from headrace.config.restart_keys import restart_strategy_from
+from headrace.config.restart_strategy import RestartStrategies, RestartStrategyConfiguration
+from headrace.errors import ConfigurationError
+from headrace.types.time import Duration
 
 __all__ = ["ExecutionConfig"]
 
@@ -102,7 +102,7 @@ class ExecutionConfig(NoJava):
         >>> ExecutionConfig().set_parallelism(0)
         Traceback (most recent call last):
         ...
-        headrace.common.errors.ConfigurationError: The parallelism is out of range [CONFIGURATION]
+        headrace.errors.ConfigurationError: The parallelism is out of range [CONFIGURATION]
           seen:     0 (int)
           expected: at least 1, or -1 for the default
         """

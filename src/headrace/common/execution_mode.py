@@ -5,7 +5,7 @@ Decides nothing: headrace exchanges data by Spark's shuffle in both modes. Set o
 
 from enum import Enum
 
-from headrace.common.pyflink_names import offer_pyflink_names
+from headrace.compatibility.names import offer_pyflink_names
 
 __all__ = ["ExecutionMode"]
 

@@ -5,7 +5,7 @@ Decides nothing: Spark's scheduler starts a stage when its inputs are there. Set
 
 from enum import Enum
 
-from headrace.common.pyflink_names import offer_pyflink_names
+from headrace.compatibility.names import offer_pyflink_names
 
 __all__ = ["InputDependencyConstraint"]
 

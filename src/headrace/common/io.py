@@ -5,8 +5,8 @@ Decides nothing: the formats of the datastream package say how they read. Progra
 
 from typing import Any
 
-from headrace.common.errors import NoJvmError
-from headrace.common.pyflink_names import offer_pyflink_names
+from headrace.compatibility.names import offer_pyflink_names
+from headrace.errors import NoJvmError
 
 __all__ = ["InputFormat"]
 

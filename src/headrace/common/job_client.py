@@ -13,8 +13,8 @@ from headrace.common.completable_future import CompletableFuture
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
-from headrace.common.no_java import NoJava
-from headrace.common.pyflink_names import offer_pyflink_names
+from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.names import offer_pyflink_names
 
 __all__ = ["JobClient", "JobHandle"]
 

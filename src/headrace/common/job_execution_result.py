@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from headrace.common.job_id import JobID
-from headrace.common.no_java import NoJava
-from headrace.common.pyflink_names import offer_pyflink_names
+from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.names import offer_pyflink_names
 
 __all__ = ["JobExecutionResult"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import re
 
-from headrace.common.errors import InvalidProgramError
-from headrace.common.no_java import NoJava
-from headrace.common.pyflink_names import offer_pyflink_names
+from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.names import offer_pyflink_names
+from headrace.errors import InvalidProgramError
 
 __all__ = ["JobID"]
 

@@ -5,7 +5,7 @@ Decides which of them are final. Never decides a transition: the runtime's state
 
 from enum import Enum
 
-from headrace.common.pyflink_names import offer_pyflink_names
+from headrace.compatibility.names import offer_pyflink_names
 
 __all__ = ["JobStatus"]
 

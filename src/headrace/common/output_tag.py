@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from headrace.common.errors import NoJvmError, TypeMismatchError
-from headrace.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TypeInformation
+from headrace.errors import NoJvmError, TypeMismatchError
+from headrace.types.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TypeInformation
 
 
 class OutputTag:

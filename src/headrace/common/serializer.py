@@ -1,74 +1,14 @@
-"""Serializers that a program writes for its own types of windows.
+"""Re-export of `headrace.types.serializer`, under PyFlink's module path."""
 
-Decides the interface only. Called by the state package for namespaces of custom windows.
-"""
+from headrace.compatibility.names import offer_pyflink_names
+from headrace.types.serializer import (
+    TypeSerializer,
+    VoidNamespaceSerializer,
+)
 
-from __future__ import annotations
+__all__ = [
+    "TypeSerializer",
+    "VoidNamespaceSerializer",
+]
 
-from abc import ABC, abstractmethod
-from io import BytesIO
-from typing import Generic, TypeVar
-
-from headrace.common.pyflink_names import offer_pyflink_names
-
-__all__ = ["TypeSerializer", "VoidNamespaceSerializer"]
-
-T = TypeVar("T")
-
-
-class TypeSerializer(ABC, Generic[T]):
-    """Writes values to a stream of bytes and reads them back; a program writes a subclass.
-
-    Two serializers are equal when they are of one class and have equal attributes.
-
-    >>> class TextSerializer(TypeSerializer[str]):
-    ...     def serialize(self, element, stream):
-    ...         stream.write(element.encode())
-    ...
-    ...     def deserialize(self, stream):
-    ...         return stream.read().decode()
-    >>> TextSerializer(), TextSerializer() == TextSerializer()
-    (TextSerializer(), True)
-    """
-
-    @abstractmethod
-    def serialize(self, element: T, stream: BytesIO) -> None:
-        """Write an element to a stream."""
-
-    @abstractmethod
-    def deserialize(self, stream: BytesIO) -> T:
-        """Read an element from a stream."""
-
-    def __eq__(self, other: object) -> bool:
-        """Compare classes and attributes."""
-        return isinstance(other, self.__class__) and self.__dict__ == other.__dict__
-
-    def __ne__(self, other: object) -> bool:
-        """Compare classes and attributes."""
-        return not self == other
-
-    def __hash__(self) -> int:
-        """Hash the class."""
-        return hash(repr(self))
-
-    def __repr__(self) -> str:
-        """Give the name of the class."""
-        return f"{type(self).__name__}()"
-
-
-class VoidNamespaceSerializer(TypeSerializer[bytes]):
-    """Writes nothing and reads nothing: for state that belongs to no window.
-
-    >>> VoidNamespaceSerializer().deserialize(BytesIO())
-    b''
-    """
-
-    def serialize(self, element: bytes, stream: BytesIO) -> None:
-        """Write nothing."""
-
-    def deserialize(self, stream: BytesIO) -> bytes:
-        """Give no bytes."""
-        return b""
-
-
-offer_pyflink_names(__name__)
+offer_pyflink_names(__name__, "headrace.types.serializer")

@@ -14,10 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
-from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
-from headrace.common.no_java import NoJava
-from headrace.common.pyflink_names import offer_pyflink_names
-from headrace.common.time import Duration, Time, millis_of
 from headrace.common.watermark_generator import (
     MAX_WATERMARK,
     MIN_TIMESTAMP,
@@ -25,6 +21,10 @@ from headrace.common.watermark_generator import (
     WatermarkGenerator,
     WatermarkOutput,
 )
+from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.names import offer_pyflink_names
+from headrace.errors import InvalidProgramError, NoJvmError, TypeMismatchError
+from headrace.types.time import Duration, Time, millis_of
 
 __all__ = [
     "MAX_WATERMARK",
@@ -303,7 +303,7 @@ class AssignerWithPeriodicWatermarksWrapper:
     >>> AssignerWithPeriodicWatermarksWrapper(None)
     Traceback (most recent call last):
     ...
-    headrace.common.errors.NoJvmError: AssignerWithPeriodicWatermarksWrapper wraps a Java object [NO_JVM]
+    headrace.errors.NoJvmError: AssignerWithPeriodicWatermarksWrapper wraps a Java object [NO_JVM]
       remedy:   write a TimestampAssigner and a WatermarkGenerator in Python, see WatermarkStrategy.for_generator
     """
 

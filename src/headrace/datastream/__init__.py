@@ -4,8 +4,8 @@ Decides nothing: each class has its own module here. Importing it loads neither 
 """
 
 from headrace.common.output_tag import OutputTag
-from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.time_domain import TimeDomain
+from headrace.compatibility.names import offer_pyflink_names
 from headrace.datastream.async_data_stream import AsyncDataStream
 from headrace.datastream.checkpoint_config import CheckpointConfig, ExternalizedCheckpointCleanup
 from headrace.datastream.checkpoint_storage import (
@@ -28,7 +28,28 @@ from headrace.datastream.data_stream import (
 )
 from headrace.datastream.execution_mode import RuntimeExecutionMode
 from headrace.datastream.externalized_checkpoint_retention import ExternalizedCheckpointRetention
-from headrace.datastream.functions import (
+from headrace.datastream.old_state_backends import FsStateBackend, MemoryStateBackend, RocksDBStateBackend
+from headrace.datastream.slot_sharing_group import MemorySize, SlotSharingGroup
+from headrace.datastream.state_backends import (
+    CustomStateBackend,
+    EmbeddedRocksDBStateBackend,
+    HashMapStateBackend,
+    PredefinedOptions,
+    StateBackend,
+)
+from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment
+from headrace.datastream.time_characteristic import TimeCharacteristic
+from headrace.datastream.window import (
+    CountWindow,
+    GlobalWindow,
+    MergingWindowAssigner,
+    TimeWindow,
+    Trigger,
+    TriggerResult,
+    Window,
+    WindowAssigner,
+)
+from headrace.functions import (
     AggregateFunction,
     AsyncFunction,
     AsyncRetryPredicate,
@@ -57,28 +78,7 @@ from headrace.datastream.functions import (
     SourceFunction,
     WindowFunction,
 )
-from headrace.datastream.old_state_backends import FsStateBackend, MemoryStateBackend, RocksDBStateBackend
-from headrace.datastream.slot_sharing_group import MemorySize, SlotSharingGroup
-from headrace.datastream.state_backends import (
-    CustomStateBackend,
-    EmbeddedRocksDBStateBackend,
-    HashMapStateBackend,
-    PredefinedOptions,
-    StateBackend,
-)
-from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment
-from headrace.datastream.time_characteristic import TimeCharacteristic
-from headrace.datastream.timerservice import TimerService
-from headrace.datastream.window import (
-    CountWindow,
-    GlobalWindow,
-    MergingWindowAssigner,
-    TimeWindow,
-    Trigger,
-    TriggerResult,
-    Window,
-    WindowAssigner,
-)
+from headrace.functions.timer_service import TimerService
 
 __all__ = [
     "AggregateFunction",

@@ -8,15 +8,15 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from headrace.common.errors import InvalidProgramError, TypeMismatchError
-from headrace.common.pyflink_names import offer_pyflink_names
-from headrace.common.time import millis_of
-from headrace.common.typeinfo import TypeInformation
-from headrace.datastream.async_retry_strategies import NO_RETRY_STRATEGY
-from headrace.datastream.declared_types import declared_type
-from headrace.datastream.functions import AsyncFunction, AsyncRetryStrategy
+from headrace.compatibility.names import offer_pyflink_names
 from headrace.datastream.streams.data_stream import DataStream
+from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.functions import AsyncFunction, AsyncRetryStrategy
+from headrace.functions.async_retry_strategies import NO_RETRY_STRATEGY
 from headrace.graph.specs import AsyncWait
+from headrace.types.declared_types import declared_type
+from headrace.types.time import millis_of
+from headrace.types.typeinfo import TypeInformation
 
 __all__ = ["AsyncDataStream"]
 

@@ -1,39 +1,16 @@
-"""Ready-made tests for `AsyncRetryStrategy`: after which results and errors a call is made again."""
+"""Re-export of `headrace.functions.async_retry_predicates`, under PyFlink's module path."""
 
-from __future__ import annotations
+from headrace.compatibility.names import offer_pyflink_names
+from headrace.functions.async_retry_predicates import (
+    empty_result_predicate,
+    exception_type_predicate,
+    has_exception_predicate,
+)
 
-from typing import Any
+__all__ = [
+    "empty_result_predicate",
+    "exception_type_predicate",
+    "has_exception_predicate",
+]
 
-from headrace.common.pyflink_names import offer_pyflink_names
-
-__all__ = ["empty_result_predicate", "exception_type_predicate", "has_exception_predicate"]
-
-
-def empty_result_predicate(result: list[Any] | None) -> bool:
-    """Say whether a call gave no result.
-
-    >>> empty_result_predicate([]), empty_result_predicate([1])
-    (True, False)
-    """
-    return not result
-
-
-def has_exception_predicate(error: BaseException | None) -> bool:
-    """Say whether a call raised.
-
-    >>> has_exception_predicate(None)
-    False
-    """
-    return error is not None
-
-
-def exception_type_predicate(error: BaseException, expected_error_type: type[BaseException]) -> bool:
-    """Say whether a call raised an error of this type.
-
-    >>> exception_type_predicate(KeyError("a"), LookupError)
-    True
-    """
-    return isinstance(error, expected_error_type)
-
-
-offer_pyflink_names(__name__)
+offer_pyflink_names(__name__, "headrace.functions.async_retry_predicates")

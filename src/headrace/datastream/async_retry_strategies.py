@@ -1,13 +1,13 @@
-"""How often, and after which delay, an asynchronous call is made again. Pure; used by asynchronous operators."""
+"""Re-export of `headrace.functions.async_retry_strategies`, under PyFlink's module path."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any, TypeVar
-
-from headrace.common.errors import InvalidProgramError
-from headrace.common.pyflink_names import offer_pyflink_names
-from headrace.datastream.functions import AsyncRetryPredicate, AsyncRetryStrategy
+from headrace.compatibility.names import offer_pyflink_names
+from headrace.functions.async_retry_strategies import (
+    NO_RETRY_STRATEGY,
+    ExponentialBackoffDelayRetryStrategy,
+    FixedDelayRetryStrategy,
+    NoRetryStrategy,
+    RetryPredicate,
+)
 
 __all__ = [
     "NO_RETRY_STRATEGY",
@@ -17,138 +17,4 @@ __all__ = [
     "RetryPredicate",
 ]
 
-OUT = TypeVar("OUT")
-ResultTest = Callable[[list[Any]], bool]
-ErrorTest = Callable[[Exception], bool]
-
-
-def _positive(value: float, name: str) -> None:
-    if not value > 0:
-        raise InvalidProgramError(f"{name} should be greater than zero.", seen=value)
-
-
-class RetryPredicate(AsyncRetryPredicate[OUT]):
-    """A pair of tests, either of which may be None.
-
-    >>> RetryPredicate(None, None).result_predicate() is None
-    True
-    """
-
-    def __init__(self, result_predicate: ResultTest | None, exception_predicate: ErrorTest | None) -> None:
-        """Keep the tests."""
-        self._result_predicate = result_predicate
-        self._exception_predicate = exception_predicate
-
-    def result_predicate(self) -> ResultTest | None:
-        """Give the test on results."""
-        return self._result_predicate
-
-    def exception_predicate(self) -> ErrorTest | None:
-        """Give the test on errors."""
-        return self._exception_predicate
-
-
-class NoRetryStrategy(AsyncRetryStrategy[OUT]):
-    """Never tries again.
-
-    >>> NoRetryStrategy().can_retry(1)
-    False
-    """
-
-    def can_retry(self, current_attempts: int) -> bool:
-        """Say no."""
-        del current_attempts
-        return False
-
-    def get_backoff_time_millis(self, current_attempts: int) -> int:
-        """Give -1: there is no next attempt."""
-        del current_attempts
-        return -1
-
-    def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
-        """Give no tests."""
-        return RetryPredicate(None, None)
-
-
-class FixedDelayRetryStrategy(AsyncRetryStrategy[OUT]):
-    """Tries again up to ``max_attempts`` times, always after the same delay.
-
-    >>> FixedDelayRetryStrategy(2, 100, None, None).can_retry(2)
-    True
-    """
-
-    def __init__(
-        self,
-        max_attempts: int,
-        backoff_time_millis: int,
-        result_predicate: ResultTest | None,
-        exception_predicate: ErrorTest | None,
-    ) -> None:
-        """Check and keep the numbers."""
-        _positive(max_attempts, "max_attempts")
-        _positive(backoff_time_millis, "backoff_time_millis")
-        self._max_attempts = max_attempts
-        self._backoff_time_millis = backoff_time_millis
-        self._predicate: RetryPredicate[OUT] = RetryPredicate(result_predicate, exception_predicate)
-
-    def can_retry(self, current_attempts: int) -> bool:
-        """Say whether another attempt may follow."""
-        return current_attempts <= self._max_attempts
-
-    def get_backoff_time_millis(self, current_attempts: int) -> int:
-        """Give the delay, which is always the same."""
-        del current_attempts
-        return self._backoff_time_millis
-
-    def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
-        """Give the tests."""
-        return self._predicate
-
-
-class ExponentialBackoffDelayRetryStrategy(AsyncRetryStrategy[OUT]):
-    """Tries again up to ``max_attempts`` times, after delays that grow by a factor up to a limit.
-
-    >>> strategy = ExponentialBackoffDelayRetryStrategy(5, 100, 300, 2.0, None, None)
-    >>> [strategy.get_backoff_time_millis(attempt) for attempt in (1, 2, 3, 4)]
-    [100, 200, 300, 300]
-    """
-
-    def __init__(
-        self,
-        max_attempts: int,
-        initial_delay: int,
-        max_retry_delay: int,
-        multiplier: float,
-        result_predicate: ResultTest | None,
-        exception_predicate: ErrorTest | None,
-    ) -> None:
-        """Check and keep the numbers."""
-        _positive(max_attempts, "max_attempts")
-        _positive(initial_delay, "initial_delay")
-        _positive(max_retry_delay, "max_retry_delay")
-        _positive(multiplier, "multiplier")
-        self._max_attempts = max_attempts
-        self._initial_delay = initial_delay
-        self._max_retry_delay = max_retry_delay
-        self._multiplier = multiplier
-        self._predicate: RetryPredicate[OUT] = RetryPredicate(result_predicate, exception_predicate)
-
-    def can_retry(self, current_attempts: int) -> bool:
-        """Say whether another attempt may follow."""
-        return current_attempts <= self._max_attempts
-
-    def get_backoff_time_millis(self, current_attempts: int) -> int:
-        """Give the delay after attempt number ``current_attempts``, the first of which is 1."""
-        delay = self._initial_delay
-        for _ in range(current_attempts - 1):
-            delay = int(min(delay * self._multiplier, self._max_retry_delay))
-        return delay
-
-    def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
-        """Give the tests."""
-        return self._predicate
-
-
-NO_RETRY_STRATEGY: AsyncRetryStrategy[Any] = NoRetryStrategy()
-
-offer_pyflink_names(__name__)
+offer_pyflink_names(__name__, "headrace.functions.async_retry_strategies")

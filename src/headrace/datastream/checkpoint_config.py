@@ -9,18 +9,17 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from headrace.common import checkpoint_options
-from headrace.common.config_options import ConfigOption
-from headrace.common.configuration import Configuration
-from headrace.common.errors import InvalidProgramError, TypeMismatchError
-from headrace.common.no_java import NoJava
-from headrace.common.pyflink_names import offer_pyflink_names
-from headrace.common.time import Duration, millis_of
-from headrace.datastream import options
+from headrace.compatibility.ignored_settings import warn_without_effect
+from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.names import offer_pyflink_names
+from headrace.config import checkpoint_keys, environment_keys
+from headrace.config.config_options import ConfigOption
+from headrace.config.configuration import Configuration
 from headrace.datastream.checkpoint_storage import CheckpointStorage, FileSystemCheckpointStorage
 from headrace.datastream.checkpointing_mode import CheckpointingMode
 from headrace.datastream.externalized_checkpoint_retention import ExternalizedCheckpointRetention
-from headrace.datastream.without_effect import warn_without_effect
+from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.types.time import Duration, millis_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -63,7 +62,7 @@ class CheckpointConfig(NoJava):
         self._storage: CheckpointStorage | None = None
 
     def _millis(self, option: ConfigOption[Duration]) -> int:
-        return options.value_of(self._configuration, option).to_millis()
+        return environment_keys.value_of(self._configuration, option).to_millis()
 
     def is_checkpointing_enabled(self) -> bool:
         """Say whether checkpoints are taken."""
@@ -73,53 +72,51 @@ class CheckpointConfig(NoJava):
         """Give the guarantee; without checkpoints it is AT_LEAST_ONCE, as in Flink."""
         if not self.is_checkpointing_enabled():
             return CheckpointingMode.AT_LEAST_ONCE
-        return CheckpointingMode[options.value_of(self._configuration, checkpoint_options.CHECKPOINT_MODE)]
+        return CheckpointingMode[environment_keys.value_of(self._configuration, checkpoint_keys.CHECKPOINT_MODE)]
 
     def set_checkpointing_mode(self, checkpointing_mode: CheckpointingMode) -> Self:
         """Set the guarantee."""
         if not isinstance(checkpointing_mode, CheckpointingMode):
             raise TypeMismatchError("set_checkpointing_mode takes a CheckpointingMode", seen=checkpointing_mode)
-        self._configuration.set(checkpoint_options.CHECKPOINT_MODE, checkpointing_mode.name)
+        self._configuration.set(checkpoint_keys.CHECKPOINT_MODE, checkpointing_mode.name)
         return self
 
     def get_checkpoint_interval(self) -> int:
         """Give the time between the starts of two checkpoints in milliseconds, -1 without checkpoints."""
-        interval = self._configuration.get(checkpoint_options.CHECKPOINT_INTERVAL)
+        interval = self._configuration.get(checkpoint_keys.CHECKPOINT_INTERVAL)
         return -1 if interval is None else interval.to_millis()
 
     def set_checkpoint_interval(self, checkpoint_interval: int) -> Self:
         """Set the time between the starts of two checkpoints in milliseconds."""
         _check_span(checkpoint_interval, "Checkpoint interval")
-        self._configuration.set(checkpoint_options.CHECKPOINT_INTERVAL, Duration.of_millis(checkpoint_interval))
+        self._configuration.set(checkpoint_keys.CHECKPOINT_INTERVAL, Duration.of_millis(checkpoint_interval))
         return self
 
     def get_checkpoint_timeout(self) -> int:
         """Give the time in milliseconds after which a checkpoint is given up."""
-        return self._millis(checkpoint_options.CHECKPOINT_TIMEOUT)
+        return self._millis(checkpoint_keys.CHECKPOINT_TIMEOUT)
 
     def set_checkpoint_timeout(self, checkpoint_timeout: int) -> Self:
         """Set the time in milliseconds after which a checkpoint is given up."""
         _check_span(checkpoint_timeout, "Checkpoint timeout")
-        self._configuration.set(checkpoint_options.CHECKPOINT_TIMEOUT, Duration.of_millis(checkpoint_timeout))
+        self._configuration.set(checkpoint_keys.CHECKPOINT_TIMEOUT, Duration.of_millis(checkpoint_timeout))
         return self
 
     def get_min_pause_between_checkpoints(self) -> int:
         """Give the least time in milliseconds between the end of a checkpoint and the start of the next."""
-        return self._millis(checkpoint_options.CHECKPOINT_MIN_PAUSE)
+        return self._millis(checkpoint_keys.CHECKPOINT_MIN_PAUSE)
 
     def set_min_pause_between_checkpoints(self, min_pause_between_checkpoints: int) -> Self:
         """Set the least time in milliseconds between the end of a checkpoint and the start of the next."""
         _check(
             min_pause_between_checkpoints >= 0, "Pause value must be zero or positive", min_pause_between_checkpoints
         )
-        self._configuration.set(
-            checkpoint_options.CHECKPOINT_MIN_PAUSE, Duration.of_millis(min_pause_between_checkpoints)
-        )
+        self._configuration.set(checkpoint_keys.CHECKPOINT_MIN_PAUSE, Duration.of_millis(min_pause_between_checkpoints))
         return self
 
     def get_max_concurrent_checkpoints(self) -> int:
         """Give how many checkpoints may be under way at once."""
-        return options.value_of(self._configuration, checkpoint_options.CHECKPOINT_MAX_CONCURRENT)
+        return environment_keys.value_of(self._configuration, checkpoint_keys.CHECKPOINT_MAX_CONCURRENT)
 
     def set_max_concurrent_checkpoints(self, max_concurrent_checkpoints: int) -> Self:
         """Set how many checkpoints may be under way at once."""
@@ -128,7 +125,7 @@ class CheckpointConfig(NoJava):
             "The maximum number of concurrent attempts must be at least one.",
             max_concurrent_checkpoints,
         )
-        self._configuration.set(checkpoint_options.CHECKPOINT_MAX_CONCURRENT, max_concurrent_checkpoints)
+        self._configuration.set(checkpoint_keys.CHECKPOINT_MAX_CONCURRENT, max_concurrent_checkpoints)
         return self
 
     def is_fail_on_checkpointing_errors(self) -> bool:
@@ -141,16 +138,16 @@ class CheckpointConfig(NoJava):
 
     def is_prefer_checkpoint_for_recovery(self) -> bool:
         """Say whether recovery takes the last checkpoint although a later savepoint is there."""
-        return options.value_of(self._configuration, checkpoint_options.CHECKPOINT_PREFERRED)
+        return environment_keys.value_of(self._configuration, checkpoint_keys.CHECKPOINT_PREFERRED)
 
     def set_prefer_checkpoint_for_recovery(self, prefer_checkpoint_for_recovery: bool) -> Self:
         """Set whether recovery takes the last checkpoint although a later savepoint is there."""
-        self._configuration.set(checkpoint_options.CHECKPOINT_PREFERRED, bool(prefer_checkpoint_for_recovery))
+        self._configuration.set(checkpoint_keys.CHECKPOINT_PREFERRED, bool(prefer_checkpoint_for_recovery))
         return self
 
     def get_tolerable_checkpoint_failure_number(self) -> int:
         """Give how many checkpoints may fail one after the other before the job fails."""
-        return options.value_of(self._configuration, checkpoint_options.CHECKPOINT_TOLERABLE_FAILURES)
+        return environment_keys.value_of(self._configuration, checkpoint_keys.CHECKPOINT_TOLERABLE_FAILURES)
 
     def set_tolerable_checkpoint_failure_number(self, tolerable_checkpoint_failure_number: int) -> Self:
         """Set how many checkpoints may fail one after the other before the job fails."""
@@ -159,7 +156,7 @@ class CheckpointConfig(NoJava):
             "The tolerable failure checkpoint number must be non-negative.",
             tolerable_checkpoint_failure_number,
         )
-        self._configuration.set(checkpoint_options.CHECKPOINT_TOLERABLE_FAILURES, tolerable_checkpoint_failure_number)
+        self._configuration.set(checkpoint_keys.CHECKPOINT_TOLERABLE_FAILURES, tolerable_checkpoint_failure_number)
         return self
 
     # ------------------------------------------------------------------ retention
@@ -170,12 +167,12 @@ class CheckpointConfig(NoJava):
             raise TypeMismatchError(
                 "set_externalized_checkpoint_retention takes an ExternalizedCheckpointRetention", seen=retention_mode
             )
-        self._configuration.set(checkpoint_options.CHECKPOINT_RETENTION, retention_mode.name)
+        self._configuration.set(checkpoint_keys.CHECKPOINT_RETENTION, retention_mode.name)
         return self
 
     def get_externalized_checkpoint_retention(self) -> ExternalizedCheckpointRetention:
         """Give what happens to the checkpoints of a job that is cancelled."""
-        name = options.value_of(self._configuration, checkpoint_options.CHECKPOINT_RETENTION)
+        name = environment_keys.value_of(self._configuration, checkpoint_keys.CHECKPOINT_RETENTION)
         return ExternalizedCheckpointRetention[name]
 
     def is_externalized_checkpoints_enabled(self) -> bool:
@@ -197,7 +194,7 @@ class CheckpointConfig(NoJava):
 
     def get_externalized_checkpoint_cleanup(self) -> ExternalizedCheckpointCleanup | None:
         """Give the retention, by its old name; None if it was never set."""
-        if not self._configuration.contains_key(checkpoint_options.CHECKPOINT_RETENTION.key):
+        if not self._configuration.contains_key(checkpoint_keys.CHECKPOINT_RETENTION.key):
             return None
         return ExternalizedCheckpointCleanup[self.get_externalized_checkpoint_retention().name]
 
@@ -205,13 +202,13 @@ class CheckpointConfig(NoJava):
 
     def is_unaligned_checkpoints_enabled(self) -> bool:
         """Say whether checkpoints may overtake elements on their way."""
-        return options.value_of(self._configuration, checkpoint_options.CHECKPOINT_UNALIGNED)
+        return environment_keys.value_of(self._configuration, checkpoint_keys.CHECKPOINT_UNALIGNED)
 
     def enable_unaligned_checkpoints(self, enabled: bool = True) -> Self:
         """Set whether checkpoints may overtake elements: an epoch has none on their way at its end, so nothing changes."""
         if enabled:
             warn_without_effect("enable_unaligned_checkpoints")
-        self._configuration.set(checkpoint_options.CHECKPOINT_UNALIGNED, enabled)
+        self._configuration.set(checkpoint_keys.CHECKPOINT_UNALIGNED, enabled)
         return self
 
     def disable_unaligned_checkpoints(self) -> Self:
@@ -222,12 +219,12 @@ class CheckpointConfig(NoJava):
         """Set after how much waiting an aligned checkpoint goes on unaligned."""
         millis = millis_of(alignment_timeout, "set_aligned_checkpoint_timeout")
         warn_without_effect("set_aligned_checkpoint_timeout")
-        self._configuration.set(checkpoint_options.CHECKPOINT_ALIGNED_TIMEOUT, Duration.of_millis(millis))
+        self._configuration.set(checkpoint_keys.CHECKPOINT_ALIGNED_TIMEOUT, Duration.of_millis(millis))
         return self
 
     def get_aligned_checkpoint_timeout(self) -> Duration:
         """Give after how much waiting an aligned checkpoint goes on unaligned."""
-        return Duration.of_millis(self._millis(checkpoint_options.CHECKPOINT_ALIGNED_TIMEOUT))
+        return Duration.of_millis(self._millis(checkpoint_keys.CHECKPOINT_ALIGNED_TIMEOUT))
 
     def set_alignment_timeout(self, alignment_timeout: Duration) -> Self:
         """Set the aligned checkpoint timeout, by its old name."""
@@ -241,12 +238,12 @@ class CheckpointConfig(NoJava):
         """Set whether checkpoints are unaligned whatever the program."""
         if force_unaligned_checkpoints:
             warn_without_effect("set_force_unaligned_checkpoints")
-        self._configuration.set(checkpoint_options.CHECKPOINT_FORCE_UNALIGNED, force_unaligned_checkpoints)
+        self._configuration.set(checkpoint_keys.CHECKPOINT_FORCE_UNALIGNED, force_unaligned_checkpoints)
         return self
 
     def is_force_unaligned_checkpoints(self) -> bool:
         """Say whether checkpoints are unaligned whatever the program."""
-        return options.value_of(self._configuration, checkpoint_options.CHECKPOINT_FORCE_UNALIGNED)
+        return environment_keys.value_of(self._configuration, checkpoint_keys.CHECKPOINT_FORCE_UNALIGNED)
 
     # ------------------------------------------------------------------ storage
 
@@ -255,10 +252,10 @@ class CheckpointConfig(NoJava):
         if not isinstance(storage, CheckpointStorage):
             raise TypeMismatchError("set_checkpoint_storage takes a CheckpointStorage", seen=storage)
         self._storage = storage
-        self._configuration.set(checkpoint_options.CHECKPOINT_STORAGE, storage.option)
+        self._configuration.set(checkpoint_keys.CHECKPOINT_STORAGE, storage.option)
         path = storage.get_checkpoint_path()
         if path is not None:
-            self._configuration.set(checkpoint_options.CHECKPOINT_DIRECTORY, path)
+            self._configuration.set(checkpoint_keys.CHECKPOINT_DIRECTORY, path)
         return self
 
     def set_checkpoint_storage_dir(self, checkpoint_path: str) -> Self:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.common.errors import InvalidProgramError, NoJvmError
-from headrace.common.no_java import NoJava
-from headrace.common.pyflink_names import offer_pyflink_names
+from headrace.compatibility.ignored_settings import warn_without_effect
+from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.names import offer_pyflink_names
 from headrace.datastream.storage_paths import normalized_path
-from headrace.datastream.without_effect import warn_without_effect
+from headrace.errors import InvalidProgramError, NoJvmError
 
 __all__ = [
     "CheckpointStorage",
@@ -138,7 +138,7 @@ class CustomCheckpointStorage(CheckpointStorage):
     >>> CustomCheckpointStorage(None)
     Traceback (most recent call last):
     ...
-    headrace.common.errors.NoJvmError: A checkpoint storage written in Java cannot run in headrace [NO_JVM]
+    headrace.errors.NoJvmError: A checkpoint storage written in Java cannot run in headrace [NO_JVM]
       remedy:   use FileSystemCheckpointStorage or JobManagerCheckpointStorage
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from headrace.common.pyflink_names import offer_pyflink_names
+from headrace.compatibility.names import offer_pyflink_names
 
 __all__ = ["CheckpointingMode"]
 

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headrace.common import checkpoint_options
-from headrace.common.configuration import Configuration
-from headrace.common.errors import ConfigurationError, TypeMismatchError
-from headrace.common.restart_strategy import RestartStrategyConfiguration
-from headrace.datastream import options
+from headrace.compatibility.ignored_settings import warn_without_effect
+from headrace.config import checkpoint_keys, environment_keys
+from headrace.config.configuration import Configuration
+from headrace.config.restart_strategy import RestartStrategyConfiguration
 from headrace.datastream.checkpoint_config import CheckpointConfig
 from headrace.datastream.checkpointing_mode import CheckpointingMode
 from headrace.datastream.environment_options import EnvironmentOptions
@@ -19,7 +18,7 @@ from headrace.datastream.old_state_backends import backend_named
 from headrace.datastream.state_backends import StateBackend
 from headrace.datastream.storage_paths import normalized_path
 from headrace.datastream.time_characteristic import TimeCharacteristic
-from headrace.datastream.without_effect import warn_without_effect
+from headrace.errors import ConfigurationError, TypeMismatchError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -77,23 +76,23 @@ class CheckpointingOptions(EnvironmentOptions):
         """Set whether changes of state are written as they come; headrace's deltas per epoch are such a log already."""
         if enabled:
             warn_without_effect("enable_changelog_state_backend")
-        self._configuration.set(checkpoint_options.CHANGELOG, enabled)
+        self._configuration.set(checkpoint_keys.CHANGELOG, enabled)
         return self
 
     def is_changelog_state_backend_enabled(self) -> bool | None:
         """Give what was set, None if nothing was."""
-        return self._configuration.get(checkpoint_options.CHANGELOG)
+        return self._configuration.get(checkpoint_keys.CHANGELOG)
 
     def set_default_savepoint_directory(self, directory: str) -> Self:
         """Set the directory of savepoints for which no directory is given."""
         self._configuration.set(
-            checkpoint_options.SAVEPOINT_DIRECTORY, normalized_path(directory, "a savepoint directory")
+            checkpoint_keys.SAVEPOINT_DIRECTORY, normalized_path(directory, "a savepoint directory")
         )
         return self
 
     def get_default_savepoint_directory(self) -> str | None:
         """Give the directory of savepoints, None if it was not set."""
-        return self._configuration.get(checkpoint_options.SAVEPOINT_DIRECTORY)
+        return self._configuration.get(checkpoint_keys.SAVEPOINT_DIRECTORY)
 
     # ------------------------------------------------------------------ names that PyFlink 2 dropped
 
@@ -102,7 +101,7 @@ class CheckpointingOptions(EnvironmentOptions):
         if not isinstance(state_backend, StateBackend):
             raise TypeMismatchError("set_state_backend takes a StateBackend", seen=state_backend)
         self._state_backend = state_backend
-        self._configuration.set(checkpoint_options.STATE_BACKEND, state_backend.option)
+        self._configuration.set(checkpoint_keys.STATE_BACKEND, state_backend.option)
         storage = state_backend.implied_storage()
         if storage is not None:
             self._checkpoint_config.set_checkpoint_storage(storage)
@@ -110,7 +109,7 @@ class CheckpointingOptions(EnvironmentOptions):
 
     def get_state_backend(self) -> StateBackend | None:
         """Give where working state lives, None if neither a call nor the configuration says it."""
-        name = self._configuration.get(checkpoint_options.STATE_BACKEND)
+        name = self._configuration.get(checkpoint_keys.STATE_BACKEND)
         if name is None or (self._state_backend is not None and self._state_backend.option == name):
             return self._state_backend
         return backend_named(name, self._configuration)
@@ -130,14 +129,14 @@ class CheckpointingOptions(EnvironmentOptions):
             raise TypeMismatchError("set_stream_time_characteristic takes a TimeCharacteristic", seen=characteristic)
         if characteristic is not TimeCharacteristic.EventTime:
             warn_without_effect("set_stream_time_characteristic")
-        self._configuration.set(options.TIME_CHARACTERISTIC, characteristic.name)
+        self._configuration.set(environment_keys.TIME_CHARACTERISTIC, characteristic.name)
 
     def get_stream_time_characteristic(self) -> TimeCharacteristic:
         """Give what was set; EventTime if nothing was."""
-        name = options.value_of(self._configuration, options.TIME_CHARACTERISTIC)
+        name = environment_keys.value_of(self._configuration, environment_keys.TIME_CHARACTERISTIC)
         if name not in TimeCharacteristic.__members__:
             raise ConfigurationError(
-                f"{options.TIME_CHARACTERISTIC.key} names no notion of time",
+                f"{environment_keys.TIME_CHARACTERISTIC.key} names no notion of time",
                 seen=name,
                 expected=" or ".join(TimeCharacteristic.__members__),
             )

@@ -1,6 +1,6 @@
 """The stream classes, under the name of PyFlink's module."""
 
-from headrace.common.pyflink_names import offer_pyflink_names
+from headrace.compatibility.names import offer_pyflink_names
 from headrace.datastream.streams.broadcast_stream import BroadcastConnectedStream, BroadcastStream
 from headrace.datastream.streams.cached_data_stream import CachedDataStream
 from headrace.datastream.streams.closeable_iterator import CloseableIterator

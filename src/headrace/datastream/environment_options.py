@@ -9,26 +9,26 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from headrace.common.config_file import load_configuration
-from headrace.common.config_options import ConfigOption
-from headrace.common.configuration import Configuration
-from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.execution_config import ExecutionConfig
-from headrace.common.job_file_options import (
+from headrace.compatibility.ignored_settings import warn_without_effect
+from headrace.compatibility.jars import CLASSPATHS, JARS, jar_paths, warn_of_jars
+from headrace.compatibility.java_objects import NoJava
+from headrace.config import environment_keys
+from headrace.config.config_file import load_configuration
+from headrace.config.config_options import ConfigOption
+from headrace.config.configuration import Configuration
+from headrace.config.job_file_keys import (
     CACHED_FILES,
     PYTHON_ARCHIVES,
     PYTHON_EXECUTABLE,
     PYTHON_FILES,
     PYTHON_REQUIREMENTS,
 )
-from headrace.common.no_java import NoJava
-from headrace.common.time import Duration
-from headrace.datastream import options
 from headrace.datastream.execution_mode import RuntimeExecutionMode
-from headrace.datastream.jars import CLASSPATHS, JARS, jar_paths, warn_of_jars
 from headrace.datastream.operator_handle import PARALLELISM_DEFAULT
 from headrace.datastream.slot_sharing_group import SlotSharingGroup
-from headrace.datastream.without_effect import warn_without_effect
+from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.types.time import Duration
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -84,7 +84,7 @@ class EnvironmentOptions(NoJava):
 
     def _check_parallelism(self) -> None:
         """Hold what a configuration says of it to the same bounds as the calls."""
-        parallelism = self._configuration.get(options.PARALLELISM)
+        parallelism = self._configuration.get(environment_keys.PARALLELISM)
         self.set_parallelism(PARALLELISM_DEFAULT if parallelism is None else parallelism)
         if (most := self.get_max_parallelism()) != PARALLELISM_DEFAULT:
             self.set_max_parallelism(most)
@@ -96,12 +96,12 @@ class EnvironmentOptions(NoJava):
             parallelism = self._cores()
         if parallelism < 1:
             raise InvalidProgramError("Parallelism must be at least one.", seen=parallelism)
-        self._configuration.set(options.PARALLELISM, parallelism)
+        self._configuration.set(environment_keys.PARALLELISM, parallelism)
         return self
 
     def get_parallelism(self) -> int:
         """Give the parallelism of the program: the number of cores unless it was set."""
-        return options.value_of(self._configuration, options.PARALLELISM)
+        return environment_keys.value_of(self._configuration, environment_keys.PARALLELISM)
 
     def set_max_parallelism(self, max_parallelism: int) -> Self:
         """Set the number of key groups of all operators that do not set their own."""
@@ -110,12 +110,12 @@ class EnvironmentOptions(NoJava):
             raise InvalidProgramError(
                 f"maxParallelism is out of bounds 0 < maxParallelism <= {_UPPER_BOUND}. Found: {max_parallelism}"
             )
-        self._configuration.set(options.MAX_PARALLELISM, max_parallelism)
+        self._configuration.set(environment_keys.MAX_PARALLELISM, max_parallelism)
         return self
 
     def get_max_parallelism(self) -> int:
         """Give the number of key groups, -1 if it was not set."""
-        return options.value_of(self._configuration, options.MAX_PARALLELISM)
+        return environment_keys.value_of(self._configuration, environment_keys.MAX_PARALLELISM)
 
     def get_default_local_parallelism(self) -> int:
         """Give the parallelism of programs that set none and run on this machine."""
@@ -163,7 +163,7 @@ class EnvironmentOptions(NoJava):
                 seen=execution_mode,
                 expected="RuntimeExecutionMode.STREAMING, BATCH or AUTOMATIC",
             )
-        self._configuration.set(options.RUNTIME_MODE, execution_mode.name)
+        self._configuration.set(environment_keys.RUNTIME_MODE, execution_mode.name)
         return self
 
     def get_runtime_mode(self) -> RuntimeExecutionMode:
@@ -173,10 +173,12 @@ class EnvironmentOptions(NoJava):
         >>> StreamExecutionEnvironment.get_execution_environment().get_runtime_mode().name
         'STREAMING'
         """
-        name = options.value_of(self._configuration, options.RUNTIME_MODE).upper()
+        name = environment_keys.value_of(self._configuration, environment_keys.RUNTIME_MODE).upper()
         if name not in RuntimeExecutionMode.__members__:
             raise InvalidProgramError(
-                f"{options.RUNTIME_MODE.key} names no mode", seen=name, expected="STREAMING, BATCH or AUTOMATIC"
+                f"{environment_keys.RUNTIME_MODE.key} names no mode",
+                seen=name,
+                expected="STREAMING, BATCH or AUTOMATIC",
             )
         return RuntimeExecutionMode[name]
 
@@ -190,27 +192,27 @@ class EnvironmentOptions(NoJava):
             # Flink's way to say that only a full buffer is sent.
             self._configuration.set_boolean("execution.buffer-timeout.enabled", False)
             return self
-        self._configuration.set(options.BUFFER_TIMEOUT, Duration.of_millis(timeout_millis))
+        self._configuration.set(environment_keys.BUFFER_TIMEOUT, Duration.of_millis(timeout_millis))
         return self
 
     def get_buffer_timeout(self) -> int:
         """Give the buffer timeout in milliseconds."""
         if not self._configuration.get_boolean("execution.buffer-timeout.enabled", True):
             return -1
-        return options.value_of(self._configuration, options.BUFFER_TIMEOUT).to_millis()
+        return environment_keys.value_of(self._configuration, environment_keys.BUFFER_TIMEOUT).to_millis()
 
     def disable_operator_chaining(self) -> Self:
         """Give every operator a task of its own."""
-        self._configuration.set(options.CHAINING, False)
+        self._configuration.set(environment_keys.CHAINING, False)
         return self
 
     def is_chaining_enabled(self) -> bool:
         """Say whether operators are chained where that is possible."""
-        return options.value_of(self._configuration, options.CHAINING)
+        return environment_keys.value_of(self._configuration, environment_keys.CHAINING)
 
     def is_chaining_of_operators_with_different_max_parallelism_enabled(self) -> bool:
         """Say whether operators of different maximum parallelism may be chained."""
-        return options.value_of(self._configuration, options.CHAINING_ACROSS_MAX_PARALLELISM)
+        return environment_keys.value_of(self._configuration, environment_keys.CHAINING_ACROSS_MAX_PARALLELISM)
 
     # ------------------------------------------------------------------ Python dependencies, files
 
@@ -247,7 +249,7 @@ class EnvironmentOptions(NoJava):
     def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
         """Make a file available to functions under ``name``."""
         entry = f"name:{name},path:{file_path},executable:{str(bool(executable)).lower()}"
-        files = options.value_of(self._configuration, CACHED_FILES)
+        files = environment_keys.value_of(self._configuration, CACHED_FILES)
         if any(known.startswith(f"name:{name},") for known in files):
             raise InvalidProgramError(f"cache file {name!r} already existed!", remedy="use another name")
         self._configuration.set(CACHED_FILES, [*files, entry])
@@ -270,7 +272,7 @@ class EnvironmentOptions(NoJava):
         self._configuration.set_string(key, ";".join([*present, *paths]))
 
     def _append(self, option: ConfigOption[str], value: str) -> None:
-        present = options.value_of(self._configuration, option)
+        present = environment_keys.value_of(self._configuration, option)
         self._configuration.set(option, f"{present},{value}" if present else value)
 
 

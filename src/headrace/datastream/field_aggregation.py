@@ -11,9 +11,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from headrace.common.errors import TypeMismatchError
-from headrace.common.types import Row
-from headrace.datastream.functions import ReduceFunction
+from headrace.errors import TypeMismatchError
+from headrace.functions import ReduceFunction
+from headrace.types.row import Row
 
 __all__ = ["FieldAggregation"]
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from headrace.common.errors import InvalidProgramError, TypeMismatchError
-from headrace.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
-from headrace.common.types import Row
-from headrace.datastream.functions import KeySelector, MapFunction, RuntimeContext
+from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.functions import KeySelector, MapFunction, RuntimeContext
+from headrace.types.row import Row
+from headrace.types.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
 
 __all__ = ["FieldByName", "KeyAndElement", "key_function", "key_type_of"]
 
@@ -75,7 +75,7 @@ def key_function(given: object, element_type: TypeInformation | None) -> Callabl
     >>> key_function(None, None)
     Traceback (most recent call last):
     ...
-    headrace.common.errors.TypeMismatchError: Parameter key_selector should be type of KeySelector or a callable function. [TYPE_MISMATCH]
+    headrace.errors.TypeMismatchError: Parameter key_selector should be type of KeySelector or a callable function. [TYPE_MISMATCH]
       seen:     None
       expected: a function, a KeySelector, the position of a field, or its name
     """  # noqa: E501 - the message is PyFlink's

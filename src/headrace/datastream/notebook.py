@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headrace.common.job_client import JobHandle
-from headrace.common.time import utc_text
+from headrace.types.time import utc_text
 
 __all__ = ["live_table", "show_live"]
 

@@ -6,15 +6,15 @@ Decides and checks the values; `StreamExecutionEnvironment.set_state_backend` ta
 
 from __future__ import annotations
 
-from headrace.common import checkpoint_options
-from headrace.common.configuration import Configuration
-from headrace.common.errors import ConfigurationError, InvalidProgramError
+from headrace.config import checkpoint_keys
+from headrace.config.configuration import Configuration
 from headrace.datastream.checkpoint_storage import (
     CheckpointStorage,
     FileSystemCheckpointStorage,
     JobManagerCheckpointStorage,
 )
 from headrace.datastream.state_backends import EmbeddedRocksDBStateBackend, HashMapStateBackend, StateBackend
+from headrace.errors import ConfigurationError, InvalidProgramError
 
 __all__ = ["FsStateBackend", "MemoryStateBackend", "RocksDBStateBackend", "backend_named"]
 
@@ -156,7 +156,7 @@ def backend_named(name: str, configuration: Configuration) -> StateBackend:
     >>> type(backend_named("jobmanager", Configuration())).__name__
     'MemoryStateBackend'
     """
-    directory = configuration.get(checkpoint_options.CHECKPOINT_DIRECTORY)
+    directory = configuration.get(checkpoint_keys.CHECKPOINT_DIRECTORY)
     match name.lower():
         case "hashmap":
             return HashMapStateBackend()
@@ -167,5 +167,5 @@ def backend_named(name: str, configuration: Configuration) -> StateBackend:
         case "filesystem":
             return FsStateBackend(directory)
     raise ConfigurationError(
-        f"{checkpoint_options.STATE_BACKEND.key} names no state backend", seen=name, expected="hashmap or rocksdb"
+        f"{checkpoint_keys.STATE_BACKEND.key} names no state backend", seen=name, expected="hashmap or rocksdb"
     )

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from headrace.common.errors import InvalidProgramError, TypeMismatchError
-from headrace.common.no_java import NoJava
+from headrace.compatibility.ignored_settings import warn_without_effect
+from headrace.compatibility.java_objects import NoJava
 from headrace.datastream.slot_sharing_group import SlotSharingGroup
-from headrace.datastream.without_effect import warn_without_effect
+from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.graph.specs import StagedSink
 from headrace.graph.transformations import ChainingStrategy, Transformation, TransformationKind
 

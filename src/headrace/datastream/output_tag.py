@@ -1,7 +1,7 @@
 """OutputTag, under the name of PyFlink's module."""
 
 from headrace.common.output_tag import OutputTag
-from headrace.common.pyflink_names import offer_pyflink_names
+from headrace.compatibility.names import offer_pyflink_names
 
 __all__ = ["OutputTag"]
 

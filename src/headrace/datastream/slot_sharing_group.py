@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import total_ordering
 from typing import Any
 
-from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
-from headrace.common.pyflink_names import offer_pyflink_names
+from headrace.compatibility.names import offer_pyflink_names
+from headrace.errors import InvalidProgramError, NoJvmError, TypeMismatchError
 
 __all__ = ["MemorySize", "SlotSharingGroup"]
 

@@ -1,6 +1,6 @@
 """State of functions, under the name of PyFlink's module; `headrace.state` has the definitions."""
 
-from headrace.common.pyflink_names import offer_pyflink_names
+from headrace.compatibility.names import offer_pyflink_names
 from headrace.state.descriptors import (
     AggregatingStateDescriptor,
     ListStateDescriptor,

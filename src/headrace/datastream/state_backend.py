@@ -1,6 +1,6 @@
 """State backends, those of today and the old ones, under the name of PyFlink's module."""
 
-from headrace.common.pyflink_names import offer_pyflink_names
+from headrace.compatibility.names import offer_pyflink_names
 from headrace.datastream.old_state_backends import FsStateBackend, MemoryStateBackend, RocksDBStateBackend
 from headrace.datastream.state_backends import (
     CustomStateBackend,

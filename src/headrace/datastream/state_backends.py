@@ -9,12 +9,12 @@ import os
 from enum import Enum
 from urllib.parse import urlsplit
 
-from headrace.common import checkpoint_options
-from headrace.common.configuration import Configuration
-from headrace.common.errors import InvalidProgramError, NoJvmError, TypeMismatchError
-from headrace.common.no_java import NoJava
+from headrace.compatibility.ignored_settings import warn_without_effect
+from headrace.compatibility.java_objects import NoJava
+from headrace.config import checkpoint_keys
+from headrace.config.configuration import Configuration
 from headrace.datastream.checkpoint_storage import CheckpointStorage
-from headrace.datastream.without_effect import warn_without_effect
+from headrace.errors import InvalidProgramError, NoJvmError, TypeMismatchError
 
 __all__ = [
     "CustomStateBackend",
@@ -152,7 +152,7 @@ class EmbeddedRocksDBStateBackend(StateBackend):
     def configure(self, configuration: Configuration) -> None:
         """Write the local directories, if any were set."""
         if self._paths:
-            configuration.set(checkpoint_options.ROCKSDB_DIRECTORIES, os.pathsep.join(self._paths))
+            configuration.set(checkpoint_keys.ROCKSDB_DIRECTORIES, os.pathsep.join(self._paths))
 
     def __str__(self) -> str:
         """Give the settings, as Flink shows them."""
@@ -170,7 +170,7 @@ class CustomStateBackend(StateBackend):
     >>> CustomStateBackend(None)
     Traceback (most recent call last):
     ...
-    headrace.common.errors.NoJvmError: A state backend written in Java cannot run in headrace [NO_JVM]
+    headrace.errors.NoJvmError: A state backend written in Java cannot run in headrace [NO_JVM]
       remedy:   use HashMapStateBackend or EmbeddedRocksDBStateBackend
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from headrace.common.errors import InvalidProgramError
+from headrace.errors import InvalidProgramError
 
 __all__ = ["normalized_path"]
 

@@ -9,28 +9,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from headrace.common.configuration import Configuration
-from headrace.common.errors import InvalidProgramError, JobExecutionError, TypeMismatchError
-from headrace.common.headrace_options import PRE_AGGREGATE
 from headrace.common.job_client import JobClient
 from headrace.common.job_execution_result import JobExecutionResult
-from headrace.common.pyflink_names import offer_pyflink_names
-from headrace.common.typeinfo import TypeInformation
 from headrace.common.watermark_strategy import WatermarkStrategy
-from headrace.datastream import options
+from headrace.compatibility.ignored_settings import warn_of_options
+from headrace.compatibility.jars import warn_of_jar_options
+from headrace.compatibility.names import offer_pyflink_names
+from headrace.config import environment_keys
+from headrace.config.configuration import Configuration
+from headrace.config.headrace_keys import PRE_AGGREGATE
+from headrace.connectors.base.source import Source as SourceDefinition
+from headrace.connectors.feedback import FeedbackSource
+from headrace.connectors.files.source import Files
+from headrace.connectors.files.text_file import TextFiles
+from headrace.connectors.functions.function_source import FunctionSource
+from headrace.connectors.generated.collection import CollectionSource
+from headrace.connectors.generated.number_sequence import NumberSequence
+from headrace.connectors.socket_text import SocketText
 from headrace.datastream.checkpointing_options import CheckpointingOptions
-from headrace.datastream.declared_types import declared_type
 from headrace.datastream.execution_mode import RuntimeExecutionMode
-from headrace.datastream.functions import ParallelSourceFunction, SourceFunction
-from headrace.datastream.jars import warn_of_jar_options
 from headrace.datastream.notebook import show_live
 from headrace.datastream.planning import plan_reached
 from headrace.datastream.streams.cached_data_stream import keep_for_later, with_caches
-from headrace.datastream.streams.checks import check_function
 from headrace.datastream.streams.data_stream import DataStream
 from headrace.datastream.streams.iterative_stream import check_iterations
 from headrace.datastream.streams.stream_cache import StreamCache
-from headrace.datastream.without_effect import warn_of_options
+from headrace.errors import InvalidProgramError, JobExecutionError, TypeMismatchError
+from headrace.functions import ParallelSourceFunction, SourceFunction
+from headrace.functions.checks import check_function
 from headrace.graph import drawing
 from headrace.graph.job_graph import JobGraph, build_job_graph
 from headrace.graph.json_plan import plan_as_json
@@ -38,17 +44,11 @@ from headrace.graph.pre_aggregation import with_local_aggregates
 from headrace.graph.specs import SourceSpec
 from headrace.graph.stream_graph import GraphSettings, StreamGraph, build_stream_graph
 from headrace.graph.transformations import TransformationKind, TransformationRegistry
-from headrace.sources.base import Source as SourceDefinition
-from headrace.sources.collection import CollectionSource
-from headrace.sources.feedback import FeedbackSource
-from headrace.sources.files import Files
-from headrace.sources.function_source import FunctionSource
-from headrace.sources.number_sequence import NumberSequence
-from headrace.sources.socket_text import SocketText
-from headrace.sources.text_file import TextFiles
+from headrace.types.declared_types import declared_type
+from headrace.types.typeinfo import TypeInformation
 
 if TYPE_CHECKING:
-    from headrace.runtime.job_master import JobMaster
+    from headrace.driver.job_master import JobMaster
 
 __all__ = ["StreamExecutionEnvironment"]
 
@@ -100,7 +100,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         """
         if isinstance(collection, (str, bytes)) or not isinstance(collection, Iterable):
             raise TypeMismatchError("from_collection takes a collection", seen=collection, expected="a list")
-        from headrace.common.codecs import codec_for
+        from headrace.types.codecs import codec_for
 
         kept = declared_type(type_info, "type_info")
         elements = codec_for(kept, wrap=True).coerce(list(collection))
@@ -115,7 +115,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         source_name: str,
         type_info: TypeInformation | None = None,
     ) -> DataStream:
-        """Give a stream of what a source of `headrace.datastream.connectors` (or `headrace.sources`) reads."""
+        """Give a stream of what a source of `headrace.datastream.connectors` (or `headrace.connectors`) reads."""
         definition = source if isinstance(source, SourceDefinition) else _definition(source)
         if not isinstance(watermark_strategy, WatermarkStrategy):
             raise TypeMismatchError(
@@ -132,7 +132,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         self, source_func: Any, source_name: str = "Custom Source", type_info: TypeInformation | None = None
     ) -> DataStream:
         """Give a stream of what a SourceFunction emits, or a connector that PyFlink programs pass here."""
-        from headrace.datastream.connectors.base import Source
+        from headrace.connectors.base.definitions import Source
 
         if isinstance(source_func, Source):
             strategy = WatermarkStrategy.no_watermarks()
@@ -182,7 +182,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         and which outlives the driver, else in ``headrace.state.directory`` for the life of the driver. Needs
         ``headrace[formats]``.
         """
-        from headrace.datastream.connectors.data_frame_source import source_of
+        from headrace.connectors.dataframes.source import source_of
 
         parent = self._configuration.to_dict().get("headrace.state.directory")
         source = source_of(dataframe, directory, parent, trigger)
@@ -190,7 +190,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
 
     def create_input(self, input_format: Any, type_info: TypeInformation | None = None) -> DataStream:
         """Give a stream of what an input format reads, such as `AvroInputFormat`."""
-        from headrace.datastream.formats.avro import AvroInputFormat
+        from headrace.formats.avro import AvroInputFormat
 
         if not isinstance(input_format, AvroInputFormat):
             raise TypeMismatchError(
@@ -273,8 +273,8 @@ class StreamExecutionEnvironment(CheckpointingOptions):
             chaining_enabled=self.is_chaining_enabled(),
             chain_across_max_parallelism=self.is_chaining_of_operators_with_different_max_parallelism_enabled(),
             batch=self._is_batch(),
-            pre_aggregate=options.value_of(self._configuration, PRE_AGGREGATE),
-            job_name=job_name or options.value_of(self._configuration, options.JOB_NAME),
+            pre_aggregate=environment_keys.value_of(self._configuration, PRE_AGGREGATE),
+            job_name=job_name or environment_keys.value_of(self._configuration, environment_keys.JOB_NAME),
         )
 
     def _is_batch(self) -> bool:
@@ -284,7 +284,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         unbounded = [t for t, source in sources if not source.bounded and not isinstance(source, FeedbackSource)]
         if mode is RuntimeExecutionMode.BATCH and unbounded:
             raise InvalidProgramError(
-                f"Detected an UNBOUNDED source with the '{options.RUNTIME_MODE.key}' set to 'BATCH'. "
+                f"Detected an UNBOUNDED source with the '{environment_keys.RUNTIME_MODE.key}' set to 'BATCH'. "
                 "This combination is not allowed, please set it to STREAMING or AUTOMATIC",
                 operator_name=unbounded[0].name,
                 uid=unbounded[0].uid,
@@ -325,7 +325,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         kept = keep_for_later(program, self.caches) if self._is_batch() else []
         graph = self._stream_graph(program, job_name)
         plan_reached(graph)
-        from headrace.runtime.submission import submit
+        from headrace.submission import submit
 
         warn_of_options(self._configuration.to_dict())
         warn_of_jar_options(self._configuration.to_dict())
@@ -346,7 +346,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
 
     def spark_session(self) -> Any:
         """Give the SparkSession that the jobs of this environment run on; Spark is started if it does not run yet."""
-        from headrace.runtime.spark.frames import session_for
+        from headrace.spark.dataframes import session_for
 
         settings = self._configuration.to_dict()
         return session_for(self._spark, {k: str(v) for k, v in settings.items() if k.startswith("spark.")})
@@ -367,7 +367,7 @@ def _check_uids(program: TransformationRegistry) -> None:
 
 
 def _definition(source: Any) -> SourceDefinition:
-    from headrace.datastream.connectors.base import Source
+    from headrace.connectors.base.definitions import Source
 
     if isinstance(source, Source):
         return source.get_definition()

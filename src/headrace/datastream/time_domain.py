@@ -1,7 +1,7 @@
 """TimeDomain, under the name of PyFlink's module."""
 
-from headrace.common.pyflink_names import offer_pyflink_names
 from headrace.common.time_domain import TimeDomain
+from headrace.compatibility.names import offer_pyflink_names
 
 __all__ = ["TimeDomain"]
 

@@ -4,29 +4,29 @@ Decides nothing: each family has its own file in `headrace.operators.windows`. E
 `ProcessingTimeoutTrigger` and `NoOpTrigger` are Flink's, which PyFlink does not have.
 """
 
-from headrace.common.pyflink_names import offer_pyflink_names
-from headrace.operators.windows.assigner import MergingWindowAssigner, SessionWindowTimeGapExtractor, WindowAssigner
-from headrace.operators.windows.continuous_triggers import (
+from headrace.compatibility.names import offer_pyflink_names
+from headrace.windows.assigner import MergingWindowAssigner, SessionWindowTimeGapExtractor, WindowAssigner
+from headrace.windows.continuous_triggers import (
     ContinuousEventTimeTrigger,
     ContinuousProcessingTimeTrigger,
     Min,
 )
-from headrace.operators.windows.count_triggers import CountTrigger, DeltaTrigger
-from headrace.operators.windows.count_windows import CountSlidingWindowAssigner, CountTumblingWindowAssigner
-from headrace.operators.windows.evictors import CountEvictor, DeltaEvictor, Evictor, TimeEvictor, TimestampedValue
-from headrace.operators.windows.global_windows import GlobalWindows
-from headrace.operators.windows.serializers import CountWindowSerializer, GlobalWindowSerializer, TimeWindowSerializer
-from headrace.operators.windows.sessions import (
+from headrace.windows.count_triggers import CountTrigger, DeltaTrigger
+from headrace.windows.count_windows import CountSlidingWindowAssigner, CountTumblingWindowAssigner
+from headrace.windows.evictors import CountEvictor, DeltaEvictor, Evictor, TimeEvictor, TimestampedValue
+from headrace.windows.global_windows import GlobalWindows
+from headrace.windows.serializers import CountWindowSerializer, GlobalWindowSerializer, TimeWindowSerializer
+from headrace.windows.session_windows import (
     DynamicEventTimeSessionWindows,
     DynamicProcessingTimeSessionWindows,
     EventTimeSessionWindows,
     ProcessingTimeSessionWindows,
 )
-from headrace.operators.windows.sliding import SlidingEventTimeWindows, SlidingProcessingTimeWindows
-from headrace.operators.windows.time_triggers import EndOfStreamTrigger, EventTimeTrigger, ProcessingTimeTrigger
-from headrace.operators.windows.trigger import Trigger, TriggerResult
-from headrace.operators.windows.tumbling import TumblingEventTimeWindows, TumblingProcessingTimeWindows
-from headrace.operators.windows.window_types import (
+from headrace.windows.sliding_windows import SlidingEventTimeWindows, SlidingProcessingTimeWindows
+from headrace.windows.time_triggers import EndOfStreamTrigger, EventTimeTrigger, ProcessingTimeTrigger
+from headrace.windows.trigger import Trigger, TriggerResult
+from headrace.windows.tumbling_windows import TumblingEventTimeWindows, TumblingProcessingTimeWindows
+from headrace.windows.window_types import (
     CountWindow,
     GlobalWindow,
     TimeWindow,
@@ -34,7 +34,7 @@ from headrace.operators.windows.window_types import (
     long_to_int_with_bit_mixing,
     mod_inverse,
 )
-from headrace.operators.windows.wrapping_triggers import (
+from headrace.windows.wrapping_triggers import (
     NeverTrigger,
     NoOpTrigger,
     ProcessingTimeoutTrigger,

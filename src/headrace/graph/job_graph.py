@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headrace.common.errors import InvalidProgramError
+from headrace.errors import InvalidProgramError
 from headrace.graph.chaining import is_chainable
 from headrace.graph.stream_graph import GraphSettings, StreamEdge, StreamGraph, StreamNode
 

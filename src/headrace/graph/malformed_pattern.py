@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headrace.common.errors import InvalidProgramError
+from headrace.errors import InvalidProgramError
 
 
 class MalformedPatternException(InvalidProgramError):

@@ -1,6 +1,6 @@
 """How records are spread over the subtasks of the next operator: pure data, one frozen class per strategy.
 
-The runtime (`headrace.runtime.task.routing`) turns each of these into code. Names are those of Flink's plan (`ship_strategy`).
+The runtime (`headrace.worker.exchange.routing`) turns each of these into code. Names are those of Flink's plan (`ship_strategy`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from headrace.common.typeinfo import TypeInformation
+from headrace.types.typeinfo import TypeInformation
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from headrace.common.errors import ConfigurationError
+from headrace.errors import ConfigurationError
 from headrace.graph.job_graph import JobGraph, JobVertex
 from headrace.graph.partitioners import Forward
 

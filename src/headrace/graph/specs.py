@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from headrace.common.typeinfo import TypeInformation
 from headrace.common.watermark_strategy import WatermarkStrategy
 from headrace.graph.cep_pattern import PatternData
+from headrace.types.typeinfo import TypeInformation
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class OperatorSpec:
 
 @dataclass(frozen=True)
 class SourceSpec(OperatorSpec):
-    """Reads a source. `source` is a `headrace.sources.Source`; `strategy` makes per-split watermarks."""
+    """Reads a source. `source` is a `headrace.connectors.Source`; `strategy` makes per-split watermarks."""
 
     source: Any
     strategy: WatermarkStrategy
@@ -219,7 +219,7 @@ class FunctionSink(OperatorSpec):
 
 @dataclass(frozen=True)
 class StagedSink(OperatorSpec):
-    """A `headrace.sinks.base.Sink`: stages its output in the task, and the driver commits it with a checkpoint."""
+    """A `headrace.connectors.base.sink.Sink`: stages its output in the task, and the driver commits it with a checkpoint."""
 
     sink: Any
     input_type: TypeInformation | None = None

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from headrace.common.errors import InvalidProgramError
-from headrace.common.typeinfo import TypeInformation
+from headrace.errors import InvalidProgramError
 from headrace.graph.ids import assign_operator_ids
 from headrace.graph.partitioners import Forward, Partitioner, Rebalance
 from headrace.graph.specs import OperatorSpec
@@ -19,6 +18,7 @@ from headrace.graph.transformations import (
     TransformationKind,
     TransformationRegistry,
 )
+from headrace.types.typeinfo import TypeInformation
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
-from headrace.common.typeinfo import TypeInformation
 from headrace.graph.partitioners import Partitioner
 from headrace.graph.specs import OperatorSpec
+from headrace.types.typeinfo import TypeInformation
 
 
 class ChainingStrategy(Enum):

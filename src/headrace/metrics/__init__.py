@@ -4,7 +4,7 @@ Decides what a metric can do, how groups are nested, how values are put together
 subtask; with the end of each epoch they come to the driver, where the reporters are.
 """
 
-from headrace.common.pyflink_names import offer_pyflink_names
+from headrace.compatibility.names import offer_pyflink_names
 from headrace.metrics.metricbase import (
     Counter,
     Distribution,

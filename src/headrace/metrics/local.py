@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from headrace.common.errors import TypeMismatchError
+from headrace.errors import TypeMismatchError
 from headrace.metrics.metricbase import (
     Counter,
     Distribution,

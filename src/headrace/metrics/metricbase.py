@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from headrace.common.pyflink_names import offer_pyflink_names
+from headrace.compatibility.names import offer_pyflink_names
 
 __all__ = ["Counter", "Distribution", "Gauge", "Histogram", "HistogramStatistics", "Meter", "Metric", "MetricGroup"]
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from headrace.common.errors import ConfigurationError
+from headrace.errors import ConfigurationError
 from headrace.metrics.values import Path, Value
 
 __all__ = ["JOB", "OPERATOR", "TASK", "TASK_MANAGER", "Sample", "Scope", "ScopeFormats"]

@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any
 
-from headrace.common.errors import TypeMismatchError
+from headrace.errors import TypeMismatchError
 from headrace.graph.specs import AsyncWait
 from headrace.operators.base import FunctionOperator
 from headrace.operators.output import Timestamps, Values

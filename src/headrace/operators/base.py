@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import length_hint
 from typing import Any
 
-from headrace.common.errors import HeadraceError, UserCodeError
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
+from headrace.errors import HeadraceError, UserCodeError
 from headrace.operators import function_state
 from headrace.operators.clock import ManualClock
 from headrace.operators.context import OperatorContext

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import repeat
 from typing import Any
 
-from headrace.common.errors import InvalidProgramError
+from headrace.errors import InvalidProgramError
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.process import ElementContext, TimedFunctionOperator, TimerContext
 from headrace.operators.timing import FunctionTimerService, KeylessTimerService

@@ -8,9 +8,9 @@ from __future__ import annotations
 from itertools import compress
 from typing import Any, Protocol, cast
 
-from headrace.common.column_run import ColumnRun, as_columns
 from headrace.operators.base import FunctionOperator, Place
 from headrace.operators.output import Timestamps, Values
+from headrace.types.column_run import ColumnRun, as_columns
 
 
 class RowColumns(Protocol):

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from headrace.common.accumulators import AccumulatorRegistry
+from headrace.functions.distributed_cache import DistributedCache
 from headrace.metrics.local import LocalMetricGroup
 from headrace.operators.clock import Clock
-from headrace.operators.distributed_cache import DistributedCache
 from headrace.operators.output import LatencyMarker
 from headrace.state.keyed_backend import KeyedBackend
 from headrace.state.operator_state import OperatorStateBackend

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from operator import length_hint
 from typing import Any
 
-from headrace.common.errors import TypeMismatchError
 from headrace.common.watermark_strategy import (
     MAX_WATERMARK,
     MIN_TIMESTAMP,
@@ -23,6 +22,7 @@ from headrace.common.watermark_strategy import (
     WatermarkOutput,
     WatermarkStrategy,
 )
+from headrace.errors import TypeMismatchError
 from headrace.operators.output import Timestamps, Values
 
 EmitRun = Callable[[Values, Timestamps], None]

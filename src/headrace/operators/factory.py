@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from headrace.common.errors import InvalidProgramError
+from headrace.connectors.feedback import FeedbackSource
+from headrace.errors import InvalidProgramError
 from headrace.graph import specs
 from headrace.operators.async_wait import AsyncWaitOperator
 from headrace.operators.base import Operator
@@ -24,10 +25,9 @@ from headrace.operators.source import SourceOperator
 from headrace.operators.staged_sink import StagedSinkOperator
 from headrace.operators.stateless import FilterOperator, FlatMapOperator, MapOperator
 from headrace.operators.watermarks import AssignTimestampsOperator
-from headrace.operators.windows.choice import window_operator
 from headrace.operators.windows.co_group import CoGroupOperator
+from headrace.operators.windows.factory import window_operator
 from headrace.operators.windows.local import LocalWindowOperator
-from headrace.sources.feedback import FeedbackSource
 
 _MAKERS: dict[type[specs.OperatorSpec], Callable[[Any], Operator]] = {
     specs.SourceSpec: lambda s: (

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.common.codecs import codec_for
-from headrace.common.typeinfo import TypeInformation
 from headrace.common.watermark_strategy import WatermarkStrategy
+from headrace.connectors.feedback import FeedbackSource, Returned
 from headrace.operators.base import Operator
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.source import ReadBudget, SourceOperator, SplitPosition
-from headrace.sources.feedback import FeedbackSource, Returned
+from headrace.types.codecs import codec_for
+from headrace.types.typeinfo import TypeInformation
 
 Run = tuple[Values, Timestamps]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from headrace.common.errors import InvalidProgramError
+from headrace.errors import InvalidProgramError
 from headrace.operators.context import OperatorContext
 from headrace.operators.runtime_context import TaskRuntimeContext
 from headrace.state.descriptors import ListStateDescriptor

@@ -13,8 +13,8 @@ from __future__ import annotations
 from heapq import heappop, heappush
 from typing import Any
 
-from headrace.common.errors import InvalidProgramError
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
+from headrace.errors import InvalidProgramError
 from headrace.graph.specs import IntervalJoin
 from headrace.operators.base import FunctionOperator
 from headrace.operators.emission import emit_tagged

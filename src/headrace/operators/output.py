@@ -10,8 +10,8 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
-from headrace.common.column_run import as_columns
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
+from headrace.types.column_run import as_columns
 
 Values = list[Any]
 """Records in order; or a `ColumnRun`, which reads as one, for a consumer that says `takes_columns`."""

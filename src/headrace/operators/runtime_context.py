@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.common.accumulators import Accumulator, DoubleCounter, Histogram, IntCounter, LongCounter
-from headrace.common.errors import InvalidProgramError
+from headrace.errors import InvalidProgramError
+from headrace.functions.distributed_cache import DistributedCache
 from headrace.metrics.local import LocalMetricGroup
 from headrace.operators.context import OperatorContext
-from headrace.operators.distributed_cache import DistributedCache
 from headrace.state import descriptors, interfaces
 from headrace.state.keyed_backend import KeyedBackend
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import repeat
 from typing import Any
 
-from headrace.common.codecs import codec_for
-from headrace.common.string_forms import string_form
-from headrace.common.typeinfo import TypeInformation
+from headrace.connectors.base.element_context import ElementContext
 from headrace.operators.base import FunctionOperator, Operator
 from headrace.operators.output import Timestamps, Values
-from headrace.sinks.element_context import ElementContext
+from headrace.types.codecs import codec_for
+from headrace.types.string_forms import string_form
+from headrace.types.typeinfo import TypeInformation
 
 
 class FunctionSinkOperator(FunctionOperator):

@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.common.errors import BadRecordError, HeadraceError, shortened
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP, WatermarkStrategy
+from headrace.connectors.base.source import Batch, ReaderContext, Source, Split, SplitReader
+from headrace.errors import BadRecordError, HeadraceError, shortened
 from headrace.operators.base import Operator, Place
 from headrace.operators.event_time import EventTime
 from headrace.operators.output import LatencyMarker
 from headrace.operators.runtime_context import TaskRuntimeContext
-from headrace.sources.base import Batch, ReaderContext, Source, Split, SplitReader
 
 CHUNK = 4096
 

@@ -1,19 +1,19 @@
-"""The operator of a `headrace.sinks.base.Sink`: hands records to its writer, and what it staged to the acknowledgement."""
+"""The operator of a sink: hands records to its writer, and what the writer staged to the acknowledgement."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from headrace.common.codecs import codec_for
-from headrace.common.column_run import as_columns
-from headrace.common.faultpoints import reach
-from headrace.common.typeinfo import TypeInformation
+from headrace.connectors.base.sink import EpochEnd, Handle, RecordError, Sink, SinkWriter, WriterContext
+from headrace.foundation.faultpoints import reach
 from headrace.operators.base import Operator
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.runtime_context import TaskRuntimeContext
-from headrace.sinks.base import EpochEnd, Handle, RecordError, Sink, SinkWriter, WriterContext
 from headrace.state.descriptors import ListStateDescriptor
+from headrace.types.codecs import codec_for
+from headrace.types.column_run import as_columns
+from headrace.types.typeinfo import TypeInformation
 
 WRITER_STATE = ListStateDescriptor("_writer", None)
 

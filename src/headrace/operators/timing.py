@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from headrace.common.errors import InvalidProgramError
 from headrace.common.time_domain import TimeDomain
+from headrace.errors import InvalidProgramError
 from headrace.operators.base import Operator, Place
 from headrace.operators.emission import emit_tagged
 from headrace.operators.output import Values

@@ -11,9 +11,9 @@ import signal
 import sys
 from pathlib import Path
 
-from headrace.common.config_file import load_configuration
-from headrace.common.errors import HeadraceError
-from headrace.common.extras import need
+from headrace.config.config_file import load_configuration
+from headrace.errors import HeadraceError
+from headrace.foundation.extras import need
 from headrace.service.dispatcher.election import Election, FileElection
 from headrace.service.dispatcher.node import Node
 from headrace.service.settings import ServiceSettings, read_settings

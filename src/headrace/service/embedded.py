@@ -10,8 +10,8 @@ import sys
 import threading
 import time
 
-from headrace.common.configuration import Configuration
-from headrace.runtime.job_master import JobMaster
+from headrace.config.configuration import Configuration
+from headrace.driver.job_master import JobMaster
 from headrace.service.errors import NotFoundError
 from headrace.service.local_job import LocalJob
 from headrace.service.logs import ExecutorLogs, Logs

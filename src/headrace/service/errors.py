@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headrace.common.errors import HeadraceError
+from headrace.errors import HeadraceError
 
 __all__ = ["NotFoundError", "RequestError", "UnavailableError"]
 

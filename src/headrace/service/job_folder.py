@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from headrace.runtime.job_view import JobView
+from headrace.monitoring.job_view import JobView
 from headrace.service.files import FileLock, read_json, write_json
 from headrace.service.view_json import view_from_json, view_to_json
 

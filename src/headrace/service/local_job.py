@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from headrace.runtime.executor import ExecutorView, ThreadView
-from headrace.runtime.job_master import JobMaster
-from headrace.runtime.job_view import JobView
+from headrace.driver.executor import ExecutorView, ThreadView
+from headrace.driver.job_master import JobMaster
+from headrace.monitoring.job_view import JobView
 
 __all__ = ["LocalJob"]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from headrace.runtime.executor import ExecutorView
+from headrace.driver.executor import ExecutorView
 from headrace.service.errors import NotFoundError
 
 __all__ = ["ExecutorLogs", "Logs"]

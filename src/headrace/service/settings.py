@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from headrace.common.checkpoint_options import CHECKPOINT_DIRECTORY
-from headrace.common.config_options import ConfigOptions
-from headrace.common.configuration import Configuration
-from headrace.common.errors import ConfigurationError
-from headrace.common.headrace_options import (
+from headrace.config.checkpoint_keys import CHECKPOINT_DIRECTORY
+from headrace.config.config_options import ConfigOptions
+from headrace.config.configuration import Configuration
+from headrace.config.headrace_keys import (
     CLUSTER_DIRECTORY,
     JOB_ID,
     SERVICE_AUTHENTICATION,
@@ -21,7 +20,8 @@ from headrace.common.headrace_options import (
     SERVICE_RESTART_ATTEMPTS,
     SERVICE_TOKEN_FILE,
 )
-from headrace.common.service_places import service_directory
+from headrace.config.service_places import service_directory
+from headrace.errors import ConfigurationError
 
 __all__ = ["ServiceSettings", "Tls", "read_settings"]
 
@@ -119,7 +119,7 @@ def read_settings(configuration: Mapping[str, str]) -> ServiceSettings:
     >>> read_settings({"rest.bind-address": "0.0.0.0"})
     Traceback (most recent call last):
     ...
-    headrace.common.errors.ConfigurationError: A service that others can reach needs a token, or ... [CONFIGURATION]
+    headrace.errors.ConfigurationError: A service that others can reach needs a token, or ... [CONFIGURATION]
       seen:     rest.bind-address: 0.0.0.0
       remedy:   make one with `python -m headrace.service --new-token`, set headrace.service.token-file (or set ...)
     """

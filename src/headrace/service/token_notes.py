@@ -12,8 +12,8 @@ import secrets
 import stat
 from pathlib import Path
 
-from headrace.common.errors import ConfigurationError
-from headrace.private_folders import private_folder
+from headrace.errors import ConfigurationError
+from headrace.foundation.private_folders import private_folder
 
 __all__ = ["forget_token", "note_token", "noted_token", "token_path"]
 

@@ -11,7 +11,7 @@ import os
 import secrets
 from pathlib import Path
 
-from headrace.common.errors import ConfigurationError
+from headrace.errors import ConfigurationError
 
 __all__ = ["TokenFile"]
 

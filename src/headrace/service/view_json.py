@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from headrace.runtime.executor import ExecutorView
-from headrace.runtime.job_view import BottleneckView, ExceptionView, JobView, SubtaskView, VertexView
+from headrace.driver.executor import ExecutorView
+from headrace.monitoring.job_view import BottleneckView, ExceptionView, JobView, SubtaskView, VertexView
 
 __all__ = ["blank_view", "executors_from_json", "view_from_json", "view_to_json"]
 

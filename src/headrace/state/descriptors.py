@@ -11,9 +11,9 @@ from abc import ABC
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from headrace.common.errors import StateError, TypeMismatchError
-from headrace.common.typeinfo import TypeInformation, Types
+from headrace.errors import StateError, TypeMismatchError
 from headrace.state.ttl import StateTtlConfig
+from headrace.types.typeinfo import TypeInformation, Types
 
 __all__ = [
     "AggregatingStateDescriptor",
@@ -147,7 +147,7 @@ class ReducingStateDescriptor(StateDescriptor):
     >>> ReducingStateDescriptor("sum", 5, Types.LONG())  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    headrace.common.errors.TypeMismatchError: A reducing state needs a ReduceFunction or a callable ...
+    headrace.errors.TypeMismatchError: A reducing state needs a ReduceFunction or a callable ...
     """
 
     kind = "ReducingState"
@@ -176,7 +176,7 @@ class AggregatingStateDescriptor(StateDescriptor):
     >>> AggregatingStateDescriptor("mean", max, Types.LONG())  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    headrace.common.errors.TypeMismatchError: An aggregating state needs an AggregateFunction ...
+    headrace.errors.TypeMismatchError: An aggregating state needs an AggregateFunction ...
     """
 
     kind = "AggregatingState"

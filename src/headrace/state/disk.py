@@ -10,9 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from headrace.config.worker_settings import DEFAULT_MEMORY
+from headrace.foundation.extras import require_rocksdict
 from headrace.state.disk_file import DiskFile
 from headrace.state.disk_map_table import DiskMapState, DiskMapTable
-from headrace.state.disk_store import DiskStore, require_rocksdict
+from headrace.state.disk_store import DiskStore
 from headrace.state.disk_table import DiskTable
 from headrace.state.disk_timers import DiskTimerQueue
 from headrace.state.heap_table import HeapTable
@@ -22,7 +24,6 @@ from headrace.state.tombstone import KeyedDelta, StateDelta
 
 __all__ = ["DEFAULT_MEMORY", "DiskKeyedBackend"]
 
-DEFAULT_MEMORY = 128 << 20
 _ENTRY_OVERHEAD = 200  # bytes: dict slots, tuples, object headers
 _OBJECT_FACTOR = 3  # live objects against their pickles
 _TIMER_BYTES = 400

@@ -16,10 +16,10 @@ from headrace.state.descriptors import StateDescriptor
 from headrace.state.disk_file import DiskFile
 from headrace.state.disk_table import SAMPLE_AT, SAMPLES
 from headrace.state.entry_codec import encode_key
-from headrace.state.heap_states import KeyHolder
 from headrace.state.heap_table import MISSING, HeapMapTable
 from headrace.state.interfaces import MapState
 from headrace.state.key_groups import GroupCache
+from headrace.state.keyed_states import KeyHolder
 from headrace.state.tombstone import TOMBSTONE, Entries, StateDelta
 
 __all__ = ["DiskMapState", "DiskMapTable"]

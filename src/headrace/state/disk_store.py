@@ -12,26 +12,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from headrace.common.errors import StateError
+from headrace.foundation.extras import require_rocksdict
 
-__all__ = ["DiskStore", "require_rocksdict"]
+__all__ = ["DiskStore"]
 
 _BLOCK_BYTES = 4096
 _BLOOM_BITS = 10
 _shared: dict[int, Any] = {}
-
-
-def require_rocksdict() -> Any:
-    """Give the package, or say how to get it."""
-    try:
-        import rocksdict
-    except ImportError as error:
-        raise StateError(
-            "The disk state backend needs the package rocksdict, which is not installed here",
-            expected="rocksdict on the machine that submits the job and on every worker",
-            remedy="pip install 'headrace[rocksdb]', or use HashMapStateBackend (state.backend.type: hashmap)",
-        ) from error
-    return rocksdict
 
 
 class DiskStore:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
-from headrace.common.errors import StateError, shortened
+from headrace.errors import StateError, shortened
 from headrace.state.safe_pickle import BY_VALUE, PLAIN, dump
 
 __all__ = ["pack_listed", "pack_value", "unpack", "unpack_listed"]

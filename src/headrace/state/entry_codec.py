@@ -16,8 +16,8 @@ import struct
 from decimal import Decimal
 from typing import Any
 
-from headrace.common.stable_hash import murmur, stable_hash
 from headrace.state.opaque_key import OpaqueKey
+from headrace.types.stable_hash import murmur, stable_hash
 
 __all__ = ["EncodedKey", "decode_key", "encode_key"]
 

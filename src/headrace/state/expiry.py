@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from headrace.common.time import Duration, Time
 from headrace.state.ttl import StateTtlConfig
+from headrace.types.time import Duration, Time
 
 __all__ = ["Expiry", "milliseconds"]
 

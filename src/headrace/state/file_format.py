@@ -34,7 +34,7 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from headrace.common.errors import StateError, shortened
+from headrace.errors import StateError, shortened
 from headrace.state.delta import OperatorState, SubtaskState
 from headrace.state.safe_pickle import dump, load
 from headrace.state.tombstone import StateDelta

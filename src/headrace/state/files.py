@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
-from headrace.common.errors import StateError
-from headrace.private_folders import owner_only
+from headrace.errors import StateError
+from headrace.foundation.private_folders import owner_only
 from headrace.state.delta import OperatorState, SubtaskState, fold
 from headrace.state.file_format import StateHeader, Wanted, checksum_in, decode, encode, verify
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.state.heap_states import HeapMapState
 from headrace.state.heap_table import HeapMapTable, HeapTable
 from headrace.state.key_groups import GroupCache
 from headrace.state.keyed_backend import NO_KEY, TIMER_PREFIX, KeyedBackend
+from headrace.state.keyed_states import HeapMapState
 from headrace.state.timers import TimerQueue
 from headrace.state.tombstone import TOMBSTONE, Entries, KeyedDelta, StateDelta
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from headrace.common.errors import StateError
-from headrace.common.stable_hash import murmur, stable_hash
+from headrace.errors import StateError
 from headrace.state.opaque_key import OpaqueKey, holds_nan
+from headrace.types.stable_hash import murmur, stable_hash
 
 __all__ = [
     "MAX_PARALLELISM_LIMIT",

@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, overload
 
-from headrace.common.errors import StateError, TypeMismatchError
+from headrace.errors import StateError, TypeMismatchError
 from headrace.state.descriptors import (
     AggregatingStateDescriptor,
     ListStateDescriptor,
@@ -21,16 +21,16 @@ from headrace.state.descriptors import (
     StateDescriptor,
     ValueStateDescriptor,
 )
-from headrace.state.heap_states import (
+from headrace.state.heap_table import HeapTable
+from headrace.state.interfaces import AggregatingState, ListState, MapState, ReducingState, ValueState
+from headrace.state.key_groups import GroupCache
+from headrace.state.keyed_states import (
     HeapAggregatingState,
     HeapListState,
     HeapReducingState,
     HeapValueState,
     KeyHolder,
 )
-from headrace.state.heap_table import HeapTable
-from headrace.state.interfaces import AggregatingState, ListState, MapState, ReducingState, ValueState
-from headrace.state.key_groups import GroupCache
 from headrace.state.opaque_key import unwrap_key
 from headrace.state.raw_state import RAW_PREFIX, RawKeyedState
 from headrace.state.state_types import StateTypes

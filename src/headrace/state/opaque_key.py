@@ -15,8 +15,8 @@ from collections.abc import Callable, Hashable, Mapping, Set
 from decimal import Decimal
 from typing import Any
 
-from headrace.common.errors import TypeMismatchError
-from headrace.common.types import Row
+from headrace.errors import TypeMismatchError
+from headrace.types.row import Row
 
 __all__ = ["OpaqueKey", "filed_keys", "hashable_keys", "holds_nan", "unwrap_key"]
 

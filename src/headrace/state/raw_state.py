@@ -11,7 +11,7 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
-from headrace.common.errors import StateError
+from headrace.errors import StateError
 from headrace.state.tombstone import TOMBSTONE, KeyedDelta, StateDelta
 
 __all__ = [

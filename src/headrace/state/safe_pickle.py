@@ -25,7 +25,7 @@ from enum import Enum
 from types import FunctionType
 from typing import Any, Final
 
-from headrace.common.errors import StateError
+from headrace.errors import StateError
 
 __all__ = ["BY_VALUE", "PLAIN", "dump", "load"]
 
@@ -155,7 +155,7 @@ def load(
     >>> load(PLAIN, pickle.dumps(os.system))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    headrace.common.errors.StateError: A state file asks for posix.system, which is not in a module that is allowed...
+    headrace.errors.StateError: A state file asks for posix.system, which is not in a module that is allowed...
     """
     try:
         if codec == PLAIN:

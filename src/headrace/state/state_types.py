@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from headrace.common.errors import StateMigrationError
-from headrace.common.typeinfo import TypeInformation, Types
+from headrace.errors import StateMigrationError
+from headrace.types.typeinfo import TypeInformation, Types
 
 __all__ = ["StateTypes", "same_type"]
 
@@ -29,7 +29,7 @@ class StateTypes:
     >>> types.declare("count", Types.STRING())
     Traceback (most recent call last):
     ...
-    headrace.common.errors.StateMigrationError: The state 'count' was saved with another type [STATE_MIGRATION]
+    headrace.errors.StateMigrationError: The state 'count' was saved with another type [STATE_MIGRATION]
       seen:     String, declared by the program
       expected: Long, as it was saved
       remedy:   declare Long again; or rename the state; or convert it with SavepointWriter.transform_keyed_state

@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from headrace.common import storage as common_storage
-from headrace.common.errors import ConfigurationError, HeadraceError, InvalidProgramError, StateError, reason_of
+from headrace.errors import ConfigurationError, HeadraceError, InvalidProgramError, StateError, reason_of
+from headrace.foundation import file_systems as common_storage
 
 __all__ = ["UploadError", "blocks", "copy", "fetch", "file_system", "join", "local_path", "upload"]
 

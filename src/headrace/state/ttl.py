@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC
 from enum import Enum
 
-from headrace.common.time import Duration, Time
+from headrace.types.time import Duration, Time
 
 __all__ = ["StateTtlConfig"]
 

@@ -13,9 +13,9 @@ from headrace.state.descriptors import (
     StateDescriptor,
     ValueStateDescriptor,
 )
-from headrace.state.heap_states import KeyHolder
 from headrace.state.heap_table import MISSING, HeapMapTable
 from headrace.state.interfaces import MapState
+from headrace.state.keyed_states import KeyHolder
 from headrace.state.ttl_states import (
     Timed,
     TtlAggregatingState,

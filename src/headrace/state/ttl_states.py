@@ -21,9 +21,9 @@ from typing import Any
 
 from headrace.state.descriptors import AggregatingStateDescriptor, ReducingStateDescriptor, StateDescriptor
 from headrace.state.expiry import Expiry
-from headrace.state.heap_states import KeyHolder
 from headrace.state.heap_table import HeapTable
 from headrace.state.interfaces import AggregatingState, ListState, ReducingState, ValueState
+from headrace.state.keyed_states import KeyHolder
 from headrace.state.ttl import StateTtlConfig
 
 __all__ = ["Timed", "TtlState", "ttl_kind"]

@@ -1,4 +1,4 @@
-"""A keyed state as a Spark DataFrame. What is Spark's is behind `headrace.runtime.spark`."""
+"""A keyed state as a Spark DataFrame. What is Spark's is behind `headrace.spark`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from headrace.common.errors import StateError
+from headrace.errors import StateError
 from headrace.state import storage
 from headrace.state_processor.chains import Chain
 from headrace.state_processor.forms import StateForm
@@ -24,7 +24,7 @@ _SAMPLE = 100
 
 def state_data_frame(spark: Any, reader: SavepointReader, uid: str, name: str, schema: Any) -> Any:
     """See `SavepointReader.to_data_frame`."""
-    from headrace.runtime.spark.data_frames import data_frame
+    from headrace.spark.row_frames import data_frame
 
     operator, form = reader.operator(uid), reader.form(uid, name)
     windowed = form.per_window or name in TABLES

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.common.errors import InvalidProgramError
+from headrace.checkpoint.manifests import key_groups_of
+from headrace.errors import InvalidProgramError
 from headrace.graph.job_graph import JobGraph, build_job_graph
 from headrace.graph.rescaling import with_key_groups
 from headrace.graph.stream_graph import StreamGraph
-from headrace.runtime.manifests import key_groups_of
 from headrace.state.state_types import same_type
 from headrace.state_processor.declared import DeclaredStates, declared_states
 from headrace.state_processor.reader import SavepointReader

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.common.errors import TypeMismatchError
-from headrace.operators.windows.forms import is_per_window
+from headrace.errors import TypeMismatchError
+from headrace.operators.windows.state_migration import is_per_window
 from headrace.state.descriptors import (
     AggregatingStateDescriptor,
     ListStateDescriptor,

@@ -6,14 +6,14 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from headrace.common.errors import StateError, shortened
+from headrace.checkpoint.manifests import files_by_owner, unpacked_positions
+from headrace.checkpoint.origin import Origin
+from headrace.checkpoint.savepoints import find_origin
 from headrace.common.time_domain import TimeDomain
+from headrace.errors import StateError, shortened
 from headrace.graph.ids import id_of_uid
 from headrace.operators.context import EVENT_TIMERS, PROCESSING_TIMERS
 from headrace.operators.source import SplitPosition
-from headrace.runtime.manifests import files_by_owner, unpacked_positions
-from headrace.runtime.origin import Origin
-from headrace.runtime.savepoints import find_origin
 from headrace.state import storage
 from headrace.state.key_groups import key_group
 from headrace.state.keyed_backend import TIMER_PREFIX

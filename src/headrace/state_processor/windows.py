@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from headrace.operators.windows.forms import ALIGNED, CONTENTS, SESSIONS, SETS, WINDOW_SIZE
-from headrace.operators.windows.window_types import TimeWindow
+from headrace.operators.windows.state_migration import ALIGNED, CONTENTS, SESSIONS, SETS, WINDOW_SIZE
 from headrace.state.opaque_key import unwrap_key
 from headrace.state_processor.chains import Chain, GroupStream
 from headrace.state_processor.records import OperatorInfo
+from headrace.windows.window_types import TimeWindow
 
 __all__ = ["TABLES", "open_windows"]
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from headrace.checkpoint.model import FileEntry, Manifest
-from headrace.common.errors import StateError
+from headrace.checkpoint.savepoints import copy_files
 from headrace.common.time_domain import TimeDomain
+from headrace.errors import StateError
 from headrace.graph.ids import id_of_uid
 from headrace.operators.context import EVENT_TIMERS, PROCESSING_TIMERS
-from headrace.runtime.savepoints import copy_files
 from headrace.state import storage
 from headrace.state.delta import SubtaskState
 from headrace.state.descriptors import StateDescriptor

@@ -1,5 +1,5 @@
 """Types of columns, which describe the rows of files. The Table API itself is not part of this version."""
 
-from headrace.common.data_types import DataTypes
+from headrace.types.data_types import DataTypes
 
 __all__ = ["DataTypes"]

@@ -15,9 +15,9 @@ from typing import Any
 
 import cloudpickle
 
-from headrace.common.string_forms import java_form
-from headrace.common.typeinfo import TypeInformation
-from headrace.datastream.functions import RuntimeContext, SinkFunction
+from headrace.functions import RuntimeContext, SinkFunction
+from headrace.types.string_forms import java_form
+from headrace.types.typeinfo import TypeInformation
 
 
 class CollectingSink(SinkFunction):

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.common.errors import InvalidProgramError
-from headrace.sources.base import EMPTY, Batch, ReaderContext, Source, Split, SplitReader
+from headrace.connectors.base.source import EMPTY, Batch, ReaderContext, Source, Split, SplitReader
+from headrace.errors import InvalidProgramError
 
 
 @dataclass(frozen=True)

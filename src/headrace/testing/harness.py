@@ -15,12 +15,12 @@ from headrace.operators.clock import ManualClock
 from headrace.operators.context import OperatorContext, TaskInfo
 from headrace.operators.factory import create_operator
 from headrace.operators.output import LatencyMarker, Timestamps, Values
-from headrace.runtime.task.channels import Valve
 from headrace.state.delta import OperatorState
 from headrace.state.heap import HeapKeyedBackend
 from headrace.state.opaque_key import filed_keys
 from headrace.state.operator_state import OperatorStateBackend
 from headrace.testing.events import Event, Idle, Record, WatermarkTo
+from headrace.worker.exchange.channels import Valve
 
 
 class _Recorder:

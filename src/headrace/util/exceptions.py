@@ -1,6 +1,6 @@
 """Stands for `pyflink.util.exceptions`: what a program imports from it is refused with what to use instead."""
 
-from headrace.common.pyflink_names import offer_pyflink_names
+from headrace.compatibility.names import offer_pyflink_names
 
 __all__: list[str] = []
 

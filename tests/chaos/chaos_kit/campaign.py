@@ -26,7 +26,7 @@ from chaos_kit.lives import Nursery
 from chaos_kit.plans import KINDS, draw
 from chaos_kit.spark_trials import ONLY_BY_NAME, SPARK_KINDS, SparkTrial, draw_spark
 from chaos_kit.trials import Trial
-from headrace.common.faultpoints import POINTS
+from headrace.foundation.faultpoints import POINTS
 
 MOST = 1_000_000
 _ID = re.compile("[0-9a-f]{8,}|[0-9]+")

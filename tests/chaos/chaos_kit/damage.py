@@ -15,7 +15,7 @@ from typing import Any
 from chaos_kit import workload
 from chaos_kit.plans import TrialPlan, at
 from chaos_kit.trials import Trial
-from headrace.common.faultpoints import POINTS
+from headrace.foundation.faultpoints import POINTS
 
 WAYS = ("truncate", "flip", "zero", "swap", "foreign", "missing")
 _FOLDERS = ("slots", "slots", "state", "state", "state", "markers", "plans", "generations")

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from headrace.common import faultpoints
+from headrace.foundation import faultpoints
 
 LONGEST_S = 120.0
 _POLL_S = 0.002

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chaos_kit.rescaler import WAYS
-from headrace.common.faultpoints import POINTS
+from headrace.foundation.faultpoints import POINTS
 
 PER_EPOCH = {
     "state": 12,

@@ -19,11 +19,11 @@ from typing import Any
 import psutil
 
 from chaos_kit.lives import Life
-from headrace.common.faultpoints import ONCE, VARIABLE
+from headrace.foundation.faultpoints import ONCE, VARIABLE
 
 MARK = "HEADRACE_CHAOS"
 GRACE_S = 20.0
-DAEMON = "headrace.runtime.spark.daemon"
+DAEMON = "headrace.spark.daemon"
 
 
 class SparkNursery:
@@ -98,7 +98,7 @@ class SparkNursery:
 def kind_of(process: psutil.Process) -> str:
     command = process.cmdline()
     text = " ".join(command)
-    if "headrace.runtime.task.slot" in command:
+    if "headrace.worker.slot.process" in command:
         return "slot"
     if "CoarseGrainedExecutorBackend" in text:
         return "executor"

@@ -21,7 +21,7 @@ from chaos_kit.lives import Life, Nursery
 from chaos_kit.plans import DRIVER_POINTS, Strike, TrialPlan, at, rescales
 from chaos_kit.spark_lives import SparkNursery
 from chaos_kit.trials import Trial
-from headrace.common.faultpoints import POINTS
+from headrace.foundation.faultpoints import POINTS
 
 TASK_POINTS = tuple(p for p in POINTS if p.startswith(("state", "precommit")))
 SPARK_KINDS = {

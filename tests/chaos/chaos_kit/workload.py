@@ -26,10 +26,11 @@ from chaos_kit.records import DISORDER, SPLITS, STEP, Record, split_records, wat
 from chaos_kit.rescaler import FILE, Rescaler
 from headrace.cep import CEP, Pattern
 from headrace.checkpoint.errors import FencedError, RestoreRefusedError
-from headrace.common import Configuration, Duration, Row, Time, Types, WatermarkStrategy, faultpoints
+from headrace.common import Configuration, Duration, Row, Time, Types, WatermarkStrategy
 from headrace.common.errors import JobExecutionError
 from headrace.common.serialization import Encoder
 from headrace.common.watermark_strategy import TimestampAssigner
+from headrace.connectors.base.source import Batch, ReaderContext, Source, Split, SplitReader
 from headrace.datastream import (
     AggregateFunction,
     KeyedProcessFunction,
@@ -44,7 +45,7 @@ from headrace.datastream.connectors.jdbc import JdbcConnectionOptions, JdbcExecu
 from headrace.datastream.functions import CheckpointedFunction
 from headrace.datastream.state import ListStateDescriptor, ValueStateDescriptor
 from headrace.datastream.window import EventTimeSessionWindows, SlidingEventTimeWindows
-from headrace.sources.base import Batch, ReaderContext, Source, Split, SplitReader
+from headrace.foundation import faultpoints
 
 FINISHED, FENCED, REFUSED, FAILED = 0, 3, 4, 5
 STOP, STOPPED = "stop-request", "stop-answer"

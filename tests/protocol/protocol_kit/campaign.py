@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from headrace.common.faultpoints import POINTS
+from headrace.foundation.faultpoints import POINTS
 from protocol_kit.damage import run_damage
 from protocol_kit.schedules import Strike, life_of, pairs, run_random, run_steps, run_strikes, run_zombie, strikes
 from protocol_kit.world import World

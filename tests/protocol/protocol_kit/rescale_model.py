@@ -25,6 +25,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from headrace import submission
+from headrace.checkpoint.driver import Checkpoints
 from headrace.checkpoint.errors import StoreError
 from headrace.common import Configuration, Types, WatermarkStrategy
 from headrace.common.errors import HeadraceError, JobExecutionError
@@ -32,12 +34,10 @@ from headrace.datastream import KeyedProcessFunction, MapFunction, StreamExecuti
 from headrace.datastream.connectors.number_seq import NumberSequenceSource
 from headrace.datastream.functions import CheckpointedFunction
 from headrace.datastream.state import ListStateDescriptor, ValueStateDescriptor
-from headrace.runtime import submission
-from headrace.runtime.checkpoints import Checkpoints
-from headrace.runtime.epoch_result import EpochResult
-from headrace.runtime.job_master import JobMaster
-from headrace.runtime.local.executor import LocalExecutor
-from headrace.runtime.requests import Request
+from headrace.driver.epoch_result import EpochResult
+from headrace.driver.job_master import JobMaster
+from headrace.driver.requests import Request
+from headrace.local.executor import LocalExecutor
 
 KEYS = 7
 RECORDS = 90

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace.checkpoint import instructions as do
-from headrace.common.faultpoints import POINTS
+from headrace.foundation.faultpoints import POINTS
 from protocol_kit.simulated_job import Stage, WriteState
 from protocol_kit.world import COMMIT_REFUSED, ENDED, FENCED, KILLED, REFUSED, RUNNING, UNSURE, World
 

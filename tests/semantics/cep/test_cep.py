@@ -11,7 +11,7 @@ import pytest
 from cep_kit import LATE, MAX, TIMEOUT, CepTranscript
 from semantics_kit.on_disk import AlternatingExecutor, DiskExecutor
 
-import headrace.runtime.submission
+import headrace.submission
 from headrace.common import Configuration, WatermarkStrategy
 from headrace.datastream import StreamExecutionEnvironment
 from headrace.graph.specs import CollectSink
@@ -138,7 +138,7 @@ def test_on_the_local_executor(transcripts: list[CepTranscript], cut: bool):
 @pytest.mark.parametrize("executor", [DiskExecutor, AlternatingExecutor])
 @pytest.mark.parametrize("transcripts", jobs(), ids=lambda ts: f"{ts[0].name} and {len(ts) - 1} more")
 def test_with_state_on_disk(transcripts: list[CepTranscript], executor: type, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(headrace.runtime.submission, "LocalExecutor", executor)
+    monkeypatch.setattr(headrace.submission, "LocalExecutor", executor)
     run_job([t for t in transcripts if t.event_time][::3], "local", True)
     for transcript in [t for t in transcripts if not t.event_time][::5]:
         run_job([transcript], "local", True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from headrace.runtime.epoch_result import EpochResult
-from headrace.runtime.local.executor import LocalExecutor
-from headrace.runtime.task.host import TaskHost
-from headrace.runtime.task.messages import EpochOrder
+from headrace.driver.epoch_result import EpochResult
+from headrace.local.executor import LocalExecutor
+from headrace.worker.messages import EpochOrder
+from headrace.worker.slot.host import TaskHost
 
 
 class ForgetfulExecutor(LocalExecutor):

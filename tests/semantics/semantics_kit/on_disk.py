@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import headrace.runtime.task.keyed_backends
-from headrace.runtime.epoch_result import EpochResult
-from headrace.runtime.local.executor import LocalExecutor
-from headrace.runtime.task.host import TaskHost
-from headrace.runtime.task.job_spec import JobSpec
-from headrace.runtime.task.keyed_backends import BackendSettings
-from headrace.runtime.task.messages import EpochOrder
+import headrace.worker.task.keyed_backends
+from headrace.config.worker_settings import BackendSettings
+from headrace.driver.epoch_result import EpochResult
+from headrace.local.executor import LocalExecutor
 from headrace.state.disk import DiskKeyedBackend
+from headrace.worker.job_spec import JobSpec
+from headrace.worker.messages import EpochOrder
+from headrace.worker.slot.host import TaskHost
 
 closed_with_files: list[Path] = []
 """The directories of backends that had something on disk when they were closed."""
@@ -41,11 +41,11 @@ class DiskExecutor(LocalExecutor):
     """All tasks have the disk backend."""
 
     def start(self, spec: JobSpec) -> None:
-        headrace.runtime.task.keyed_backends.DiskKeyedBackend = EmptyHandedBackend  # type: ignore[misc]
+        headrace.worker.task.keyed_backends.DiskKeyedBackend = EmptyHandedBackend  # type: ignore[misc]
         super().start(replace(spec, backend=BackendSettings(on_disk=True)))
 
     def close(self) -> None:
-        headrace.runtime.task.keyed_backends.DiskKeyedBackend = DiskKeyedBackend  # type: ignore[misc]
+        headrace.worker.task.keyed_backends.DiskKeyedBackend = DiskKeyedBackend  # type: ignore[misc]
         super().close()
 
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from headrace.checkpoint.coordinator import CheckpointCoordinator, Failed
 from headrace.checkpoint.failure_reasons import CheckpointFailureReason as Reason
 from headrace.checkpoint.pending_checkpoint import AckResult
-from headrace.checkpoint.settings import CheckpointSettings
 from headrace.common.errors import ConfigurationError
+from headrace.config.checkpoint_intervals import CheckpointSettings
 
 
 def coordinator(now=0, retained=(), **values):

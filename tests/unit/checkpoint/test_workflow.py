@@ -12,8 +12,8 @@ from headrace.checkpoint.interpreter import Interpreter
 from headrace.checkpoint.model import Committable, FileEntry
 from headrace.checkpoint.resolve import Verdict, Wish
 from headrace.checkpoint.workflow import Workflow
-from headrace.common import faultpoints
-from headrace.common.faultpoints import InjectedFaultError
+from headrace.foundation import faultpoints
+from headrace.foundation.faultpoints import InjectedFaultError
 
 
 class Sink:

@@ -20,7 +20,7 @@ from headrace.datastream import (
 from headrace.graph.partitioners import Custom
 from headrace.graph.specs import FunctionSink, Map, PrintSink
 
-pytestmark = pytest.mark.filterwarnings("ignore::headrace.datastream.without_effect.WithoutEffectWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::headrace.compatibility.ignored_settings.WithoutEffectWarning")
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import pytest
 from headrace.common import Configuration, Row, Types, WatermarkStrategy
 from headrace.common.errors import InvalidProgramError, JobCancelledError, TypeMismatchError
 from headrace.common.execution_config import ExecutionConfig
+from headrace.connectors.generated.datagen import DataGenerator
 from headrace.datastream import (
     RuntimeExecutionMode,
     SlotSharingGroup,
@@ -24,9 +25,8 @@ from headrace.datastream.connectors.datagen import DataGeneratorSource
 from headrace.datastream.environment_options import EnvironmentOptions
 from headrace.datastream.functions import ParallelSourceFunction
 from headrace.graph.specs import CollectSink
-from headrace.sources.datagen import DataGenerator
 
-pytestmark = pytest.mark.filterwarnings("ignore::headrace.datastream.without_effect.WithoutEffectWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::headrace.compatibility.ignored_settings.WithoutEffectWarning")
 
 
 @pytest.fixture
@@ -75,9 +75,9 @@ def jobs(monkeypatch):
         submitted.append(FakeJob(graph, configuration, spark))
         return submitted[-1]
 
-    module = types.ModuleType("headrace.runtime.submission")
+    module = types.ModuleType("headrace.submission")
     module.submit = submit
-    monkeypatch.setitem(sys.modules, "headrace.runtime.submission", module)
+    monkeypatch.setitem(sys.modules, "headrace.submission", module)
     return submitted
 
 
@@ -406,7 +406,7 @@ def test_pictures(env):
 
 
 def test_importing_the_api_loads_no_spark_and_no_runtime():
-    packages = "('pyspark', 'headrace.runtime', 'headrace.operators.base')"
+    packages = "('pyspark', 'headrace.driver', 'headrace.spark', 'headrace.operators.base')"
     check = f"import headrace.datastream, sys; print([m for m in sys.modules if m.startswith({packages})])"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -31,7 +31,7 @@ from headrace.datastream import (
     TimeCharacteristic,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::headrace.datastream.without_effect.WithoutEffectWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::headrace.compatibility.ignored_settings.WithoutEffectWarning")
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pytest
 from headrace.common import Types
 from headrace.common.errors import InvalidProgramError, UserCodeError
 from headrace.common.watermark_strategy import WatermarkStrategy
+from headrace.connectors.functions.function_source import FunctionSource
 from headrace.datastream.functions import (
     CheckpointedFunction,
     CheckpointListener,
@@ -21,7 +22,6 @@ from headrace.datastream.functions import (
 from headrace.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
 from headrace.graph import specs
 from headrace.operators.source import ReadBudget, SplitPosition
-from headrace.sources.function_source import FunctionSource
 from headrace.testing import OperatorHarness
 
 

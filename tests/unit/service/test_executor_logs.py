@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headrace.runtime.executor import ExecutorView
+from headrace.driver.executor import ExecutorView
 from headrace.service.logs import ExecutorLogs
 
 

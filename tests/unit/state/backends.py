@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headrace.state.disk import DiskKeyedBackend
 from headrace.state.heap import HeapKeyedBackend
-from headrace.state.heap_states import KeyHolder
+from headrace.state.keyed_states import KeyHolder
 
 KINDS = ("heap", "disk", "disk without memory")
 _numbers = itertools.count()

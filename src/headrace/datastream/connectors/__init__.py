@@ -1,8 +1,8 @@
 """Sources and sinks of outer systems; the names are those of `pyflink.datastream.connectors`."""
 
-from headrace.common.pyflink_names import offer_pyflink_names
-from headrace.datastream.connectors.base import DeliveryGuarantee, Sink, Source
-from headrace.datastream.connectors.file_system import (
+from headrace.compatibility.names import offer_pyflink_names
+from headrace.connectors.base.definitions import DeliveryGuarantee, Sink, Source
+from headrace.connectors.files.source_builder import (
     BucketAssigner,
     FileEnumeratorProvider,
     FileSink,
@@ -14,7 +14,9 @@ from headrace.datastream.connectors.file_system import (
     StreamFormat,
     StreamingFileSink,
 )
-from headrace.datastream.connectors.jdbc import JdbcConnectionOptions, JdbcExecutionOptions, JdbcSink
+from headrace.connectors.generated.number_sequence_builder import NumberSequenceSource
+from headrace.connectors.jdbc.sink_builder import JdbcConnectionOptions, JdbcExecutionOptions, JdbcSink
+from headrace.connectors.rabbitmq.builders import RMQConnectionConfig, RMQSink, RMQSinkPublishOptions, RMQSource
 from headrace.datastream.connectors.kafka import (
     FlinkKafkaConsumer,
     FlinkKafkaProducer,
@@ -22,8 +24,6 @@ from headrace.datastream.connectors.kafka import (
     KafkaSource,
     Semantic,
 )
-from headrace.datastream.connectors.number_seq import NumberSequenceSource
-from headrace.datastream.connectors.rabbitmq import RMQConnectionConfig, RMQSink, RMQSinkPublishOptions, RMQSource
 
 __all__ = [
     "BucketAssigner",

@@ -1,6 +1,6 @@
 """Stands for `pyflink.datastream.connectors.dynamic_kafka`: what programs import is refused with what to use instead."""
 
-from headrace.common.pyflink_names import offer_pyflink_names
+from headrace.compatibility.names import offer_pyflink_names
 
 __all__: list[str] = []
 

@@ -1,19 +1,19 @@
 """Kafka as source and sink; the names are those of `pyflink.datastream.connectors.kafka`."""
 
-from headrace.common.pyflink_names import offer_pyflink_names
-from headrace.datastream.connectors.kafka_legacy import (
+from headrace.compatibility.names import offer_pyflink_names
+from headrace.connectors.kafka.legacy import (
     FlinkKafkaConsumer,
     FlinkKafkaConsumerBase,
     FlinkKafkaProducer,
     FlinkKafkaProducerBase,
     Semantic,
 )
-from headrace.datastream.connectors.kafka_offsets import (
+from headrace.connectors.kafka.offsets_initializer import (
     KafkaOffsetResetStrategy,
     KafkaOffsetsInitializer,
     KafkaTopicPartition,
 )
-from headrace.datastream.connectors.kafka_sink import (
+from headrace.connectors.kafka.sink_builder import (
     KafkaPartitioner,
     KafkaRecordSerializationSchema,
     KafkaRecordSerializationSchemaBuilder,
@@ -21,7 +21,7 @@ from headrace.datastream.connectors.kafka_sink import (
     KafkaSinkBuilder,
     KafkaTopicSelector,
 )
-from headrace.datastream.connectors.kafka_source import (
+from headrace.connectors.kafka.source_builder import (
     KafkaRecordDeserializationSchema,
     KafkaSource,
     KafkaSourceBuilder,

@@ -1,20 +1,14 @@
-"""CSV in messages and files; the names are those of `pyflink.datastream.formats.csv`."""
+"""Re-export of `headrace.formats.csv`, under PyFlink's module path."""
 
-from __future__ import annotations
-
-from typing import Any, BinaryIO
-
-from headrace.common.data_types import stream_type
-from headrace.common.errors import TypeMismatchError
-from headrace.common.pyflink_names import offer_pyflink_names
-from headrace.common.serialization import BulkWriter, BulkWriterFactory, RowDataBulkWriterFactory
-from headrace.common.typeinfo import Types
-from headrace.datastream.connectors.file_formats import StreamFormat
-from headrace.datastream.formats.csv_columns import column_writer
-from headrace.datastream.formats.csv_files import CsvFiles
-from headrace.datastream.formats.csv_lines import line_writer
-from headrace.datastream.formats.csv_rows import CsvRowDeserializationSchema, CsvRowSerializationSchema
-from headrace.datastream.formats.csv_schema import CsvSchema, CsvSchemaBuilder
+from headrace.compatibility.names import offer_pyflink_names
+from headrace.formats.csv import (
+    CsvBulkWriters,
+    CsvReaderFormat,
+    CsvRowDeserializationSchema,
+    CsvRowSerializationSchema,
+    CsvSchema,
+    CsvSchemaBuilder,
+)
 
 __all__ = [
     "CsvBulkWriters",
@@ -25,71 +19,4 @@ __all__ = [
     "CsvSchemaBuilder",
 ]
 
-
-def _checked(schema: object) -> CsvSchema:
-    if not isinstance(schema, CsvSchema):
-        raise TypeMismatchError("CSV files need a CsvSchema", seen=schema, remedy="CsvSchema.builder()...build()")
-    return schema
-
-
-class CsvReaderFormat(StreamFormat):
-    """Reads rows from CSV files.
-
-    >>> schema = CsvSchema.builder().add_number_column("id").add_string_column("name").build()
-    >>> CsvReaderFormat.for_schema(schema).file_format.produced_type
-    RowTypeInfo(id: Long, name: String)
-    """
-
-    @staticmethod
-    def for_schema(schema: CsvSchema) -> CsvReaderFormat:
-        """Give the format that reads the columns of a schema."""
-        return CsvReaderFormat(CsvFiles(_checked(schema)))
-
-
-class CsvBulkWriters:
-    """Writes rows to CSV files.
-
-    >>> schema = CsvSchema.builder().add_number_column("id").build()
-    >>> isinstance(CsvBulkWriters.for_schema(schema), BulkWriterFactory)
-    True
-    """
-
-    @staticmethod
-    def for_schema(schema: CsvSchema) -> BulkWriterFactory:
-        """Give the factory of writers for a schema."""
-        return RowDataBulkWriterFactory(_Make(_checked(schema)), schema.row_type)
-
-
-class _Make:
-    def __init__(self, schema: CsvSchema) -> None:
-        self._schema = schema
-
-    def __call__(self, stream: BinaryIO) -> BulkWriter:
-        return _CsvWriter(stream, self._schema)
-
-
-class _CsvWriter(BulkWriter):
-    def __init__(self, stream: BinaryIO, schema: CsvSchema) -> None:
-        self._stream = stream
-        null, types, names = schema.null_value or "", schema.row_type.field_types(), schema.row_type.field_names()
-        writers = [column_writer(kind, separator, null) for kind, separator in zip(types, schema.separators)]
-        fields = list(zip(map(stream_type, types), writers))
-        self._line = line_writer(schema.dialect, fields, null, schema.line_separator)
-        if schema.use_header:
-            header = line_writer(schema.dialect, [(Types.STRING(), str)] * len(names), null, schema.line_separator)
-            self._stream.write(header(names).encode())
-
-    def add_element(self, element: Any) -> None:
-        try:
-            self._stream.write(self._line(element).encode())
-        except (TypeError, ValueError, AttributeError) as error:
-            raise TypeMismatchError(f"Could not write a row as CSV: {error}", seen=element) from None
-
-    def flush(self) -> None:
-        self._stream.flush()
-
-    def finish(self) -> None:
-        self._stream.flush()
-
-
-offer_pyflink_names(__name__)
+offer_pyflink_names(__name__, "headrace.formats.csv")

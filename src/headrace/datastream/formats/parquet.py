@@ -1,126 +1,18 @@
-"""Parquet files; the names are those of `pyflink.datastream.formats.parquet`."""
+"""Re-export of `headrace.formats.parquet`, under PyFlink's module path."""
 
-from __future__ import annotations
+from headrace.compatibility.names import offer_pyflink_names
+from headrace.formats.parquet import (
+    AvroParquetReaders,
+    AvroParquetWriters,
+    ParquetBulkWriters,
+    ParquetColumnarRowInputFormat,
+)
 
-from typing import Any, BinaryIO
+__all__ = [
+    "AvroParquetReaders",
+    "AvroParquetWriters",
+    "ParquetBulkWriters",
+    "ParquetColumnarRowInputFormat",
+]
 
-from headrace.common.configuration import Configuration
-from headrace.common.data_types import RowType
-from headrace.common.errors import TypeMismatchError
-from headrace.common.pyflink_names import offer_pyflink_names
-from headrace.common.serialization import BulkWriter, BulkWriterFactory, RowDataBulkWriterFactory
-from headrace.datastream.connectors.file_formats import BulkFormat, StreamFormat
-from headrace.datastream.formats.arrow_rows import arrow_schema, no_hadoop, pyarrow, row_type
-from headrace.datastream.formats.avro import AvroSchema
-from headrace.datastream.formats.avro_columns import row_type_of
-from headrace.datastream.formats.avro_parquet import row_maker
-from headrace.datastream.formats.bulk_writers import ColumnWriter, KeepOpen
-from headrace.datastream.formats.parquet_files import ParquetRecords, ParquetRows
-
-__all__ = ["AvroParquetReaders", "AvroParquetWriters", "ParquetBulkWriters", "ParquetColumnarRowInputFormat"]
-
-
-class ParquetColumnarRowInputFormat(BulkFormat):
-    """Reads rows from Parquet files, only the columns of the row type.
-
-    >>> from headrace.table import DataTypes
-    >>> rows = DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())])
-    >>> ParquetColumnarRowInputFormat(rows).file_format.produced_type
-    RowTypeInfo(id: Long)
-    """
-
-    def __init__(
-        self,
-        row_type: RowType,
-        hadoop_config: Configuration | None = None,
-        batch_size: int = 2048,
-        is_utc_timestamp: bool = False,
-        is_case_sensitive: bool = True,
-    ) -> None:
-        """Take the type of the rows and how many are read at once; timestamps are read as they are stored."""
-        no_hadoop(hadoop_config, "Parquet")
-        rows = _rows(row_type, "ParquetColumnarRowInputFormat")
-        super().__init__(ParquetRows(rows, batch_size, is_case_sensitive))
-
-
-class AvroParquetReaders:
-    """Reads Parquet files as Avro records, which are dicts.
-
-    >>> schema = AvroSchema.parse_string('{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]}')
-    >>> isinstance(AvroParquetReaders.for_generic_record(schema), StreamFormat)
-    True
-    """
-
-    @staticmethod
-    def for_generic_record(schema: AvroSchema) -> StreamFormat:
-        """Give the format that reads the fields of a schema."""
-        return StreamFormat(ParquetRecords(schema))
-
-
-class AvroParquetWriters:
-    """Writes Avro records, which are dicts, to Parquet files.
-
-    >>> schema = AvroSchema.parse_string('{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]}')
-    >>> isinstance(AvroParquetWriters.for_generic_record(schema), BulkWriterFactory)
-    True
-    """
-
-    @staticmethod
-    def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:
-        """Give the factory of writers for a schema."""
-        return BulkWriterFactory(_Make(row_type_of(schema, groups=True), schema))
-
-
-class ParquetBulkWriters:
-    """Writes rows to Parquet files, compressed with Snappy as Flink's are.
-
-    >>> from headrace.table import DataTypes
-    >>> ParquetBulkWriters.for_row_type(DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())])).get_row_type()
-    RowType(RowField(id, BigIntType(true)))
-    """
-
-    @staticmethod
-    def for_row_type(
-        row_type: RowType, hadoop_config: Configuration | None = None, utc_timestamp: bool = False
-    ) -> BulkWriterFactory:
-        """Give the factory of writers for rows; timestamps are written as they are."""
-        no_hadoop(hadoop_config, "Parquet")
-        rows = _rows(row_type, "ParquetBulkWriters.for_row_type")
-        return RowDataBulkWriterFactory(_Make(rows), rows)
-
-
-class _Make:
-    """Makes the writer of one file: of rows, or of the records of a schema."""
-
-    def __init__(self, rows: RowType, schema: AvroSchema | None = None) -> None:
-        self._rows, self._schema = rows, schema
-
-    def __call__(self, stream: BinaryIO) -> BulkWriter:
-        writer = pyarrow("pyarrow.parquet").ParquetWriter(KeepOpen(stream), arrow_schema(self._rows))
-        made = ColumnWriter(self._rows, writer.write_table, writer.close)
-        return made if self._schema is None else _RecordWriter(made, self._schema)
-
-
-class _RecordWriter(BulkWriter):
-    def __init__(self, writer: BulkWriter, schema: AvroSchema) -> None:
-        self._writer, self._row = writer, row_maker(schema)
-
-    def add_element(self, element: Any) -> None:
-        try:
-            row = self._row(element)
-        except (TypeError, ValueError, AttributeError) as error:
-            raise TypeMismatchError(f"A record does not fit its Avro schema: {error}", seen=element) from None
-        self._writer.add_element(row)
-
-    def flush(self) -> None:
-        self._writer.flush()
-
-    def finish(self) -> None:
-        self._writer.finish()
-
-
-def _rows(given: object, what: str) -> RowType:
-    return row_type(given, what)
-
-
-offer_pyflink_names(__name__)
+offer_pyflink_names(__name__, "headrace.formats.parquet")

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headrace.common.errors import TypeMismatchError
-from headrace.common.no_java import NoJava
-from headrace.common.typeinfo import TypeInformation
-from headrace.datastream.declared_types import declared_type
-from headrace.datastream.functions import BroadcastProcessFunction, KeyedBroadcastProcessFunction
-from headrace.datastream.streams.checks import check_function
+from headrace.compatibility.java_objects import NoJava
+from headrace.errors import TypeMismatchError
+from headrace.functions import BroadcastProcessFunction, KeyedBroadcastProcessFunction
+from headrace.functions.checks import check_function
 from headrace.graph.specs import BroadcastProcess
 from headrace.state.descriptors import MapStateDescriptor
+from headrace.types.declared_types import declared_type
+from headrace.types.typeinfo import TypeInformation
 
 if TYPE_CHECKING:
     from headrace.datastream.streams.data_stream import DataStream

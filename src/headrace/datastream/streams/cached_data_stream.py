@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from headrace.common.errors import InvalidProgramError
 from headrace.common.watermark_strategy import WatermarkStrategy
+from headrace.connectors.generated.cached import CachedSource
 from headrace.datastream.streams.data_stream import DataStream
 from headrace.datastream.streams.stream_cache import StreamCache
+from headrace.errors import InvalidProgramError
 from headrace.graph.specs import CacheSink, SourceSpec
 from headrace.graph.transformations import TransformationKind, TransformationRegistry
-from headrace.sources.cached import CachedSource
 
 if TYPE_CHECKING:
     from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headrace.common.data_types import RowType, row_type_of_stream, stream_type
-from headrace.common.errors import InvalidProgramError, TypeMismatchError
-from headrace.common.typeinfo import TypeInformation
-from headrace.datastream.formats.arrow_rows import row_type
-from headrace.datastream.formats.row_columns import RowColumns
+from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.formats.arrow_rows import row_type
+from headrace.formats.row_columns import RowColumns
 from headrace.graph.specs import FilterColumns, MapColumns
+from headrace.types.data_types import RowType, row_type_of_stream, stream_type
+from headrace.types.typeinfo import TypeInformation
 
 if TYPE_CHECKING:
     from headrace.datastream.streams.data_stream import DataStream

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headrace.common.errors import InvalidProgramError, TypeMismatchError
-from headrace.common.no_java import NoJava
-from headrace.common.typeinfo import TypeInformation
-from headrace.datastream.declared_types import declared_type
-from headrace.datastream.functions import (
+from headrace.compatibility.java_objects import NoJava
+from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.functions import (
     CoFlatMapFunction,
     CoMapFunction,
     CoProcessFunction,
     KeyedCoProcessFunction,
 )
-from headrace.datastream.streams.checks import check_function
+from headrace.functions.checks import check_function
 from headrace.graph.specs import CoFlatMap, CoMap, CoProcess
+from headrace.types.declared_types import declared_type
+from headrace.types.typeinfo import TypeInformation
 
 if TYPE_CHECKING:
     from headrace.datastream.streams.data_stream import DataStream

@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from headrace.common.errors import InvalidProgramError, TypeMismatchError
-from headrace.datastream.connectors.data_frame_sink import FrameFiles, FrameSink, SparkWriter
+from headrace.connectors.dataframes.sink import FrameFiles, FrameSink, SparkWriter
+from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.graph.specs import SourceSpec, StagedSink
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def spark_sink(
     stream: DataStream, format: str, options: Mapping[str, Any], schema: Any, mode: str, partition_by: Sequence[str]
 ) -> FrameSink:
     """The sink that commits with a writer of Spark."""
-    from headrace.runtime.spark import frames
+    from headrace.spark import dataframes
 
     if not isinstance(format, str) or not format:
         raise TypeMismatchError("sink_to_spark takes the name of a format of Spark", seen=format)
@@ -34,12 +34,12 @@ def spark_sink(
     texts = tuple((str(k), str(v).lower() if isinstance(v, bool) else str(v)) for k, v in options.items())
     env = stream.get_execution_environment()
     target = SparkWriter(wanted.json(), format, texts, mode, tuple(partition_by), env.spark_session())
-    return FrameSink(frames.row_type_of(wanted), target, env.get_configuration().to_dict().get(STATE_DIRECTORY))
+    return FrameSink(dataframes.row_type_of(wanted), target, env.get_configuration().to_dict().get(STATE_DIRECTORY))
 
 
 def as_data_frame(stream: DataStream, schema: Any, job_name: str | None) -> Any:
     """Runs the program and gives the stream's rows."""
-    from headrace.runtime.spark import frames
+    from headrace.spark import dataframes
 
     env = stream.get_execution_environment()
     endless = [
@@ -60,15 +60,15 @@ def as_data_frame(stream: DataStream, schema: Any, job_name: str | None) -> Any:
         os.makedirs(parent, exist_ok=True)
     folder = tempfile.mkdtemp(prefix="headrace-frame-", dir=parent)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    sink = FrameSink(frames.row_type_of(wanted), FrameFiles(folder))
+    sink = FrameSink(dataframes.row_type_of(wanted), FrameFiles(folder))
     stream._sink(StagedSink(sink, stream.transformation.output_type), "DataFrame")  # noqa: SLF001 - a part of the stream
     env.execute(job_name)
     paths = sorted(os.path.join(folder, name) for name in os.listdir(folder))
-    return frames.read_files(env.spark_session(), paths, wanted)
+    return dataframes.read_files(env.spark_session(), paths, wanted)
 
 
 def _schema(stream: DataStream, given: Any) -> Any:
-    from headrace.runtime.spark import frames
+    from headrace.spark import dataframes
 
     stream.get_execution_environment().spark_session()  # Spark itself reads the text of a schema
-    return frames.schema_of(given)
+    return dataframes.schema_of(given)

@@ -10,13 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
-from headrace.common.data_types import RowType
-from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.output_tag import OutputTag
-from headrace.common.typeinfo import TupleTypeInfo, TypeInformation
 from headrace.common.watermark_strategy import WatermarkStrategy
-from headrace.datastream.declared_types import declared_type, shown_type
-from headrace.datastream.functions import (
+from headrace.connectors.base.rate_limit import RateLimited
+from headrace.datastream.key_selectors import key_function, key_type_of
+from headrace.datastream.streams.broadcast_stream import BroadcastConnectedStream, BroadcastStream
+from headrace.datastream.streams.closeable_iterator import CloseableIterator
+from headrace.datastream.streams.connected_streams import ConnectedStreams
+from headrace.datastream.streams.data_stream_sink import DataStreamSink
+from headrace.datastream.streams.field_projection import FieldProjection
+from headrace.datastream.streams.partitioned_stream import PartitionedStream
+from headrace.datastream.streams.window_settings import count_windows, needs_keys
+from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.functions import (
     FilterFunction,
     FlatMapFunction,
     KeyedProcessFunction,
@@ -24,15 +30,7 @@ from headrace.datastream.functions import (
     ProcessFunction,
     SinkFunction,
 )
-from headrace.datastream.key_selectors import key_function, key_type_of
-from headrace.datastream.streams.broadcast_stream import BroadcastConnectedStream, BroadcastStream
-from headrace.datastream.streams.checks import check_function, check_or_callable
-from headrace.datastream.streams.closeable_iterator import CloseableIterator
-from headrace.datastream.streams.connected_streams import ConnectedStreams
-from headrace.datastream.streams.data_stream_sink import DataStreamSink
-from headrace.datastream.streams.field_projection import FieldProjection
-from headrace.datastream.streams.partitioned_stream import PartitionedStream
-from headrace.datastream.streams.window_settings import count_windows, needs_keys
+from headrace.functions.checks import check_function, check_or_callable
 from headrace.graph import partitioners
 from headrace.graph.specs import (
     AssignTimestamps,
@@ -47,7 +45,9 @@ from headrace.graph.specs import (
     StagedSink,
 )
 from headrace.graph.transformations import TransformationKind
-from headrace.sources.rate_limit import RateLimited
+from headrace.types.data_types import RowType
+from headrace.types.declared_types import declared_type, shown_type
+from headrace.types.typeinfo import TupleTypeInfo, TypeInformation
 
 if TYPE_CHECKING:
     from headrace.datastream.streams.cached_data_stream import CachedDataStream
@@ -221,7 +221,7 @@ class DataStream(PartitionedStream):
         >>> env.from_sequence(1, 1000).limit_rate(100).get_name()
         'Sequence Source'
         """
-        from headrace.datastream.connectors.rate_limiter import RateLimiterStrategy
+        from headrace.connectors.base.rate_limiter import RateLimiterStrategy
 
         strategy = rate if isinstance(rate, RateLimiterStrategy) else RateLimiterStrategy.per_second(rate)
         t = self.transformation
@@ -396,7 +396,7 @@ class DataStream(PartitionedStream):
 
     def add_sink(self, sink_func: SinkFunction) -> DataStreamSink:
         """Give the elements to a SinkFunction, or to a connector that PyFlink programs pass here."""
-        from headrace.datastream.connectors.base import Sink, prepared_for
+        from headrace.connectors.base.definitions import Sink, prepared_for
 
         if isinstance(sink_func, Sink):
             stream, spec = prepared_for(sink_func, self)
@@ -410,7 +410,7 @@ class DataStream(PartitionedStream):
 
     def sink_to(self, sink: Any) -> DataStreamSink:
         """Give the elements to a sink of `headrace.datastream.connectors`."""
-        from headrace.datastream.connectors.base import prepared_for
+        from headrace.connectors.base.definitions import prepared_for
 
         stream, spec = prepared_for(sink, self)
         return DataStream._sink(stream, spec, "Sink")

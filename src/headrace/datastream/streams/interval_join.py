@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.output_tag import OutputTag
-from headrace.common.time import millis_of
-from headrace.common.typeinfo import TypeInformation
-from headrace.datastream.declared_types import declared_type
-from headrace.datastream.functions import ProcessJoinFunction
-from headrace.datastream.streams.checks import check_function
 from headrace.datastream.streams.data_stream import DataStream
 from headrace.datastream.streams.keyed_stream import KeyedStream
+from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.functions import ProcessJoinFunction
+from headrace.functions.checks import check_function
 from headrace.graph import specs
+from headrace.types.declared_types import declared_type
+from headrace.types.time import millis_of
+from headrace.types.typeinfo import TypeInformation
 
 __all__ = ["IntervalJoin", "IntervalJoined"]
 
@@ -68,7 +68,7 @@ class IntervalJoined:
     >>> keyed.interval_join(keyed).between(Time.seconds(2), Time.seconds(1))
     Traceback (most recent call last):
     ...
-    headrace.common.errors.InvalidProgramError: The lower bound of an interval join is above its upper bound ...
+    headrace.errors.InvalidProgramError: The lower bound of an interval join is above its upper bound ...
     """
 
     def __init__(self, left: KeyedStream, right: KeyedStream, lower: int, upper: int) -> None:

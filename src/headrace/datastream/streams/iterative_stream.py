@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.watermark_strategy import WatermarkStrategy
+from headrace.connectors.feedback import FeedbackSource
 from headrace.datastream.streams.data_stream import DataStream
+from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.graph.specs import FeedbackSink, SourceSpec
 from headrace.graph.transformations import TransformationKind, TransformationRegistry
-from headrace.sources.feedback import FeedbackSource
 
 if TYPE_CHECKING:
     from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment

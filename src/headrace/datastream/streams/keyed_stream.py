@@ -9,17 +9,17 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from headrace.common.errors import InvalidProgramError, TypeMismatchError
-from headrace.common.typeinfo import RowTypeInfo, TypeInformation
-from headrace.datastream.declared_types import declared_type, shown_type
 from headrace.datastream.field_aggregation import FieldAggregation
-from headrace.datastream.functions import KeyedProcessFunction, ReduceFunction
 from headrace.datastream.key_selectors import KeyAndElement
-from headrace.datastream.streams.checks import check_function, check_or_callable
 from headrace.datastream.streams.data_stream import DataStream
 from headrace.datastream.streams.window_settings import count_windows
+from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.functions import KeyedProcessFunction, ReduceFunction
+from headrace.functions.checks import check_function, check_or_callable
 from headrace.graph.partitioners import KeyGroup
 from headrace.graph.specs import KeyedReduce, Map, Process
+from headrace.types.declared_types import declared_type, shown_type
+from headrace.types.typeinfo import RowTypeInfo, TypeInformation
 
 if TYPE_CHECKING:
     from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment
@@ -40,7 +40,7 @@ class KeyedStream(DataStream):
     >>> clicks.rebalance()
     Traceback (most recent call last):
     ...
-    headrace.common.errors.InvalidProgramError: Cannot override partitioning for KeyedStream. [INVALID_PROGRAM]
+    headrace.errors.InvalidProgramError: Cannot override partitioning for KeyedStream. [INVALID_PROGRAM]
       seen:     rebalance() after key_by()
       remedy:   apply an operator to the keyed stream first, or call rebalance() before key_by()
     """

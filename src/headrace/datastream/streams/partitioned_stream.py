@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from headrace.common.errors import InvalidProgramError, TypeMismatchError
-from headrace.common.typeinfo import TypeInformation
-from headrace.datastream.functions import Partitioner
 from headrace.datastream.key_selectors import key_function
 from headrace.datastream.operator_handle import OperatorHandle
 from headrace.datastream.streams.broadcast_stream import BroadcastStream
-from headrace.datastream.streams.checks import check_or_callable
 from headrace.datastream.streams.data_stream_sink import DataStreamSink
+from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.functions import Partitioner
+from headrace.functions.checks import check_or_callable
 from headrace.graph import partitioners
 from headrace.graph.specs import OperatorSpec
 from headrace.graph.transformations import TransformationKind
 from headrace.state.descriptors import MapStateDescriptor
+from headrace.types.typeinfo import TypeInformation
 
 if TYPE_CHECKING:
     from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from threading import Thread
 from typing import Any, Protocol
 
-from headrace.common.errors import HeadraceError
 from headrace.common.job_status import JobStatus
+from headrace.errors import HeadraceError
 
 __all__ = ["StreamCache"]
 

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.common.errors import TypeMismatchError
-from headrace.common.typeinfo import TypeInformation
-from headrace.datastream.declared_types import declared_type
-from headrace.datastream.functions import CoGroupFunction, FlatJoinFunction, JoinFunction
-from headrace.datastream.streams.checks import check_or_callable
 from headrace.datastream.streams.data_stream import DataStream
 from headrace.datastream.streams.keyed_stream import KeyedStream
 from headrace.datastream.streams.window_settings import WindowSettings, checked_assigner
+from headrace.errors import TypeMismatchError
+from headrace.functions import CoGroupFunction, FlatJoinFunction, JoinFunction
+from headrace.functions.checks import check_or_callable
 from headrace.graph.specs import WindowCoGroup
+from headrace.types.declared_types import declared_type
+from headrace.types.typeinfo import TypeInformation
 
 __all__ = ["CoGroupedStreams", "JoinedStreams"]
 

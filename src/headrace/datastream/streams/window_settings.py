@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from headrace.common.errors import InvalidProgramError, TypeMismatchError
-from headrace.common.no_java import NoJava
 from headrace.common.output_tag import OutputTag
-from headrace.common.time import millis_of
+from headrace.compatibility.java_objects import NoJava
 from headrace.datastream.window import (
     CountSlidingWindowAssigner,
     CountTumblingWindowAssigner,
@@ -19,6 +17,8 @@ from headrace.datastream.window import (
     Trigger,
     WindowAssigner,
 )
+from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.types.time import millis_of
 
 __all__ = ["WindowSettings", "checked_assigner", "count_windows", "needs_keys"]
 
@@ -31,7 +31,7 @@ def checked_assigner(given: Any, call: str) -> WindowAssigner[Any, Any]:
     >>> checked_assigner(10, "window()")
     Traceback (most recent call last):
     ...
-    headrace.common.errors.TypeMismatchError: window() takes a window assigner [TYPE_MISMATCH]
+    headrace.errors.TypeMismatchError: window() takes a window assigner [TYPE_MISMATCH]
       seen:     10 (int)
       expected: e.g. TumblingEventTimeWindows.of(Time.seconds(10))
     """
@@ -88,7 +88,7 @@ class WindowSettings(NoJava):
         >>> WindowSettings(EventTimeSessionWindows(1000)).trigger(DeltaTrigger.of(1, lambda a, b: b - a))
         Traceback (most recent call last):
         ...
-        headrace.common.errors.TypeMismatchError: A merging window assigner cannot be used with a trigger that does not ...
+        headrace.errors.TypeMismatchError: A merging window assigner cannot be used with a trigger that does not ...
         """
         if not isinstance(trigger, Trigger):
             remedy = f"pass an object: {trigger.__name__}(...)" if isinstance(trigger, type) else None

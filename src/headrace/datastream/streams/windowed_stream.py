@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from headrace.common.errors import TypeMismatchError
-from headrace.common.typeinfo import TypeInformation
-from headrace.datastream.declared_types import declared_type
-from headrace.datastream.functions import (
+from headrace.datastream.streams.data_stream import DataStream
+from headrace.datastream.streams.keyed_stream import KeyedStream
+from headrace.datastream.streams.window_settings import WindowSettings, checked_assigner
+from headrace.errors import TypeMismatchError
+from headrace.functions import (
     AggregateFunction,
     AllWindowFunction,
     NullByteKeySelector,
@@ -21,12 +22,11 @@ from headrace.datastream.functions import (
     ReduceFunction,
     WindowFunction,
 )
-from headrace.datastream.streams.checks import check_function, check_or_callable
-from headrace.datastream.streams.data_stream import DataStream
-from headrace.datastream.streams.keyed_stream import KeyedStream
-from headrace.datastream.streams.window_settings import WindowSettings, checked_assigner
+from headrace.functions.checks import check_function, check_or_callable
 from headrace.graph.specs import WindowOperation
-from headrace.operators.windows.early import can_pre_aggregate
+from headrace.operators.windows.pre_aggregation import can_pre_aggregate
+from headrace.types.declared_types import declared_type
+from headrace.types.typeinfo import TypeInformation
 
 __all__ = ["AllWindowedStream", "WindowedStream"]
 

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from headrace.common.errors import ConfigurationError
-from headrace.common.option_values import parse_boolean, parse_duration, parse_integer
+from headrace.config.option_values import parse_boolean, parse_duration, parse_integer
+from headrace.errors import ConfigurationError
 from headrace.metrics.values import Count, GaugeValue, Path, Rate, Spread, Statistics, Value, dotted, parts_of
 
 __all__ = ["MetricReporter", "Reported", "ReporterSettings"]

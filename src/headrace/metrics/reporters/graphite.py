@@ -6,7 +6,7 @@ import re
 import socket
 import time
 
-from headrace.common.errors import ConfigurationError
+from headrace.errors import ConfigurationError
 from headrace.metrics.reporters.base import MetricReporter, Reported, ReporterSettings
 
 __all__ = ["GraphiteReporter"]

@@ -7,7 +7,7 @@ import time
 import urllib.parse
 import urllib.request
 
-from headrace.common.errors import ConfigurationError
+from headrace.errors import ConfigurationError
 from headrace.metrics.reporters.base import MetricReporter, Reported, ReporterSettings
 from headrace.metrics.values import GaugeValue
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from headrace.common.errors import ConfigurationError, JobExecutionError
-from headrace.common.extras import need
+from headrace.errors import ConfigurationError, JobExecutionError
+from headrace.foundation.extras import need
 from headrace.metrics.reporters.base import MetricReporter, Reported, ReporterSettings
 
 __all__ = ["OpenTelemetryReporter"]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from headrace.common.extras import need
+from headrace.foundation.extras import need
 from headrace.metrics.reporters.base import Reported
 from headrace.metrics.values import QUANTILES, Rate, Spread, Statistics
 

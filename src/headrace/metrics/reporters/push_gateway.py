@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from headrace.common.errors import ConfigurationError
+from headrace.errors import ConfigurationError
 from headrace.metrics.reporters.base import MetricReporter, Reported, ReporterSettings
 from headrace.metrics.reporters.prometheus_families import Families, need_prometheus
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from headrace.common.errors import ConfigurationError, HeadraceError
-from headrace.common.option_values import parse_duration
+from headrace.config.option_values import parse_duration
+from headrace.errors import ConfigurationError, HeadraceError
 from headrace.metrics.reporters.base import MetricReporter, Reported, ReporterSettings
 from headrace.metrics.scope import Sample, ScopeFormats
 
@@ -24,7 +24,7 @@ _BUILT_IN = {
     "statsd": f"{_OWN}statsd.StatsDReporter",
     "influxdb": f"{_OWN}influxdb.InfluxdbReporter",
     "opentelemetry": f"{_OWN}opentelemetry.OpenTelemetryReporter",
-    "jmx": "headrace.runtime.spark.jmx_reporter.JMXReporter",
+    "jmx": "headrace.spark.jmx_reporter.JMXReporter",
     "log": f"{_OWN}log.LogReporter",
 }
 _FLINK = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.common.errors import TypeMismatchError
 from headrace.common.output_tag import OutputTag
+from headrace.errors import TypeMismatchError
 from headrace.operators.clock import Clock
 
 

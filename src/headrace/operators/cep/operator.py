@@ -10,7 +10,7 @@ from functools import cmp_to_key
 from operator import itemgetter
 from typing import Any
 
-from headrace.common.errors import TypeMismatchError
+from headrace.errors import TypeMismatchError
 from headrace.graph.specs import Cep
 from headrace.operators.base import FunctionOperator
 from headrace.operators.cep.compiler import compile_pattern

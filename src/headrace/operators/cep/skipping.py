@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headrace.common.errors import HeadraceError
+from headrace.errors import HeadraceError
 from headrace.graph.cep_pattern import Skip, SkipKind
 from headrace.operators.cep.shared_buffer import Link, match_of, numbers_of
 

@@ -23,14 +23,14 @@ from typing import Any
 from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.graph.specs import WindowOperation
 from headrace.operators.output import Timestamps, Values
-from headrace.operators.windows.assigner import missing_timestamp
-from headrace.operators.windows.early import can_combine
 from headrace.operators.windows.firing import WindowFunctionOperator
 from headrace.operators.windows.folding import Windows, fold_into, grouped, merge_into, share_into
-from headrace.operators.windows.forms import ALIGNED, WINDOW_SIZE, take_over_as_aligned
+from headrace.operators.windows.pre_aggregation import can_combine
 from headrace.operators.windows.runs import Run, Runs
-from headrace.operators.windows.window_types import TimeWindow, time_reached
+from headrace.operators.windows.state_migration import ALIGNED, WINDOW_SIZE, take_over_as_aligned
 from headrace.state.opaque_key import OpaqueKey
+from headrace.windows.assigner import missing_timestamp
+from headrace.windows.window_types import TimeWindow, time_reached
 
 __all__ = ["AlignedWindowOperator"]
 

@@ -10,8 +10,8 @@ from typing import Any
 from headrace.operators.base import method_of
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.windows.evicting import EvictingWindowOperator
-from headrace.operators.windows.evictors import TimestampedValue
 from headrace.state.opaque_key import unwrap_key
+from headrace.windows.evictors import TimestampedValue
 
 __all__ = ["CoGroupOperator"]
 

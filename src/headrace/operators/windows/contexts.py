@@ -6,12 +6,12 @@ from typing import Any
 
 from headrace.operators.base import Operator
 from headrace.operators.runtime_context import TaskRuntimeContext
-from headrace.operators.windows.assigner import WindowAssigner
-from headrace.operators.windows.evictors import Evictor
-from headrace.operators.windows.forms import TRIGGER_STATE, WINDOW_STATE
-from headrace.operators.windows.trigger import Trigger
+from headrace.operators.windows.state_migration import TRIGGER_STATE, WINDOW_STATE
 from headrace.operators.windows.window_state import GlobalStateStore, NoWindowState, WindowStateStore
 from headrace.state.descriptors import StateDescriptor
+from headrace.windows.assigner import WindowAssigner
+from headrace.windows.evictors import Evictor
+from headrace.windows.trigger import Trigger
 
 __all__ = ["AssignerContext", "FiringContext", "WindowTriggerContext"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from headrace.graph.specs import WindowOperation
 from headrace.operators.windows.contents import Contents
-from headrace.operators.windows.evictors import TimestampedValue
 from headrace.operators.windows.operator import WindowOperator
+from headrace.windows.evictors import TimestampedValue
 
 __all__ = ["EvictingWindowOperator"]
 

@@ -14,10 +14,10 @@ from headrace.operators.emission import emit_tagged
 from headrace.operators.late import OperatorWithLateRecords
 from headrace.operators.output import Values
 from headrace.operators.runtime_context import TaskRuntimeContext
-from headrace.operators.windows.assigner import MergingWindowAssigner
 from headrace.operators.windows.contents import contents_for
 from headrace.operators.windows.contexts import FiringContext
 from headrace.state.opaque_key import unwrap_key
+from headrace.windows.assigner import MergingWindowAssigner
 
 __all__ = ["WindowFunctionOperator"]
 

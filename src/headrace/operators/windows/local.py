@@ -17,17 +17,17 @@ from __future__ import annotations
 from math import gcd
 from typing import Any
 
-from headrace.common.codecs import codec_for
 from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.graph.specs import LocalWindowAggregate
 from headrace.operators.base import Operator
 from headrace.operators.output import Timestamps, Values
-from headrace.operators.windows.assigner import missing_timestamp
 from headrace.operators.windows.contents import contents_for
 from headrace.operators.windows.folding import is_immutable
 from headrace.operators.windows.runs import Runs
-from headrace.operators.windows.window_types import first_end
 from headrace.state.opaque_key import hashable_keys
+from headrace.types.codecs import codec_for
+from headrace.windows.assigner import missing_timestamp
+from headrace.windows.window_types import first_end
 
 __all__ = ["LocalWindowOperator"]
 

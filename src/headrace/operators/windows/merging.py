@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from headrace.operators.windows.assigner import MergingWindowAssigner
 from headrace.state.heap_table import HeapTable
+from headrace.windows.assigner import MergingWindowAssigner
 
 __all__ = ["MergingWindowSet"]
 
@@ -31,8 +31,8 @@ class _Found(MergingWindowAssigner.MergeCallback[Any]):
 class MergingWindowSet:
     """The open windows of one key at a time: `table.data[key]` maps each to the window that its contents are filed under.
 
-    >>> from headrace.operators.windows.sessions import EventTimeSessionWindows
-    >>> from headrace.operators.windows.window_types import TimeWindow
+    >>> from headrace.windows.session_windows import EventTimeSessionWindows
+    >>> from headrace.windows.window_types import TimeWindow
     >>> windows = MergingWindowSet(EventTimeSessionWindows(5), HeapTable("windows", "table"))
     >>> windows.add("a", TimeWindow(0, 5), print)
     TimeWindow(start=0, end=5)

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.common.errors import InvalidProgramError
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
+from headrace.errors import InvalidProgramError
 from headrace.graph.specs import WindowOperation
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.windows.contexts import AssignerContext, WindowTriggerContext
 from headrace.operators.windows.firing import WindowFunctionOperator
 from headrace.operators.windows.folding import isolated
-from headrace.operators.windows.forms import CONTENTS, SETS, take_over_as_general
 from headrace.operators.windows.merging import MergingWindowSet
-from headrace.operators.windows.trigger import TriggerResult
+from headrace.operators.windows.state_migration import CONTENTS, SETS, take_over_as_general
 from headrace.state.opaque_key import unwrap_key
+from headrace.windows.trigger import TriggerResult
 
 __all__ = ["WindowOperator"]
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.common.errors import StateError, TypeMismatchError
+from headrace.errors import StateError, TypeMismatchError
 from headrace.state.descriptors import (
     AggregatingStateDescriptor,
     ListStateDescriptor,
     ReducingStateDescriptor,
     StateDescriptor,
 )
-from headrace.state.heap_states import KeyHolder
 from headrace.state.interfaces import KeyedStateStore
 from headrace.state.keyed_backend import KeyedBackend
+from headrace.state.keyed_states import KeyHolder
 
 __all__ = ["GlobalStateStore", "NoWindowState", "WindowStateStore"]
 

@@ -15,10 +15,10 @@ from headrace.service.dispatcher.uploads import Uploads
 from headrace.service.errors import NotFoundError
 from headrace.service.job_folder import JobFolder
 from headrace.service.logs import ExecutorLogs, Logs
+from headrace.service.responses.jobs import is_over
 from headrace.service.rest.backend import JobGateway
 from headrace.service.rest.operations import Operations
 from headrace.service.settings import ServiceSettings
-from headrace.service.shapes.jobs import is_over
 
 __all__ = ["Dispatcher"]
 

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from headrace.common.bundled_files import MODULES_KEY
-from headrace.common.config_file import CONFIGURATION_FILE_VARIABLE, write_configuration
-from headrace.common.errors import HeadraceError
-from headrace.common.known_options import check_options
-from headrace.common.masking import masked_text
+from headrace.config.bundled_files import MODULES_KEY
+from headrace.config.config_file import CONFIGURATION_FILE_VARIABLE, write_configuration
+from headrace.config.known_options import check_options
+from headrace.config.masking import masked_text
+from headrace.errors import HeadraceError
 from headrace.service.dispatcher.bundles import bundled_settings
 from headrace.service.dispatcher.store import JobStore
 from headrace.service.dispatcher.uploads import Uploads

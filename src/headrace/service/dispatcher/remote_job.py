@@ -9,11 +9,11 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from headrace.runtime.executor import ExecutorView, ThreadView
-from headrace.runtime.job_view import ExceptionView, JobView
+from headrace.driver.executor import ExecutorView, ThreadView
+from headrace.monitoring.job_view import ExceptionView, JobView
 from headrace.service.errors import RequestError, UnavailableError
 from headrace.service.job_folder import End, JobFolder
-from headrace.service.shapes.jobs import is_over
+from headrace.service.responses.jobs import is_over
 from headrace.service.view_json import blank_view, executors_from_json, view_from_json
 
 __all__ = ["RemoteJob"]

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from headrace.common.config_file import write_configuration
+from headrace.config.config_file import write_configuration
 from headrace.service.dispatcher.archives import UNREADABLE
 from headrace.service.dispatcher.bundles import place_program
 from headrace.service.errors import RequestError

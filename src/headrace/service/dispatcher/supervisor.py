@@ -15,7 +15,7 @@ import threading
 import time
 from dataclasses import replace
 
-from headrace.common.config_file import CONF_DIR_VARIABLE, CONFIGURATION_FILE_VARIABLE, PROPERTIES_VARIABLE
+from headrace.config.config_file import CONF_DIR_VARIABLE, CONFIGURATION_FILE_VARIABLE, PROPERTIES_VARIABLE
 from headrace.service.dispatcher.decisions import Action, Facts, decide
 from headrace.service.job_folder import End, JobFolder
 

@@ -15,7 +15,7 @@ from kazoo.client import KazooClient, KazooState
 from kazoo.exceptions import KazooException, NodeExistsError, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
 
-from headrace.common.errors import ConfigurationError
+from headrace.errors import ConfigurationError
 
 __all__ = ["ZooKeeperElection"]
 

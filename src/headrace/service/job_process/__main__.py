@@ -15,9 +15,9 @@ import os
 import sys
 from pathlib import Path
 
-from headrace.common.config_file import load_configuration
-from headrace.common.headrace_options import SERVICE_CONTROL_ADDRESS
-from headrace.runtime.job_listeners import listen
+from headrace.config.config_file import load_configuration
+from headrace.config.headrace_keys import SERVICE_CONTROL_ADDRESS
+from headrace.driver.job_listeners import listen
 from headrace.service.job_folder import Control, JobFolder
 from headrace.service.job_process.control_server import ControlServer
 from headrace.service.job_process.job_watch import JobWatch

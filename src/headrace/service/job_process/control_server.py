@@ -16,7 +16,7 @@ from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from headrace.common.errors import HeadraceError
+from headrace.errors import HeadraceError
 from headrace.service.local_job import LocalJob
 from headrace.service.view_json import view_to_json
 

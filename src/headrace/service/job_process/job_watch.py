@@ -6,13 +6,13 @@ import contextlib
 import threading
 import time
 
-from headrace.common.checkpoint_options import CHECKPOINT_DIRECTORY
-from headrace.common.configuration import Configuration
-from headrace.common.errors import HeadraceError, InvalidProgramError
-from headrace.common.masking import masked_text
-from headrace.runtime.disposal import discard_checkpoints
-from headrace.runtime.job_master import JobMaster
-from headrace.runtime.job_view import JobView
+from headrace.checkpoint.disposal import discard_checkpoints
+from headrace.config.checkpoint_keys import CHECKPOINT_DIRECTORY
+from headrace.config.configuration import Configuration
+from headrace.config.masking import masked_text
+from headrace.driver.job_master import JobMaster
+from headrace.errors import HeadraceError, InvalidProgramError
+from headrace.monitoring.job_view import JobView
 from headrace.service.job_folder import End, JobFolder
 from headrace.service.job_process.control_server import ControlServer
 from headrace.service.local_job import LocalJob

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from headrace.runtime.executor import ExecutorView, ThreadView
-from headrace.runtime.job_view import JobView
+from headrace.driver.executor import ExecutorView, ThreadView
+from headrace.monitoring.job_view import JobView
 from headrace.service.rest.operations import Operations
 
 __all__ = ["Backend", "ExecutorLogFolder", "JobGateway", "LogFolder", "Programs", "RunRequest"]

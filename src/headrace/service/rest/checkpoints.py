@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.service.errors import NotFoundError
+from headrace.service.responses import checkpoints as shapes
 from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import Call, Endpoint
 from headrace.service.rest.lookup import view_of
-from headrace.service.shapes import checkpoints as shapes
 
 __all__ = ["ENDPOINTS"]
 

@@ -10,14 +10,14 @@ import time
 from typing import Any
 
 from headrace import __version__
-from headrace.common.masking import masked
-from headrace.runtime.executor import threads_of_this_process
+from headrace.config.masking import masked
+from headrace.driver.executor import threads_of_this_process
+from headrace.service.responses.jobs import is_over
+from headrace.service.responses.metrics import listed
 from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import Call, Endpoint, Field, File
 from headrace.service.rest.lookup import job_of
 from headrace.service.rest.task_managers import shown_threads, task_managers_of
-from headrace.service.shapes.jobs import is_over
-from headrace.service.shapes.metrics import listed
 
 __all__ = ["ENDPOINTS", "FLINK_VERSION"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.service.errors import RequestError
+from headrace.service.responses import jobs as shapes
 from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import Call, Endpoint, Field
 from headrace.service.rest.lookup import job_of, view_of
-from headrace.service.shapes import jobs as shapes
 
 __all__ = ["ENDPOINTS"]
 

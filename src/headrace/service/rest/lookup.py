@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from headrace.runtime.job_view import JobView, SubtaskView, VertexView
+from headrace.monitoring.job_view import JobView, SubtaskView, VertexView
 from headrace.service.errors import NotFoundError, RequestError
 from headrace.service.rest.backend import Backend, JobGateway
 from headrace.service.rest.endpoint import Call

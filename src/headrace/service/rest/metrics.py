@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from headrace.service.responses import metrics as shapes
 from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import Call, Endpoint, Field
 from headrace.service.rest.lookup import view_of
-from headrace.service.shapes import metrics as shapes
 
 __all__ = ["ENDPOINTS"]
 

@@ -13,9 +13,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from headrace.common.errors import HeadraceError
+from headrace.errors import HeadraceError
 from headrace.service.errors import NotFoundError, RequestError
-from headrace.service.shapes.jobs import failure_cause
+from headrace.service.responses.jobs import failure_cause
 
 __all__ = ["Operations"]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.runtime.disposal import discard_savepoint
-from headrace.runtime.job_view import VertexView
+from headrace.checkpoint.disposal import discard_savepoint
+from headrace.monitoring.job_view import VertexView
 from headrace.service.errors import RequestError
+from headrace.service.responses.jobs import is_over
 from headrace.service.rest.backend import Backend, JobGateway
 from headrace.service.rest.endpoint import Call, Endpoint, Field
 from headrace.service.rest.lookup import job_of
-from headrace.service.shapes.jobs import is_over
 
 __all__ = ["ENDPOINTS"]
 

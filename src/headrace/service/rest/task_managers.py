@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.runtime.executor import ExecutorView, ThreadView
+from headrace.driver.executor import ExecutorView, ThreadView
 from headrace.service.errors import NotFoundError
+from headrace.service.responses.metrics import aggregated, listed
 from headrace.service.rest.backend import Backend, JobGateway
 from headrace.service.rest.endpoint import Call, Endpoint, Field, File
 from headrace.service.rest.lookup import job_of, task_manager_id
-from headrace.service.shapes.metrics import aggregated, listed
 
 __all__ = ["ENDPOINTS", "shown_threads", "task_managers_of"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.service.errors import NotFoundError, RequestError
+from headrace.service.responses import metrics
+from headrace.service.responses import vertices as shapes
+from headrace.service.responses.jobs import is_over
 from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import Call, Endpoint, Field
 from headrace.service.rest.lookup import job_of, subtask_of, task_manager_of, vertex_of
-from headrace.service.shapes import metrics
-from headrace.service.shapes import vertices as shapes
-from headrace.service.shapes.jobs import is_over
 
 __all__ = ["ENDPOINTS"]
 

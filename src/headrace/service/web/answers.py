@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from headrace.common.masking import masked_text
+from headrace.config.masking import masked_text
 from headrace.service.rest.endpoint import File, Text
 
 __all__ = ["answer", "error_answer", "json_text"]

@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from headrace.common.errors import HeadraceError
+from headrace.errors import HeadraceError
 from headrace.service.errors import RequestError
 from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import Endpoint

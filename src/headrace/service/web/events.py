@@ -14,10 +14,10 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from headrace.service.errors import RequestError
+from headrace.service.responses import jobs as shapes
 from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import Call
 from headrace.service.rest.lookup import view_of
-from headrace.service.shapes import jobs as shapes
 from headrace.service.web.answers import answer, json_text
 
 __all__ = ["job_events", "overview_events"]

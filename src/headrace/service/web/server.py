@@ -10,7 +10,7 @@ from typing import Any
 
 import uvicorn
 
-from headrace.common.errors import ConfigurationError
+from headrace.errors import ConfigurationError
 from headrace.service.settings import Tls
 from headrace.service.web.protocol import protocol_with_limit
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from headrace.common.errors import HeadraceError
+from headrace.errors import HeadraceError
 
 __all__ = ["SqlParseError"]
 

@@ -22,11 +22,11 @@ from headrace.datastream.window import (
 )
 from headrace.graph.specs import LocalWindowAggregate, WindowOperation
 from headrace.operators.windows import local
-from headrace.operators.windows.choice import window_operator
-from headrace.operators.windows.early import can_combine, can_pre_aggregate
+from headrace.operators.windows.factory import window_operator
 from headrace.operators.windows.operator import WindowOperator
-from headrace.runtime.task.channels import IDLE, RECORDS, WATERMARK, Valve, merged
+from headrace.operators.windows.pre_aggregation import can_combine, can_pre_aggregate
 from headrace.testing import OperatorHarness
+from headrace.worker.exchange.channels import IDLE, RECORDS, WATERMARK, Valve, merged
 
 EXAMPLES = settings(max_examples=300, deadline=None)
 

@@ -1,0 +1,133 @@
+"""All sinks of a job that stage and commit, as the checkpoint protocol asks for them; and who is told of a checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from headrace.checkpoint.committer_metrics import CommitCounts
+from headrace.checkpoint.errors import CommitRefusedError
+from headrace.checkpoint.manifests import IncompatibleStateError, as_committable, as_handle, unpacked_positions
+from headrace.checkpoint.model import Committable, Manifest
+from headrace.connectors.base.sink import Handle, SinkCommitter, StagedOutputLostError
+from headrace.connectors.base.source import Source
+from headrace.errors import HeadraceError, UserCodeError
+from headrace.graph.job_graph import JobGraph
+from headrace.graph.specs import SourceSpec, StagedSink
+from headrace.graph.stream_graph import StreamNode
+from headrace.metrics.values import Path, Value
+
+__all__ = ["JobCommitter", "JobPublisher"]
+
+
+class JobCommitter:
+    """Satisfies `headrace.checkpoint.committer.Committer`: finds the sink of each handle by its operator's id."""
+
+    def __init__(self, job_id: str, graph: JobGraph) -> None:
+        self.generation = 0
+        """The driver's own: what was staged under an earlier one is told apart."""
+        self._committers: dict[str, SinkCommitter] = {}
+        self._nodes: dict[str, StreamNode] = {}
+        for vertex in graph.vertices.values():
+            for node in vertex.nodes:
+                if isinstance(node.spec, StagedSink):
+                    committer = node.spec.sink.open_committer(job_id, node.operator_id)
+                    if committer is not None:
+                        self._committers[node.operator_id] = committer
+                        self._nodes[node.operator_id] = node
+        self._counts = {sink: CommitCounts() for sink in self._committers}
+
+    def metrics(self) -> dict[str, dict[Path, Value]]:
+        """By the id of the sink's operator: what was committed, and what the committer itself has registered."""
+        return {sink: {**self._counts[sink].values(), **one.metrics()} for sink, one in self._committers.items()}
+
+    def __bool__(self) -> bool:
+        """Whether any sink commits."""
+        return bool(self._committers)
+
+    def combined(self, handles: list[tuple[str, Handle]]) -> list[tuple[str, Handle]]:
+        """What a checkpoint is to commit, put together by the sinks that want it so."""
+        by_sink: dict[str, list[Handle]] = {}
+        for sink, handle in handles:
+            by_sink.setdefault(sink, []).append(handle)
+        for sink, committer in self._committers.items():
+            if sink in by_sink:
+                by_sink[sink] = together = committer.combined(by_sink[sink])
+                self._counts[sink].prepared({handle.id: committer.size(handle) for handle in together})
+        return [(sink, one) for sink, several in by_sink.items() for one in several]
+
+    def commit(self, committable: Committable) -> None:
+        committer = self._committers.get(committable.sink)
+        if committer is None:
+            raise IncompatibleStateError(
+                "The checkpoint holds output of a sink that the program does not have",
+                seen=f"{committable.id} of operator {committable.sink}",
+                remedy="run the program with that sink (same uid) once more, so that its output can be committed.",
+            )
+        handle, counts = as_handle(committable, self.generation), self._counts[committable.sink]
+        try:
+            committer.commit(handle)
+            counts.committed(handle.id, committer.size(handle))
+        except StagedOutputLostError as error:
+            counts.refused(handle.id, committer.size(handle))
+            node = self._nodes[committable.sink]
+            raise CommitRefusedError(
+                error.message, operator_name=node.name, uid=node.uid, seen=error.seen, remedy=error.remedy
+            ) from error
+        except Exception as error:
+            counts.put_off(committer.size(handle))
+            raise self._named(committable.sink, error) from error
+
+    def abort(self, committable: Committable) -> bool:
+        committer = self._committers.get(committable.sink)
+        if committer is None:
+            return False
+        try:
+            return committer.abort(as_handle(committable, self.generation))
+        except Exception as error:
+            raise self._named(committable.sink, error) from error
+
+    def staged(self) -> Sequence[Committable]:
+        found: list[Committable] = []
+        for sink, committer in self._committers.items():
+            try:
+                found += [as_committable(sink, handle) for handle in committer.staged()]
+            except Exception as error:
+                raise self._named(sink, error) from error
+        return found
+
+    def untouched(self, epoch: int) -> bool:
+        return all(committer.untouched(epoch) for committer in self._committers.values())
+
+    def close(self) -> None:
+        """Releases the sinks' connections."""
+        for committer in self._committers.values():
+            committer.close()
+
+    def _named(self, sink: str, error: Exception) -> HeadraceError:
+        """The error with the name of the sink's operator."""
+        node = self._nodes[sink]
+        if not isinstance(error, HeadraceError):
+            return UserCodeError.wrap(error, operator_name=node.name, uid=node.uid)
+        if error.operator_name is None:
+            error.operator_name, error.uid = node.name, node.uid
+        return error
+
+
+class JobPublisher:
+    """Satisfies `headrace.checkpoint.committer.Publisher`: offsets go back to their sources, listeners hear of it."""
+
+    def __init__(self, graph: JobGraph, listener: Callable[[Manifest], None]) -> None:
+        self._sources: dict[str, Source] = {
+            v.id: v.head.spec.source for v in graph.vertices.values() if isinstance(v.head.spec, SourceSpec)
+        }
+        self._listener = listener
+        self._newest = 0
+
+    def publish(self, manifest: Manifest) -> None:
+        if manifest.epoch <= self._newest:
+            return
+        self._newest = manifest.epoch
+        positions = unpacked_positions(manifest)
+        for vertex, source in self._sources.items():
+            source.publish_positions({p.split.id: p.position for p in positions.get(vertex, ())})
+        self._listener(manifest)

@@ -1,0 +1,1 @@
+"""Connectors: one room for each system, with its source, sink, committer, and client."""

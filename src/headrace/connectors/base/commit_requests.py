@@ -1,0 +1,128 @@
+"""What a user's committer is given, and how it answers; who tries again."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+from headrace.errors import HeadraceError
+
+__all__ = ["CommitFailedError", "CommitRequest", "commit_all"]
+
+RETRIES = 10
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
+_log = logging.getLogger("headrace")
+
+
+class CommitFailedError(HeadraceError):
+    """A sink could not commit, and asked too often to be called again.
+
+    >>> CommitFailedError("3 of 5 are not committed").code
+    'COMMIT_FAILED'
+    """
+
+    code = "COMMIT_FAILED"
+
+
+class CommitRequest:
+    """One committable to be committed. Without any of the calls below it counts as committed.
+
+    >>> request = CommitRequest("file-1")
+    >>> request.get_committable(), request.get_number_of_retries()
+    ('file-1', 0)
+    """
+
+    def __init__(self, committable: Any) -> None:
+        """The engine makes requests."""
+        self._committable = committable
+        self._retries = 0
+        self.waiting = True
+        """Whether it is to be committed yet."""
+        self.error: Exception | None = None
+        self.outcome = "successful"
+        """What became of it, once it does not wait any more: successful, alreadyCommitted or failed."""
+
+    def get_committable(self) -> Any:
+        """Give what the writer's `prepare_commit` gave."""
+        return self._committable
+
+    def get_number_of_retries(self) -> int:
+        """Give how often this request asked to be tried again."""
+        return self._retries
+
+    def retry_later(self) -> None:
+        """Ask to be given this request again, a little later; after ten times the job fails and starts again."""
+        self.waiting = True
+
+    def update_and_retry_later(self, committable: Any) -> None:
+        """Ask the same with another committable, such as what is left of a half-committed one."""
+        self._committable = committable
+        self.waiting = True
+
+    def signal_already_committed(self) -> None:
+        """Say that it has been committed before: this counts as success."""
+        self.waiting, self.outcome = False, "alreadyCommitted"
+
+    def signal_failed_with_known_reason(self, reason: Exception) -> None:
+        """Give the committable up, with a line in the log: its data is lost and the job goes on."""
+        self.waiting, self.outcome = False, "failed"
+        _log.error("headrace: %r is given up, it cannot be committed: %s", self._committable, reason)
+
+    def signal_failed_with_unknown_reason(self, reason: Exception) -> None:
+        """Fail: the job starts again from the checkpoint, as its restart strategy says, and commits again."""
+        self.error = reason
+
+    def next_round(self) -> None:
+        """It is handed out once more; the engine calls it."""
+        self._retries += 1
+
+
+def commit_all(
+    requests: list[CommitRequest],
+    commit: Callable[[list[CommitRequest]], None],
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Calls `commit` until no request waits.
+
+    >>> requests = [CommitRequest("a"), CommitRequest("b")]
+    >>> def commit(asked):
+    ...     print([r.get_committable() for r in asked])
+    ...     if asked[-1].get_number_of_retries() < 2:
+    ...         asked[-1].retry_later()
+    >>> commit_all(requests, commit, sleep=lambda seconds: None)
+    ['a', 'b']
+    ['b']
+    ['b']
+    """
+    pause = _FIRST_PAUSE
+    for _ in range(RETRIES + 1):
+        asked = [r for r in requests if r.waiting]
+        if not asked:
+            return
+        for request in asked:
+            request.waiting, request.error = False, None
+        try:
+            commit(asked)
+        except BaseException:
+            for request in asked:
+                request.waiting = True
+            raise
+        for request in asked:
+            if request.error is not None:
+                request.waiting = True
+                raise request.error
+        again = [r for r in asked if r.waiting]
+        if not again:
+            return
+        for request in again:
+            request.next_round()
+        sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE)
+    left = [r for r in requests if r.waiting]
+    raise CommitFailedError(
+        f"{len(left)} of {len(requests)} commits were put off {RETRIES} times in a row",
+        seen=left[0].get_committable(),
+        remedy="see to the outer system; the job goes on from its checkpoint and commits them first",
+    )

@@ -1,0 +1,95 @@
+"""Functions of the program that a sink calls in the driver: a copy of their own, opened before the first call."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any, NoReturn
+
+import cloudpickle
+
+from headrace.errors import InvalidProgramError
+from headrace.metrics.local import LocalMetricGroup
+from headrace.metrics.values import Path, Value
+
+__all__ = ["DriverContext", "DriverFunction"]
+
+
+class DriverContext:
+    """The RuntimeContext in the driver, where sinks commit. It is no subtask, and has no state.
+
+    >>> context = DriverContext("a" * 32, "Orders")
+    >>> context.get_index_of_this_subtask(), context.get_number_of_parallel_subtasks()
+    (-1, 1)
+    >>> context.get_distributed_cache()
+    Traceback (most recent call last):
+    ...
+    headrace.errors.InvalidProgramError: get_distributed_cache is not available in the driver, where ...
+      remedy:   call it only in subtasks: there get_index_of_this_subtask() is not -1
+    """
+
+    def __init__(self, job_id: str, name: str) -> None:
+        self._job_id, self._name = job_id, name
+        self._metrics = LocalMetricGroup()
+
+    def get_job_id(self) -> str:
+        """The id of the job, 32 hexadecimal digits."""
+        return self._job_id
+
+    def get_task_name(self) -> str:
+        """The id of the sink."""
+        return self._name
+
+    def get_task_name_with_subtasks(self) -> str:
+        """The same, and that it is the committer."""
+        return f"{self._name} (committer)"
+
+    def get_number_of_parallel_subtasks(self) -> int:
+        """One."""
+        return 1
+
+    def get_index_of_this_subtask(self) -> int:
+        """-1: no subtask."""
+        return -1
+
+    def get_attempt_number(self) -> int:
+        """0."""
+        return 0
+
+    def get_metrics_group(self) -> LocalMetricGroup:
+        """Metrics of the committer."""
+        return self._metrics
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Refuses what only subtasks have; a name that no RuntimeContext has is an AttributeError as ever."""
+        if not name.startswith(("get_", "add_")):
+            raise AttributeError(name)
+        raise InvalidProgramError(
+            f"{name} is not available in the driver, where a sink commits",
+            remedy="call it only in subtasks: there get_index_of_this_subtask() is not -1",
+        )
+
+
+class DriverFunction:
+    """Gives the driver's copy of a function, opened; the program's own object is never touched."""
+
+    def __init__(self, function: Any, job_id: str, sink_id: str) -> None:
+        self._program, self._context = function, DriverContext(job_id, sink_id)
+        self._opened: Any = None
+
+    def get(self) -> Any:
+        """The function; opened at the first call."""
+        if self._opened is None:
+            function = pickle.loads(cloudpickle.dumps(self._program))  # noqa: S301 - the program's own object
+            function.open(self._context)
+            self._opened = function
+        return self._opened
+
+    def metrics(self) -> dict[Path, Value]:
+        """What the function counts in the driver."""
+        return self._context.get_metrics_group().values()
+
+    def close(self) -> None:
+        """Closes the function if it was opened."""
+        if self._opened is not None:
+            function, self._opened = self._opened, None
+            function.close()

@@ -1,0 +1,263 @@
+"""DataFrames as sources: what `StreamExecutionEnvironment.from_dataframe` reads.
+
+1. Driver: Spark writes the rows to Parquet files, once for a batch DataFrame, batch by batch for a streaming one.
+2. Tasks read these files as columns; a position is a place in them. So rows that were computed once are what every repeat
+   of an epoch sees, however Spark would compute them a second time.
+
+The files are in the job's state directory and go with the job, or in a directory that the program names and that outlives it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from headrace.connectors.base.source import EMPTY, Batch, ReaderContext, Source, Split, SplitReader
+from headrace.connectors.files.source import FileRange
+from headrace.errors import InvalidProgramError, JobExecutionError
+from headrace.formats.arrow_rows import pyarrow
+from headrace.formats.parquet_files import ParquetRows
+from headrace.types.data_types import RowType, stream_type
+
+__all__ = ["FrameRows", "FrameStream", "source_of"]
+
+_READ_ROWS = 4096
+
+
+def source_of(
+    frame: Any, directory: str | None, parent: str | None, trigger: Mapping[str, Any] | None
+) -> FrameRows | FrameStream:
+    """The source that reads a DataFrame, as it is batch or streaming."""
+    from headrace.spark.dataframes import checked_frame
+
+    rows = checked_frame(frame)
+    if frame.isStreaming:
+        return FrameStream(frame, rows, directory, parent, trigger or {})
+    if trigger is not None:
+        raise InvalidProgramError("Only a streaming DataFrame has a trigger", seen=trigger)
+    return FrameRows(frame, rows, directory, parent)
+
+
+class _FrameSource(Source):
+    """What both kinds share: the driver's DataFrame, which stays in the driver, and the folder of its rows."""
+
+    def __init__(self, frame: Any, rows: RowType, directory: str | None, parent: str | None) -> None:
+        pyarrow()  # says at once if the extra is missing
+        self.format = ParquetRows(rows, _READ_ROWS, True)
+        self.produced_type = stream_type(rows)
+        self._frame, self._named, self._parent = frame, directory, parent
+        self._temporary: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_frame": None, "_temporary": None, "_query": None}
+
+    def _folder(self) -> str:
+        """Where rows are kept: a directory of the program, or one that is cleared away if this process dies."""
+        if self._named is not None:
+            os.makedirs(self._named, exist_ok=True)
+            return os.path.abspath(self._named)
+        if self._temporary is None:
+            from headrace.state.job_folder import StateFolder
+
+            self._temporary = StateFolder(self._parent, "frame")
+        return str(self._temporary.path)
+
+    def job_ended(self, kept: bool) -> None:
+        if self._temporary is not None:
+            self._temporary.remove()
+            self._temporary = None
+
+
+class FrameRows(_FrameSource):
+    """The rows of a batch DataFrame; a file of Spark's is a split."""
+
+    bounded = True
+    _splits: list[Split] | None = None
+
+    def splits(self, parallelism: int) -> list[list[Split]]:
+        """None yet: a job that goes on from a checkpoint has its own, and Spark need not compute the rows again."""
+        return [[] for _ in range(parallelism)]
+
+    def discover(self, known: frozenset[str]) -> list[Split]:
+        if known:
+            return []
+        if self._splits is None:
+            from headrace.spark.dataframes import write_files
+
+            files = write_files(self._frame, os.path.join(self._folder(), uuid.uuid4().hex))
+            self._splits = [Split(path, FileRange(path)) for path in files]
+        return self._splits
+
+    def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
+        return _opened(self.format, split.payload, position)
+
+    def job_ended(self, kept: bool) -> None:
+        if self._named is not None and not kept:
+            for folder in {os.path.dirname(split.id) for split in self._splits or ()}:
+                shutil.rmtree(folder, ignore_errors=True)
+        self._splits = None
+        super().job_ended(kept)
+
+
+@dataclass(frozen=True)
+class Lane:
+    """A part of every batch of a streaming DataFrame: each of `lanes` takes its share of the files."""
+
+    folder: str
+    number: int
+    lanes: int
+
+
+class FrameStream(_FrameSource):
+    """The rows of a streaming DataFrame, which a query of Spark brings; it ends if that query ends by itself."""
+
+    bounded = False
+    may_finish = True
+    _query: Any = None
+    _lanes = 1
+
+    def __init__(
+        self, frame: Any, rows: RowType, directory: str | None, parent: str | None, trigger: Mapping[str, Any]
+    ) -> None:
+        super().__init__(frame, rows, directory, parent)
+        self._trigger = dict(trigger)
+
+    def splits(self, parallelism: int) -> list[list[Split]]:
+        folder = self._folder()
+        self._lanes = _settled(os.path.join(folder, "lanes.json"), parallelism)
+        lanes = [Split(f"lane-{n}", Lane(folder, n, self._lanes)) for n in range(self._lanes)]
+        return [lanes[index::parallelism] for index in range(parallelism)]
+
+    def discover(self, known: frozenset[str]) -> list[Split]:
+        if self._query is None:
+            from headrace.spark.frame_query import FrameQuery
+
+            self._query = FrameQuery(self._frame, self._folder(), self._lanes, self._trigger)
+        try:
+            self._query.check()
+        except JobExecutionError:
+            query, self._query = self._query, None  # if the job starts again, so does the query
+            query.stop()
+            raise
+        return []
+
+    def publish_positions(self, positions: dict[str, Any]) -> None:
+        numbers = [0 if position is None else position[0] for position in positions.values()]
+        if numbers and self._query is not None:
+            self._query.forget_before(min(numbers))
+
+    def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
+        return _LaneReader(self.format, split.payload, position)
+
+    def job_ended(self, kept: bool) -> None:
+        if self._query is not None:
+            self._query.stop()
+            self._query = None
+        super().job_ended(kept)
+
+
+class _LaneReader(SplitReader):
+    """Reads its files of one batch after the other. A position: batch, file of the lane, place in the file."""
+
+    def __init__(self, reading: ParquetRows, lane: Lane, position: Any) -> None:
+        self._format, self._lane = reading, lane
+        self._batch: int = 0 if position is None else position[0]
+        self._file: int = 0 if position is None else position[1]
+        self._place: Any = None if position is None else position[2]
+        self._files: list[str] | None = None
+        self._reader: SplitReader | None = None
+
+    def read(self, limit: int, now: int) -> Batch:
+        while True:
+            if self._reader is None and not self._open_next():
+                return EMPTY
+            assert self._reader is not None
+            batch = self._reader.read(limit, now)
+            self._place = self._reader.position()
+            if self._reader.finished:
+                self._reader.close()
+                self._reader, self._place, self._file = None, None, self._file + 1
+            if batch.values:
+                return batch
+
+    def _open_next(self) -> bool:
+        """Opens the next file; False if it is not there yet, or never will be."""
+        while True:
+            if self._files is None and not self._list():
+                return False
+            assert self._files is not None
+            if self._file < len(self._files):
+                self._reader = _opened(self._format, FileRange(self._files[self._file]), self._place)
+                return True
+            self._files, self._batch, self._file = None, self._batch + 1, 0
+            self._say_where()
+
+    def _list(self) -> bool:
+        lane = self._lane
+        files = _json(os.path.join(lane.folder, "batches", f"{self._batch:012}.json"))
+        if files is None:
+            end = _json(os.path.join(lane.folder, "end.json"))
+            self.finished = end is not None and self._batch >= end["batches"]
+            self._check_not_gone()
+            return False
+        first = (lane.number + self._batch) % lane.lanes
+        self._files = files["files"][first :: lane.lanes]
+        return True
+
+    def _check_not_gone(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            later = [name for name in os.listdir(os.path.join(self._lane.folder, "batches")) if name.endswith(".json")]
+            if any(int(name.partition(".")[0]) > self._batch for name in later):
+                raise JobExecutionError(
+                    f"Batch {self._batch} of the streaming DataFrame has been removed",
+                    seen=self._lane.folder,
+                    expected="the batches since the checkpoint that the job goes on from",
+                    remedy="name a new directory for a job that begins anew",
+                )
+
+    def _say_where(self) -> None:
+        """For the query, so that it does not run ahead."""
+        with open(os.path.join(self._lane.folder, "read", str(self._lane.number)), "w") as file:
+            file.write(str(self._batch))
+
+    def position(self) -> tuple[int, int, Any]:
+        return self._batch, self._file, self._place
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+
+
+def _opened(reading: ParquetRows, part: FileRange, position: Any) -> SplitReader:
+    try:
+        return reading.open(part, position)
+    except FileNotFoundError as error:
+        raise JobExecutionError(
+            "Rows of a DataFrame that the job still has to read are gone",
+            seen=part.path,
+            remedy="give from_dataframe a directory that outlives the driver and that all machines see",
+        ) from error
+
+
+def _json(path: str) -> Any:
+    try:
+        with open(path) as file:
+            return json.load(file)
+    except FileNotFoundError:
+        return None
+
+
+def _settled(path: str, lanes: int) -> int:
+    """The number of lanes: that of the first start, for the life of the directory."""
+    found = _json(path)
+    if found is None:
+        with open(path, "x") as file:
+            json.dump(lanes, file)
+        return lanes
+    return int(found)

@@ -1,0 +1,1 @@
+"""Sources without an outer system: collections, number sequences, and generated records."""

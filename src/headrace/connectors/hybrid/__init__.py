@@ -1,0 +1,1 @@
+"""Several sources read one after the other."""

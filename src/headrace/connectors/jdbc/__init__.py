@@ -1,0 +1,1 @@
+"""Databases as a sink: PostgreSQL, MySQL, MariaDB, and SQLite."""

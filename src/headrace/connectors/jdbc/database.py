@@ -1,0 +1,260 @@
+"""One way to talk to a database, whichever it is: connect, transactions, many rows at once.
+
+Decides nothing about sinks. `open_database` chooses by the URL; each kind has its own file, which alone imports its driver.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from headrace.connectors.jdbc.statement import Statement
+from headrace.errors import ConfigurationError, HeadraceError, InvalidProgramError, shortened
+
+__all__ = [
+    "Address",
+    "Database",
+    "DatabaseError",
+    "RowRefusedError",
+    "database_kind",
+    "open_database",
+    "statement_for",
+    "unknown_value",
+]
+
+T = TypeVar("T")
+Rows = Sequence[tuple[Any, ...]]
+
+_PLAIN = frozenset({int, float, str, bytes, bool, type(None)})
+_FIRST_PAUSE = 0.2
+_MYSQL = ("com.mysql.cj.jdbc.Driver", "com.mysql.jdbc.Driver", "org.mariadb.jdbc.Driver")
+_DRIVERS = {
+    "postgresql": ("org.postgresql.Driver",),
+    "sqlite": ("org.sqlite.JDBC",),
+    "mysql": _MYSQL,
+    "mariadb": _MYSQL,
+}
+
+
+class DatabaseError(HeadraceError):
+    """The database cannot be reached, or refused. What was asked for in the transaction has not happened, unless the
+    connection broke at its end.
+
+    >>> DatabaseError("No connection").code
+    'DATABASE'
+    """
+
+    code = "DATABASE"
+
+
+class RowRefusedError(DatabaseError):
+    """The database refuses a row: trying again would not help.
+
+    >>> RowRefusedError("no such table: t").code
+    'ROW_REFUSED'
+    """
+
+    code = "ROW_REFUSED"
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a database is, and who asks."""
+
+    url: str
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+
+    @property
+    def shown(self) -> str:
+        """The URL without what may be secret."""
+        return re.sub(r"(//[^/@:]*):[^/@]*@", r"\1:***@", self.url.split("?", maxsplit=1)[0])
+
+
+class Database(ABC):
+    """A connection, made at the first use and again after it broke."""
+
+    mark: str
+    """What stands for a parameter."""
+    blob: str
+    """The type of a column of bytes."""
+    locking: str
+    """What makes a SELECT lock the rows that it gives."""
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self._connection: Any = None
+
+    def transaction(self, work: Callable[[Any], T]) -> T:
+        """Does `work(cursor)` in one transaction: all of it, or nothing if it raises."""
+        try:
+            if self._connection is None:
+                self._connection = self._connect()
+            cursor = self._begin()
+            result = work(cursor)
+            self._connection.commit()
+            return result
+        except BaseException as error:
+            self._give_up()
+            if isinstance(error, HeadraceError) or not isinstance(error, Exception):
+                raise
+            raise self._named(error) from error
+
+    def insert(self, sql: str, rows: Rows, written: str) -> None:
+        """Runs the statement for each row, in one transaction; an error names the statement as `written`, and the row."""
+        self.transaction(lambda cursor: self.run(cursor, sql, rows, written))
+
+    @staticmethod
+    def retrying(work: Callable[[], T], retries: int) -> T:
+        """Does `work` again after a failure that may pass, with growing pauses."""
+        pause = _FIRST_PAUSE
+        for _ in range(retries):
+            try:
+                return work()
+            except RowRefusedError:
+                raise
+            except DatabaseError:
+                time.sleep(pause)
+                pause *= 2
+        return work()
+
+    def run(self, cursor: Any, sql: str, rows: Rows, written: str) -> None:
+        """The same inside of a transaction."""
+        try:
+            cursor.executemany(sql, rows)
+        except Exception as error:
+            if self._is_passing(error):
+                raise
+            raise self._refusal(sql, rows, written, error) from error
+
+    def _refusal(self, sql: str, rows: Rows, written: str, error: Exception) -> RowRefusedError:
+        """Finds the row: runs them one by one, in a transaction that comes to nothing."""
+        culprit: tuple[Any, ...] | None = None
+        self._give_up()
+        try:
+            self._connection = self._connect()
+            cursor = self._begin()
+            for row in rows:
+                try:
+                    cursor.execute(sql, row)
+                except Exception as found:
+                    culprit, error = row, found
+                    break
+        except Exception:  # the first error says enough
+            culprit = None
+        finally:
+            self._give_up()
+        return RowRefusedError(
+            f"The database refuses a row: {_first_line(error)}",
+            seen=f"{written} with {shortened(culprit)}" if culprit is not None else f"{written}, {len(rows)} rows",
+            remedy="see to the table or to the statement; nothing of these rows has been written",
+        )
+
+    def _named(self, error: Exception) -> DatabaseError:
+        return DatabaseError(f"The database failed: {_first_line(error)}", seen=self.address.shown)
+
+    def _give_up(self) -> None:
+        """Ends the connection, and with it the transaction."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            try:
+                connection.rollback()
+            except Exception:  # noqa: S110 - it is broken: closing it is all that can be done
+                pass
+            connection.close()
+
+    def close(self) -> None:
+        """Disconnects."""
+        self._give_up()
+
+    # -- what differs -----------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _connect(self) -> Any:
+        """A new connection."""
+
+    @abstractmethod
+    def _begin(self) -> Any:
+        """A cursor in a new transaction."""
+
+    @abstractmethod
+    def _is_passing(self, error: Exception) -> bool:
+        """Whether the same may work later: a lost connection, a lock."""
+
+    def adapt(self, value: Any) -> Any:
+        """A value as the driver takes it; raises where there is no such thing."""
+        return value if type(value) in _PLAIN else self._adapt(value)
+
+    @abstractmethod
+    def _adapt(self, value: Any) -> Any:
+        """The same for values that are not plain."""
+
+    @abstractmethod
+    def create_table(self, name: str, columns: str) -> None:
+        """Makes a table unless it is there; several may ask at the same time."""
+
+
+def database_kind(address: Address, driver: str | None = None) -> str:
+    """Which kind of database the URL names; checks the rest.
+
+    >>> database_kind(Address("jdbc:sqlite:/tmp/db"))
+    'sqlite'
+    """
+    scheme, _, rest = address.url.removeprefix("jdbc:").partition(":")
+    if not address.url.startswith("jdbc:") or scheme not in _DRIVERS or not rest:
+        raise ConfigurationError(
+            "The URL names no database that headrace can write to",
+            seen=address.shown,
+            expected="jdbc:postgresql://host:port/database, jdbc:mysql://..., jdbc:mariadb://... or jdbc:sqlite:/path",
+        )
+    if driver is not None and driver not in _DRIVERS[scheme]:
+        raise ConfigurationError(
+            "The driver does not fit the URL", seen=driver, expected=f"{' or '.join(_DRIVERS[scheme])}, or none"
+        )
+    if scheme == "sqlite":
+        if rest == ":memory:":
+            raise ConfigurationError(
+                "A database in memory is seen by one process only", seen=address.url, remedy="use a file"
+            )
+        if address.user or address.password:
+            raise ConfigurationError("SQLite knows no users and no passwords", seen=address.shown)
+    return scheme
+
+
+def open_database(address: Address) -> Database:
+    """The database at this address; it is connected at the first use."""
+    kind = database_kind(address)
+    if kind == "sqlite":
+        from headrace.connectors.jdbc.sqlite import SqliteDatabase
+
+        return SqliteDatabase(address)
+    if kind in ("mysql", "mariadb"):
+        from headrace.connectors.jdbc.mysql import MysqlDatabase
+
+        return MysqlDatabase(address)
+    from headrace.connectors.jdbc.postgresql import PostgresDatabase
+
+    return PostgresDatabase(address)
+
+
+def statement_for(sql: str, address: Address) -> Statement:
+    """Read a statement as the database at this address does."""
+    return Statement(sql, mysql=database_kind(address) in ("mysql", "mariadb"))
+
+
+def unknown_value(value: Any, database: str) -> InvalidProgramError:
+    """What to raise for a value that the database cannot store: now, as in a commit it would be too late."""
+    return InvalidProgramError(
+        f"A row holds a value that {database} does not take",
+        seen=value,
+        expected="numbers, texts, bytes, dates and times, decimals, UUIDs",
+        remedy="turn it into one of these in a map() before the sink",
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0]

@@ -1,0 +1,126 @@
+"""A sink that publishes to a queue of RabbitMQ, or to exchanges with routing keys: at least once.
+
+1. Messages are gathered and published in transactions of the server of at most `_BATCH`; the end of an epoch waits for the
+   last one. A transaction never stays open between epochs.
+2. If the server is away, the messages of the transaction that failed are published again on a new connection. Only the
+   answer to a commit can be lost: then its messages are there twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+from headrace.connectors.base.sink import EpochEnd, RecordError, Sink, SinkWriter, WriterContext
+from headrace.connectors.rabbitmq.client import (
+    RabbitSettings,
+    away_errors,
+    connect,
+    no_exchange,
+    open_channel,
+    persistent,
+)
+from headrace.errors import ConfigurationError, JobExecutionError, TypeMismatchError
+
+_LOG = logging.getLogger("headrace.rabbitmq")
+_BATCH = 5000
+PATIENCE_SECONDS = 120.0
+
+
+Route = tuple[str, str, Any]
+"""Exchange, routing key and properties (None: persistent) of a message."""
+Message = tuple[str, str, bytes, Any]
+
+
+class RabbitPublisher(Sink):
+    """Publishes to `queue`, by way of the default exchange; or, without one, where `route` says."""
+
+    def __init__(
+        self,
+        settings: RabbitSettings,
+        queue: str | None,
+        serialize: Callable[[Any], bytes | None],
+        route: Callable[[Any], Route] | None = None,
+    ) -> None:
+        self.settings, self.queue, self.serialize, self.route = settings, queue, serialize, route
+
+    def open_writer(self, context: WriterContext, states: list[Any]) -> SinkWriter:
+        return _Writer(self)
+
+
+class _Writer(SinkWriter):
+    def __init__(self, sink: RabbitPublisher) -> None:
+        self._sink = sink
+        self._connection: Any = None
+        self._channel: Any = None
+        self._waiting: list[Message] = []
+
+    def write(self, values: list[Any], timestamps: list[int | None] | None) -> None:
+        serialize, route, queue = self._sink.serialize, self._sink.route, self._sink.queue or ""
+        exchange, key, properties = "", queue, None
+        value = None
+        try:
+            for value in values:
+                message = serialize(value)
+                if message is None:
+                    raise TypeMismatchError("A message of RabbitMQ has a body, and this record has none", seen=value)
+                if route is not None:
+                    exchange, key, properties = route(value)
+                self._waiting.append((exchange, key, message, properties))
+        except Exception as error:
+            raise RecordError(value) from error
+        if len(self._waiting) >= _BATCH:
+            self._publish()
+
+    def end_epoch(self, end: EpochEnd) -> list[Any]:
+        self._publish()
+        if self._connection is not None:
+            with contextlib.suppress(*away_errors()):
+                self._connection.process_data_events(0)  # answers heartbeats
+        return []
+
+    def _publish(self) -> None:
+        while self._waiting:
+            self._try_until_done(self._waiting[:_BATCH])
+            del self._waiting[:_BATCH]
+
+    def _try_until_done(self, messages: list[Message]) -> None:
+        settings = self._sink.settings
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                self._transaction(messages)
+                return
+            except away_errors() as error:
+                self.close()
+                if no_exchange(error):
+                    raise ConfigurationError(
+                        f"RabbitMQ at {settings.where} does not know an exchange: {error!r}",
+                        remedy="declare the exchange, and queues that are bound to it, before the job starts",
+                    ) from error
+                if not settings.automatic_recovery or time.monotonic() > deadline:
+                    raise JobExecutionError(
+                        f"RabbitMQ at {settings.where} does not take messages: {error!r}",
+                        remedy="see to the server; the job goes on from its checkpoint, and publishes these again",
+                    ) from error
+                _LOG.warning("RabbitMQ at %s is away, another try follows: %r", settings.where, error)
+            time.sleep(settings.recovery_interval / 1000)
+
+    def _transaction(self, messages: list[Message]) -> None:
+        if self._connection is None:
+            self._connection = connect(self._sink.settings)
+            self._channel = open_channel(self._connection, self._sink.queue)
+            self._channel.tx_select()
+        publish, usual = self._channel.basic_publish, persistent()
+        for exchange, key, body, properties in messages:
+            publish(exchange, key, body, usual if properties is None else properties)
+        self._channel.tx_commit()
+
+    def close(self) -> None:
+        if self._connection is not None:
+            connection, self._connection, self._channel = self._connection, None, None
+            with contextlib.suppress(Exception):
+                connection.close()

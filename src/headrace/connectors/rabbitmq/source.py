@@ -1,0 +1,244 @@
+"""A source that consumes a queue of RabbitMQ; messages are acknowledged when a checkpoint holds what they did.
+
+1. A thread has the connection. It receives up to `prefetch` messages that are not acknowledged; then the server waits.
+2. `read` takes from what was received. A position is the ids of messages that were read and are not acknowledged.
+3. When a checkpoint is complete all that was read before it is acknowledged; without checkpoints, when the next epoch begins.
+4. If the connection breaks, what was received and not read is forgotten: the server sends it again, and all that was not
+   acknowledged. With correlation ids, what was read before is recognised and left out: exactly once. Without: at least once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from headrace.connectors.base.source import EMPTY, Batch, ReaderContext, Source, Split, SplitReader
+from headrace.connectors.rabbitmq.client import RabbitSettings, away_errors, connect, open_channel
+from headrace.errors import BadRecordError, HeadraceError, JobExecutionError, reason_of, shortened
+from headrace.types.bad_record import BadRecord
+from headrace.types.typeinfo import TypeInformation
+
+_LOG = logging.getLogger("headrace.rabbitmq")
+_PREFETCH = 50_000
+_POLL_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class _Received:
+    """A message as the connection gave it; tags are only valid on that connection."""
+
+    connection: int
+    tag: int
+    body: bytes
+    id: str | None
+    again: bool
+
+
+@dataclass(frozen=True)
+class _ReadSoFar:
+    """At the end of an epoch: the ids that were read, and the last message."""
+
+    ids: list[str]
+    last: _Received
+
+
+class RabbitQueue(Source):
+    """Consumes `queue`. With `use_ids` in one subtask, because the ids of a subtask are its own."""
+
+    bounded = False
+
+    def __init__(
+        self,
+        settings: RabbitSettings,
+        queue: str,
+        use_ids: bool,
+        deserialize: Callable[[bytes], Any],
+        produced_type: TypeInformation | None = None,
+        dead_letters: str | None = None,
+    ) -> None:
+        """Takes where and what to consume, and what is made of a message's body."""
+        self.settings, self.queue, self.use_ids = settings, queue, use_ids
+        self.deserialize, self.produced_type = deserialize, produced_type
+        self.dead_letters = dead_letters
+        self.non_parallel = use_ids
+
+    def splits(self, parallelism: int) -> list[list[Split]]:
+        return [[Split(str(index))] for index in range(parallelism)]
+
+    def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
+        return _QueueReader(self, position or [], context.checkpoints)
+
+
+class _Connection(threading.Thread):
+    """Receives in a thread of its own; `generation` counts the connections."""
+
+    def __init__(self, source: RabbitQueue) -> None:
+        super().__init__(name="headrace-rabbitmq-source", daemon=True)
+        self._source = source
+        self.received: deque[_Received] = deque()
+        self.lock = threading.Lock()
+        self.error: BaseException | None = None
+        self.generation = 0
+        self._stop = threading.Event()
+        self._acknowledge_up_to = (0, 0)
+        self.acknowledged = (0, 0)
+        """A connection, and the last message on it of which the server knows that it is done with."""
+
+    def run(self) -> None:
+        settings = self._source.settings
+        while not self._stop.is_set():
+            try:
+                self._consume()
+            except away_errors() as error:
+                if not settings.automatic_recovery:
+                    self.error = error
+                    return
+                _LOG.warning("RabbitMQ at %s is away, another try follows: %r", settings.where, error)
+                self._stop.wait(settings.recovery_interval / 1000)
+            except BaseException as error:
+                self.error = error
+                return
+
+    def _consume(self) -> None:
+        source = self._source
+        connection = connect(source.settings)
+        try:
+            channel = open_channel(connection, source.queue)
+            channel.basic_qos(prefetch_count=source.settings.prefetch or _PREFETCH)
+            with self.lock:
+                self.generation += 1
+                self.received.clear()
+                number = self.generation
+
+            def take(_: Any, method: Any, properties: Any, body: bytes) -> None:
+                message_id = properties.correlation_id
+                self.received.append(_Received(number, method.delivery_tag, body, message_id, method.redelivered))
+
+            cancelled: list[Any] = []
+            channel.add_on_cancel_callback(cancelled.append)
+            channel.basic_consume(source.queue, take)
+            while not self._stop.is_set():
+                connection.process_data_events(time_limit=_POLL_SECONDS)
+                if cancelled or not channel.is_open:
+                    raise ConnectionError("the server has ended the consumer")
+                generation, tag = self._acknowledge_up_to
+                if generation == number and tag:
+                    self._acknowledge_up_to = (0, 0)
+                    channel.basic_ack(tag, multiple=True)
+                    channel.queue_declare(source.queue, passive=True)  # its answer says that the server has the former
+                    self.acknowledged = (generation, tag)
+        finally:
+            with contextlib.suppress(Exception):
+                connection.close()
+
+    def acknowledge(self, message: _Received) -> None:
+        """Acknowledges a message and all before it, soon, if its connection still is."""
+        self._acknowledge_up_to = (message.connection, message.tag)
+
+    def stop(self) -> None:
+        self._stop.set()
+        self.join(5.0)
+
+
+class _QueueReader(SplitReader):
+    def __init__(self, source: RabbitQueue, position: list[str], checkpoints: bool) -> None:
+        self._source, self._checkpoints = source, checkpoints
+        self._pending: dict[str, int] = dict.fromkeys(position, 0)
+        """Ids that were read and are not acknowledged, with the connection that has sent them last."""
+        self._last: _Received | None = None
+        self._at_end: _ReadSoFar | None = None
+        self._asked: list[_ReadSoFar] = []
+        """What the server has been told to be done with, and has not confirmed yet."""
+        self._connection = _Connection(source)
+        self._connection.start()
+
+    def read(self, limit: int, now: int) -> Batch:
+        if not self._checkpoints:
+            self._acknowledge()
+        connection = self._connection
+        if connection.error is not None:
+            self._fail(connection.error)
+        with connection.lock:
+            messages = [connection.received.popleft() for _ in range(min(limit, len(connection.received)))]
+        if not messages:
+            return EMPTY
+        self._last = messages[-1]
+        if self._source.use_ids:
+            messages = [message for message in messages if self._is_new(message)]
+        values, bad = [], []
+        for message in messages:
+            try:
+                values.append(self._source.deserialize(message.body))
+            except Exception as error:
+                if self._source.dead_letters is None:
+                    raise BadRecordError(
+                        f"A message of queue {self._source.queue!r} cannot be read: {reason_of(error)}",
+                        seen=shortened(message.body),
+                        remedy="set a dead-letter output: set_dead_letter_output()",
+                    ) from error
+                place = {"queue": self._source.queue, "correlation id": message.id}
+                bad.append(BadRecord(place, message.body, reason_of(error)))
+        kept = [value for value in values if value is not None]
+        return Batch(kept, more=not kept, dead_letters=bad)
+
+    def _fail(self, error: BaseException) -> NoReturn:
+        if isinstance(error, HeadraceError):
+            raise error
+        raise JobExecutionError(
+            f"RabbitMQ at {self._source.settings.where} cannot be read: {error!r}",
+            remedy="see that the server is reachable; automatic recovery waits for it",
+        ) from error
+
+    def _is_new(self, message: _Received) -> bool:
+        if message.id is None:
+            raise BadRecordError(
+                f"A message of queue {self._source.queue!r} has no correlation id",
+                seen=shortened(message.body),
+                expected="an id of its own for each message, from its producer",
+                remedy="make the source with use_correlation_id=False: then it reads at least once",
+            )
+        known = message.id in self._pending
+        self._pending[message.id] = message.connection
+        return not known
+
+    def position(self) -> list[str]:
+        self._drop_acknowledged()
+        ids = list(self._pending)
+        if self._last is not None:
+            self._at_end, self._last = _ReadSoFar(ids, self._last), None
+        return ids
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        self._acknowledge()
+
+    def _acknowledge(self) -> None:
+        """All that was read up to the end of the last epoch."""
+        read, self._at_end = self._at_end, None
+        if read is not None and read.last.connection == self._connection.generation:
+            self._connection.acknowledge(read.last)
+            self._asked.append(read)
+
+    def _drop_acknowledged(self) -> None:
+        """Forgets ids that cannot come again: messages that are sent again come before all others."""
+        connection, tag = self._connection.acknowledged
+        for read in self._asked:
+            if (read.last.connection, read.last.tag) > (connection, tag):
+                continue
+            for message_id in read.ids:
+                sent_by = self._pending.get(message_id, connection + 1)
+                if sent_by == connection or (sent_by < connection and not read.last.again):
+                    del self._pending[message_id]
+        current = self._connection.generation
+        self._asked = [
+            read
+            for read in self._asked
+            if read.last.connection == current and (read.last.connection, read.last.tag) > (connection, tag)
+        ]
+
+    def close(self) -> None:
+        self._connection.stop()

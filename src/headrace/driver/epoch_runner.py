@@ -1,0 +1,72 @@
+"""Runs one epoch on the executor until its acknowledgements are of one piece, again if some of it was lost."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from headrace.checkpoint.driver import Checkpoints
+from headrace.driver.collected_output import DriverResults
+from headrace.driver.epoch_result import EpochLostError, EpochResult
+from headrace.driver.executor import Executor
+from headrace.driver.ledger import Ledger
+from headrace.errors import JobExecutionError
+from headrace.worker.messages import EpochOrder
+
+__all__ = ["EpochRunner"]
+
+_ATTEMPTS = 4
+_LOSSES = 2
+_log = logging.getLogger("headrace")
+
+
+class EpochRunner:
+    """Belongs to one job master."""
+
+    def __init__(
+        self, executor: Executor, checkpoints: Checkpoints, results: DriverResults, cancelled: threading.Event
+    ) -> None:
+        self._executor = executor
+        self._results = results
+        self._checkpoints = checkpoints
+        self._cancelled = cancelled
+
+    def run(self, ledger: Ledger, make_order: Callable[[], EpochOrder], job_name: str) -> EpochResult | None:
+        """Gives what the ledger has taken in; None if the job was cancelled meanwhile. `make_order` is asked for each attempt."""
+        why, losses, epoch = "", 0, 0
+        for _ in range(_ATTEMPTS):
+            order = make_order()
+            epoch = order.epoch
+            try:
+                result = self._attempt(order)
+            except EpochLostError as error:
+                losses += 1
+                if losses == _LOSSES:
+                    raise
+                _log.warning("headrace: epoch %d of %r is run again: %s", epoch, job_name, error.seen)
+                continue
+            if result is None:
+                return None
+            if result.cause is not None:
+                self._results.say(result.outputs)
+                self._checkpoints.abort(result.acks)
+                raise result.cause
+            why = ledger.check(order, result.acks) or ""
+            if not why:
+                ledger.apply(result.acks)
+                return result
+            self._checkpoints.abort(result.acks)
+        raise JobExecutionError(
+            f"Epoch {epoch} could not be completed in {_ATTEMPTS} attempts: {why}",
+            remedy="see Spark's log for lost executors.",
+        )
+
+    def _attempt(self, order: EpochOrder) -> EpochResult | None:
+        try:
+            result = self._executor.run_epoch(order)
+        except Exception:
+            if self._cancelled.is_set():
+                return None
+            raise
+        return None if self._cancelled.is_set() else result

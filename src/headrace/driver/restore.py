@@ -1,0 +1,107 @@
+"""Restores a ledger from a checkpoint or savepoint, and refuses what does not fit the program.
+
+A job that is cut into tasks as before goes on with the same files. Otherwise its tasks inherit: each new task reads the files
+of all old ones that had operators of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from headrace.checkpoint.manifests import (
+    IncompatibleStateError,
+    files_by_owner,
+    has_strong_sums,
+    layout_of,
+    unpacked_positions,
+)
+from headrace.checkpoint.origin import Origin
+from headrace.driver.ledger import Ledger
+from headrace.graph.epoch_plan import EpochPlan
+from headrace.graph.job_graph import JobGraph
+from headrace.operators.source import SplitPosition
+from headrace.worker.messages import Inheritance, OldSubtask, TaskOwner, VertexReport
+
+__all__ = ["check_inputs", "start"]
+
+
+def start(
+    ledger: Ledger,
+    graph: JobGraph,
+    plan: EpochPlan,
+    origin: Origin,
+    positions: dict[str, list[SplitPosition]] | None = None,
+) -> None:
+    """Let a new ledger stand where the manifest says. `positions`: where its sources stand, if that is known better."""
+    manifest = origin.manifest
+    layout: dict[str, Any] = dict(manifest.facts.get("layout", {}))
+    wanted = layout_of(graph, plan)
+    _check_claimed(origin, wanted)
+    _check_key_groups(layout, wanted, set(manifest.facts.get("states", {})))
+    positions = unpacked_positions(manifest) if positions is None else positions
+    files = files_by_owner(manifest)
+    # Files of the first format can be forged to fit their checksums: their state is written again at once.
+    if origin.own and _cut(layout) == _cut(wanted) and has_strong_sums(manifest):
+        ledger.start_from(origin, files, {}, positions)
+        return
+    inheritance: dict[TaskOwner, Inheritance] = {}
+    for vertex, group in wanted.items():
+        sources = [v for v, old in layout.items() if set(old["operators"]) & set(group["operators"])]
+        old = tuple(
+            OldSubtask(manifest.job_id, v, i, origin.directory, files[v, i])
+            for v in sources
+            for i in range(layout[v]["parallelism"])
+            if (v, i) in files
+        )
+        if old:
+            for subtask in range(group["parallelism"]):
+                inheritance[vertex, subtask] = Inheritance(old)
+    ledger.start_from(origin, {}, inheritance, positions)
+
+
+def _cut(layout: dict[str, Any]) -> dict[str, Any]:
+    """What must be equal if tasks are to go on with the same files. A manifest's dicts come back in another order."""
+    return {v: (group["parallelism"], sorted(group["operators"]), group.get("inputs")) for v, group in layout.items()}
+
+
+def check_inputs(graph: JobGraph, reports: Mapping[TaskOwner, VertexReport]) -> None:
+    """After the first epoch: who saw the end of all its input in the life before can get no other input now."""
+    for vertex in graph.vertices.values():
+        if not all(reports[vertex.id, i].ended for i in range(vertex.parallelism)):
+            continue
+        for edge in graph.in_edges(vertex.id):
+            upstream = graph.vertices[edge.source]
+            if not all(reports[upstream.id, i].ended for i in range(upstream.parallelism)):
+                raise IncompatibleStateError(
+                    f"{vertex.name!r} had seen the end of all its input, and now gets input from {upstream.name!r}",
+                    remedy="start it without its state: give it another uid, and allow non-restored state.",
+                )
+
+
+def _check_claimed(origin: Origin, wanted: dict[str, Any]) -> None:
+    known = {operator for group in wanted.values() for operator in group["operators"]}
+    states: dict[str, Any] = dict(origin.manifest.facts.get("states", {}))
+    lost = [operator for operator in states if operator not in known]
+    if lost and not origin.ignore_unclaimed:
+        named = {o: f for g in origin.manifest.facts["layout"].values() for o, f in g["operators"].items()}
+        shown = ", ".join(f"{named[o]['name']!r} (uid {named[o]['uid']})" if o in named else o for o in lost)
+        raise IncompatibleStateError(
+            f"The program has no operator for the state of {shown}",
+            seen=f"state of {len(lost)} operators that the program does not have",
+            remedy="give operators the uid they had, or restore with allow-non-restored-state to drop it.",
+        )
+
+
+def _check_key_groups(layout: dict[str, Any], wanted: dict[str, Any], stateful: set[str]) -> None:
+    before = {o: f for group in layout.values() for o, f in group["operators"].items() if o in stateful}
+    for group in wanted.values():
+        for operator_id, facts in group["operators"].items():
+            old = before.get(operator_id)
+            if old is not None and old["max_parallelism"] != facts["max_parallelism"]:
+                raise IncompatibleStateError(
+                    f"The state of {facts['name']!r} is cut into another number of key groups",
+                    seen=facts["max_parallelism"],
+                    expected=str(old["max_parallelism"]),
+                    remedy=f"set_max_parallelism({old['max_parallelism']})",
+                )

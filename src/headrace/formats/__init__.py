@@ -1,0 +1,1 @@
+"""Formats of messages and files: Avro, CSV, JSON, ORC, and Parquet."""

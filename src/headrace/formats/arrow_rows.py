@@ -1,0 +1,199 @@
+"""Columns of pyarrow to rows and back: what Parquet and ORC share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from headrace.config.configuration import Configuration
+from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.foundation.extras import need
+from headrace.types.data_types import (
+    ArrayType,
+    BigIntType,
+    BinaryType,
+    BooleanType,
+    CharType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    InstantType,
+    IntType,
+    LocalZonedTimestampType,
+    MapType,
+    RowType,
+    SmallIntType,
+    TimestampType,
+    TimeType,
+    TinyIntType,
+    VarBinaryType,
+    VarCharType,
+)
+from headrace.types.row import Row, named_rows
+from headrace.types.time import Instant, instant_of, utc_moment
+
+__all__ = ["arrow_schema", "columns_reader", "columns_writer", "no_hadoop", "pyarrow", "row_type"]
+
+Convert = Callable[[Any], Any]
+Change = Callable[[DataType], Convert | None]
+_MILLIS = 3
+_MICROS = 6
+
+
+def pyarrow(module: str = "pyarrow") -> Any:
+    """Give pyarrow, or one of its modules."""
+    return need(module, "formats", "Parquet and ORC")
+
+
+def row_type(given: object, what: str) -> RowType:
+    """Check that a format is given the type of its rows."""
+    if not isinstance(given, RowType):
+        raise TypeMismatchError(
+            f"{what} takes the type of its rows",
+            seen=given,
+            expected='DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())])',
+        )
+    return given
+
+
+def no_hadoop(configuration: Configuration | None, what: str) -> None:
+    """Refuse settings of Hadoop, which would do nothing; without any, they may be there.
+
+    >>> no_hadoop(Configuration(), "Parquet")
+    """
+    if configuration is not None and (not isinstance(configuration, Configuration) or configuration.to_dict()):
+        raise InvalidProgramError(
+            f"{what} files are read and written without Hadoop",
+            seen=configuration,
+            expected="no settings of Hadoop",
+            remedy="leave hadoop_config out",
+        )
+
+
+def arrow_schema(rows: RowType) -> Any:
+    """Give pyarrow's schema of rows.
+
+    >>> from headrace.table import DataTypes
+    >>> arrow_schema(DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT())])).field("a").type
+    DataType(int32)
+    """
+    return pyarrow().schema(
+        [pyarrow().field(f.name, arrow_type(f.data_type), nullable=f.data_type.is_nullable) for f in rows.fields]
+    )
+
+
+def arrow_type(data_type: DataType) -> Any:
+    """Give pyarrow's type of a column."""
+    pa = pyarrow()
+    if isinstance(data_type, RowType):
+        return pa.struct([pa.field(f.name, arrow_type(f.data_type)) for f in data_type.fields])
+    if isinstance(data_type, ArrayType):
+        return pa.list_(arrow_type(data_type.element_type))
+    if isinstance(data_type, MapType):
+        return pa.map_(arrow_type(data_type.key_type), arrow_type(data_type.value_type))
+    if isinstance(data_type, DecimalType):
+        return pa.decimal128(data_type.precision, data_type.scale)
+    if isinstance(data_type, (TimestampType, LocalZonedTimestampType)):
+        unit = "ms" if data_type.precision <= _MILLIS else "us" if data_type.precision <= _MICROS else "ns"
+        return pa.timestamp(unit, "UTC" if isinstance(data_type, LocalZonedTimestampType) else None)
+    plain = {
+        BooleanType: pa.bool_,
+        TinyIntType: pa.int8,
+        SmallIntType: pa.int16,
+        IntType: pa.int32,
+        BigIntType: pa.int64,
+        FloatType: pa.float32,
+        DoubleType: pa.float64,
+        CharType: pa.string,
+        VarCharType: pa.string,
+        BinaryType: pa.binary,
+        VarBinaryType: pa.binary,
+        DateType: pa.date32,
+        TimeType: lambda: pa.time32("ms"),
+    }.get(type(data_type))
+    if plain is None:
+        raise InvalidProgramError("Files have no columns of this type", seen=data_type)
+    return plain()
+
+
+def columns_reader(rows: RowType) -> Callable[[Any], list[Row]]:
+    """Give the function that makes rows of a record batch of pyarrow."""
+    names = rows.field_names()
+    schema = arrow_schema(rows)
+    converters = [_from_arrow(part) for part in rows.field_types()]
+
+    def read(batch: Any) -> list[Row]:
+        columns = []
+        for name, convert in zip(names, converters):
+            column = batch.column(name)
+            wanted = schema.field(name).type
+            values = (column if column.type == wanted else column.cast(wanted)).to_pylist()
+            columns.append(values if convert is None else [None if v is None else convert(v) for v in values])
+        return named_rows(names, [list(values) for values in zip(*columns)])
+
+    return read
+
+
+def columns_writer(rows: RowType, change: Change = lambda _: None) -> Callable[[list[Any]], Any]:
+    """Give the function that makes a record batch of pyarrow of rows; `change` says what becomes of values of a type."""
+    schema = arrow_schema(rows)
+    converters = [_to_arrow(part, change) for part in rows.field_types()]
+
+    def write(values: list[Any]) -> Any:
+        pa = pyarrow()
+        columns = list(zip(*values)) if values else [()] * len(rows)
+        arrays = []
+        for index, (field, column) in enumerate(zip(schema, columns)):
+            convert = converters[index]
+            try:
+                plain = column if convert is None else [None if v is None else convert(v) for v in column]
+                arrays.append(pa.array(plain, field.type))
+            except (ValueError, TypeError, AttributeError, OverflowError) as error:
+                raise TypeMismatchError(
+                    f"A value of field {field.name!r} has not the type of its column: {error}", expected=str(field.type)
+                ) from None
+        return pa.record_batch(arrays, schema=schema)
+
+    return write
+
+
+def _from_arrow(data_type: DataType) -> Convert | None:
+    if isinstance(data_type, RowType):
+        names = data_type.field_names()
+        parts = [_from_arrow(part) or _same for part in data_type.field_types()]
+        return lambda v: named_rows(names, [[None if v[n] is None else c(v[n]) for n, c in zip(names, parts)]])[0]
+    if isinstance(data_type, ArrayType):
+        element = _from_arrow(data_type.element_type)
+        return None if element is None else lambda v: [None if e is None else element(e) for e in v]
+    if isinstance(data_type, MapType):
+        key, value = _from_arrow(data_type.key_type) or _same, _from_arrow(data_type.value_type) or _same
+        return lambda v: {key(k): None if e is None else value(e) for k, e in v}
+    if isinstance(data_type, InstantType):
+        return instant_of
+    return None
+
+
+def _to_arrow(data_type: DataType, change: Change) -> Convert | None:
+    if isinstance(data_type, RowType):
+        names = data_type.field_names()
+        parts = [_to_arrow(part, change) or _same for part in data_type.field_types()]
+        return lambda v: {n: None if e is None else c(e) for n, c, e in zip(names, parts, v)}
+    if isinstance(data_type, ArrayType):
+        element = _to_arrow(data_type.element_type, change)
+        return None if element is None else lambda v: [None if e is None else element(e) for e in v]
+    if isinstance(data_type, MapType):
+        key, value = _to_arrow(data_type.key_type, change) or _same, _to_arrow(data_type.value_type, change) or _same
+        return lambda v: [(key(k), None if e is None else value(e)) for k, e in v.items()]
+    if isinstance(data_type, LocalZonedTimestampType):
+        return _moment
+    return change(data_type)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _moment(value: Any) -> Any:
+    return utc_moment(value) if isinstance(value, Instant) else value

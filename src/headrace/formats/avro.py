@@ -1,0 +1,265 @@
+"""Avro in messages and files; the names are those of `pyflink.datastream.formats.avro`. Generic records are dicts."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+from typing import Any, BinaryIO, NoReturn
+
+from headrace.common.io import InputFormat
+from headrace.connectors.files.stream_formats import StreamFormat
+from headrace.errors import BadRecordError, InvalidProgramError, NoJvmError, TypeMismatchError, shortened
+from headrace.formats.avro_columns import row_type_of
+from headrace.formats.avro_files import AvroRecords, fastavro
+from headrace.types.data_types import stream_type
+from headrace.types.row import named_rows
+from headrace.types.serialization import BulkWriter, BulkWriterFactory, DeserializationSchema, SerializationSchema
+from headrace.types.typeinfo import TypeInformation
+
+__all__ = [
+    "AvroBulkWriters",
+    "AvroInputFormat",
+    "AvroReaderFormat",
+    "AvroRowDeserializationSchema",
+    "AvroRowSerializationSchema",
+    "AvroSchema",
+    "GenericRecordAvroTypeInfo",
+]
+
+
+class AvroSchema:
+    """A schema of Avro.
+
+    >>> print(AvroSchema.parse_string('{"type": "string"}'))
+    {"type":"string"}
+    """
+
+    def __init__(self, definition: Any) -> None:
+        """Programs call `parse_string` or `parse_file`."""
+        self.definition = definition
+        try:
+            self.parsed = fastavro().parse_schema(definition)
+        except Exception as error:
+            raise InvalidProgramError(f"Not a schema of Avro: {error}", seen=json.dumps(definition)) from None
+
+    def __str__(self) -> str:
+        """Give the schema as JSON."""
+        return json.dumps(self.definition, separators=(",", ":"))
+
+    @staticmethod
+    def parse_string(json_schema: str) -> AvroSchema:
+        """Read a schema from a text."""
+        try:
+            return AvroSchema(json.loads(json_schema))
+        except ValueError as error:
+            raise InvalidProgramError(f"Not a schema of Avro: {error}", seen=json_schema) from None
+
+    @staticmethod
+    def parse_file(file_path: str) -> AvroSchema:
+        """Read a schema from a file."""
+        with open(file_path, encoding="utf-8") as file:
+            return AvroSchema.parse_string(file.read())
+
+
+def _checked(schema: object) -> AvroSchema:
+    if not isinstance(schema, AvroSchema):
+        raise TypeMismatchError("An Avro schema is an AvroSchema", seen=schema, expected="AvroSchema.parse_string(...)")
+    return schema
+
+
+class GenericRecordAvroTypeInfo(TypeInformation):
+    """The type of dicts that are records of a schema.
+
+    >>> GenericRecordAvroTypeInfo(AvroSchema.parse_string('{"type": "string"}'))
+    GenericRecord({"type":"string"})
+    """
+
+    def __init__(self, schema: AvroSchema) -> None:
+        """Take the schema of the records."""
+        self.schema = _checked(schema)
+
+    def _parts(self) -> tuple[Any, ...]:
+        return (str(self.schema),)
+
+    def __repr__(self) -> str:
+        """Give the schema."""
+        return f"GenericRecord({self.schema})"
+
+
+class AvroInputFormat(InputFormat):
+    """Reads Avro files; for `StreamExecutionEnvironment.create_input`.
+
+    >>> schema = AvroSchema.parse_string('{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]}')
+    >>> AvroInputFormat("/data", schema).get_produced_type()
+    GenericRecord({"type":"record","name":"r","fields":[{"name":"a","type":"int"}]})
+    """
+
+    def __init__(self, path: str, schema: AvroSchema) -> None:
+        """Take a path and the schema to read with."""
+        self.path = path
+        self.schema = _checked(schema)
+        self.file_format = AvroRecords(self.schema.parsed)
+
+    def get_produced_type(self) -> GenericRecordAvroTypeInfo:
+        """Give the type of the records."""
+        return GenericRecordAvroTypeInfo(self.schema)
+
+
+class AvroReaderFormat:
+    """Reads Avro files through a FileSource; records are dicts.
+
+    >>> schema = AvroSchema.parse_string('{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]}')
+    >>> isinstance(AvroReaderFormat.for_generic_record(schema), StreamFormat)
+    True
+    """
+
+    @staticmethod
+    def for_generic_record(schema: AvroSchema) -> StreamFormat:
+        """Give the format that reads with a schema."""
+        return StreamFormat(AvroRecords(_checked(schema).parsed))
+
+
+class AvroBulkWriters:
+    """Writes dicts to Avro files.
+
+    >>> schema = AvroSchema.parse_string('{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]}')
+    >>> isinstance(AvroBulkWriters.for_generic_record(schema), BulkWriterFactory)
+    True
+    """
+
+    @staticmethod
+    def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:
+        """Give the factory of writers for a schema."""
+        return BulkWriterFactory(_Make(_checked(schema).parsed))
+
+
+class _Make:
+    def __init__(self, parsed: Any) -> None:
+        self._parsed = parsed
+
+    def __call__(self, stream: BinaryIO) -> BulkWriter:
+        return _AvroWriter(stream, self._parsed)
+
+
+class _AvroWriter(BulkWriter):
+    def __init__(self, stream: BinaryIO, parsed: Any) -> None:
+        self._writer = fastavro().write.Writer(stream, parsed)
+
+    def add_element(self, element: Any) -> None:
+        try:
+            self._writer.write(element)
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            raise TypeMismatchError(f"A record does not fit its Avro schema: {error!r}", seen=element) from None
+
+    def flush(self) -> None:
+        self._writer.flush()
+
+    def finish(self) -> None:
+        self._writer.flush()
+
+
+def _schema_of(record_class: object, avro_schema_string: str | None) -> AvroSchema:
+    if record_class is not None:
+        _no_class(record_class)
+    if avro_schema_string is None:
+        raise TypeMismatchError("An Avro schema of rows needs a schema", remedy="pass avro_schema_string")
+    return AvroSchema.parse_string(avro_schema_string)
+
+
+def _no_class(record_class: object) -> NoReturn:
+    raise NoJvmError(
+        "There are no Java classes of records in headrace", seen=record_class, remedy="pass avro_schema_string"
+    )
+
+
+class AvroRowDeserializationSchema(DeserializationSchema):
+    r"""Reads a row from the binary form of a record.
+
+    >>> text = (
+    ...     '{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}, {"name": "b", "type": "string"}]}'
+    ... )
+    >>> AvroRowDeserializationSchema(avro_schema_string=text).deserialize(b"\x02\x04hi")
+    Row(a=1, b='hi')
+    """
+
+    def __init__(self, record_class: str | None = None, avro_schema_string: str | None = None) -> None:
+        """Take the schema as a text."""
+        super().__init__()
+        self._schema = _schema_of(record_class, avro_schema_string)
+        self._rows = row_type_of(self._schema)
+        self._type = stream_type(self._rows)
+
+    def deserialize(self, message: bytes) -> Any:
+        """Give the row of a message."""
+        try:
+            record = fastavro().schemaless_reader(io.BytesIO(message), self._schema.parsed)
+        except Exception as error:
+            raise BadRecordError(
+                f"The message is not a record of the Avro schema: {type(error).__name__} {error}",
+                seen=shortened(message),
+                expected=str(self._schema),
+            ) from None
+        return _row(record)
+
+    def get_produced_type(self) -> TypeInformation:
+        """Give the type of the rows."""
+        return self._type
+
+
+class AvroRowSerializationSchema(SerializationSchema):
+    r"""Writes a row as the binary form of a record.
+
+    >>> text = (
+    ...     '{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}, {"name": "b", "type": "string"}]}'
+    ... )
+    >>> from headrace.common import Row
+    >>> AvroRowSerializationSchema(avro_schema_string=text).serialize(Row(1, "hi"))
+    b'\x02\x04hi'
+    """
+
+    def __init__(self, record_class: str | None = None, avro_schema_string: str | None = None) -> None:
+        """Take the schema as a text."""
+        super().__init__()
+        self._schema = _schema_of(record_class, avro_schema_string)
+        self._rows = row_type_of(self._schema)
+
+    def serialize(self, element: Any) -> bytes:
+        """Give the bytes of a row."""
+        out = io.BytesIO()
+        try:
+            fastavro().schemaless_writer(out, self._schema.parsed, _record(element, self._rows))
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            raise TypeMismatchError(
+                f"Could not serialize a row as Avro: {error!r}", seen=element, expected=str(self._schema)
+            ) from None
+        return out.getvalue()
+
+
+def _row(value: Any) -> Any:
+    """Dicts of records become rows; points in time lose their zone, which is UTC."""
+    if isinstance(value, dict):
+        return named_rows(list(value), [[_row(part) for part in value.values()]])[0]
+    if isinstance(value, list):
+        return [_row(part) for part in value]
+    if isinstance(value, datetime.datetime):
+        return value.replace(tzinfo=None)
+    return value
+
+
+def _record(value: Any, data_type: Any) -> Any:
+    from headrace.types.data_types import ArrayType, MapType, RowType
+
+    if value is None:
+        return None
+    if isinstance(data_type, RowType):
+        if len(value) != len(data_type):
+            raise ValueError(f"{len(data_type)} fields expected but was {len(value)}")
+        return {f.name: _record(part, f.data_type) for f, part in zip(data_type.fields, value)}
+    if isinstance(data_type, ArrayType):
+        return [_record(part, data_type.element_type) for part in value]
+    if isinstance(data_type, MapType):
+        return {key: _record(part, data_type.value_type) for key, part in value.items()}
+    if isinstance(value, datetime.datetime) and value.tzinfo is None:
+        return value.replace(tzinfo=datetime.timezone.utc)
+    return value

@@ -1,0 +1,197 @@
+"""The columns of CSV files and how their lines are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import NoReturn
+
+from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.formats.csv_lines import Dialect, one_character
+from headrace.types.data_types import (
+    ArrayType,
+    BigIntType,
+    DataType,
+    DataTypes,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntType,
+    RowType,
+    SmallIntType,
+    TinyIntType,
+)
+
+__all__ = ["CsvSchema", "CsvSchemaBuilder"]
+
+_NUMBERS = (TinyIntType, SmallIntType, IntType, BigIntType, FloatType, DoubleType, DecimalType)
+
+
+@dataclass(frozen=True)
+class CsvSchema:
+    """The columns, and what separates and protects their texts; made by a builder.
+
+    >>> schema = CsvSchema.builder().add_number_column("id").add_string_column("name").build()
+    >>> len(schema), schema.row_type.field_names()
+    (2, ['id', 'name'])
+    """
+
+    row_type: RowType
+    separators: tuple[str, ...] = ()
+    dialect: Dialect = field(default_factory=Dialect)
+    null_value: str | None = None
+    line_separator: str = "\n"
+    use_header: bool = False
+    skip_first_data_row: bool = False
+    strict_headers: bool = False
+    allow_comments: bool = False
+
+    @staticmethod
+    def builder() -> CsvSchemaBuilder:
+        """Start a schema."""
+        return CsvSchemaBuilder()
+
+    def size(self) -> int:
+        """Give the number of columns."""
+        return len(self.row_type)
+
+    def __len__(self) -> int:
+        """Give the number of columns."""
+        return self.size()
+
+
+class CsvSchemaBuilder:
+    r"""Collects columns, in their order, and settings.
+
+    >>> CsvSchemaBuilder().add_array_column("tags", "|").set_column_separator("\t").build().separators
+    ('|',)
+    """
+
+    def __init__(self) -> None:
+        """Programs call `CsvSchema.builder`."""
+        self._columns: list[tuple[str, DataType, str | None]] = []
+        self._separator = ";"
+        self._schema = CsvSchema(DataTypes.ROW())
+
+    def add_number_column(self, name: str, number_type: DataType | None = None) -> CsvSchemaBuilder:
+        """Add a column of numbers, BIGINT if nothing is said."""
+        kind = number_type or DataTypes.BIGINT()
+        if not isinstance(kind, _NUMBERS):
+            raise InvalidProgramError("The type of a number column is one of numbers", seen=kind)
+        return self._add(name, kind)
+
+    def add_string_column(self, name: str) -> CsvSchemaBuilder:
+        """Add a column of texts."""
+        return self._add(name, DataTypes.STRING())
+
+    def add_boolean_column(self, name: str) -> CsvSchemaBuilder:
+        """Add a column of booleans."""
+        return self._add(name, DataTypes.BOOLEAN())
+
+    def add_array_column(
+        self, name: str, separator: str = ";", element_type: DataType | None = None
+    ) -> CsvSchemaBuilder:
+        """Add a column of arrays, of texts if nothing is said."""
+        return self._add(name, DataTypes.ARRAY(element_type or DataTypes.STRING()), separator)
+
+    def add_columns_from(self, schema: CsvSchema) -> CsvSchemaBuilder:
+        """Add the columns of another schema."""
+        for each, separator in zip(schema.row_type.fields, schema.separators):
+            self._add(each.name, each.data_type, separator)
+        return self
+
+    def _add(self, name: str, data_type: DataType, separator: str | None = None) -> CsvSchemaBuilder:
+        if not isinstance(name, str):
+            raise TypeMismatchError("The name of a column is a text", seen=name)
+        if name in [each for each, _, _ in self._columns]:
+            raise InvalidProgramError("A column of CSV is there already", seen=name)
+        self._columns.append((name, data_type, separator))
+        return self
+
+    def clear_columns(self) -> CsvSchemaBuilder:
+        """Remove all columns."""
+        self._columns.clear()
+        return self
+
+    def set_any_property_name(self, name: str) -> NoReturn:
+        """Refuse: rows have no place for columns without a name."""
+        raise InvalidProgramError("Rows have no place for columns that the schema does not name", seen=name)
+
+    def disable_array_element_separator(self) -> CsvSchemaBuilder:
+        """Separate the elements of arrays by nothing."""
+        return self.set_array_element_separator("")
+
+    def remove_array_element_separator(self, index: int) -> CsvSchemaBuilder:
+        """Separate the elements of one column by nothing."""
+        name, data_type, _ = self._columns[index]
+        self._columns[index] = (name, data_type, "")
+        return self
+
+    def set_array_element_separator(self, separator: str) -> CsvSchemaBuilder:
+        """Set what is between the elements of arrays whose column does not say."""
+        self._separator = separator
+        return self
+
+    def disable_escape_char(self) -> CsvSchemaBuilder:
+        """Let no character protect the next one."""
+        return self._with(dialect=replace(self._schema.dialect, escape=None))
+
+    def set_escape_char(self, char: str) -> CsvSchemaBuilder:
+        """Set what protects the next character."""
+        return self._with(dialect=replace(self._schema.dialect, escape=one_character(char, "The escape character")))
+
+    def disable_quote_char(self) -> CsvSchemaBuilder:
+        """Quote nothing."""
+        return self._with(dialect=replace(self._schema.dialect, quote=None))
+
+    def set_quote_char(self, char: str) -> CsvSchemaBuilder:
+        """Set what texts are quoted with."""
+        return self._with(dialect=replace(self._schema.dialect, quote=one_character(char, "The quote character")))
+
+    def set_column_separator(self, char: str) -> CsvSchemaBuilder:
+        """Set what is between columns."""
+        return self._with(dialect=replace(self._schema.dialect, delimiter=one_character(char, "The column separator")))
+
+    def set_line_separator(self, separator: str) -> CsvSchemaBuilder:
+        """Set what ends lines that are written; lines that are read may end with either or both characters."""
+        return self._with(line_separator=separator)
+
+    def set_null_value(self, null_value: str) -> CsvSchemaBuilder:
+        """Set the text that stands for no value."""
+        return self._with(null_value=null_value)
+
+    def set_use_header(self, use: bool = True) -> CsvSchemaBuilder:
+        """Read over the first line, or write one with the names; columns go by their place, as in Flink."""
+        return self._with(use_header=use)
+
+    def set_skip_first_data_row(self, skip: bool = True) -> CsvSchemaBuilder:
+        """Leave out the first line, or the first one after the header."""
+        return self._with(skip_first_data_row=skip)
+
+    def set_strict_headers(self, strict: bool = True) -> CsvSchemaBuilder:
+        """Fail if a header that is read has other names, or another order, than the schema."""
+        return self._with(strict_headers=strict)
+
+    def set_allow_comments(self, allow: bool = True) -> CsvSchemaBuilder:
+        """Leave out lines that begin with ``#``."""
+        return self._with(allow_comments=allow)
+
+    def _with(self, **settings: object) -> CsvSchemaBuilder:
+        self._schema = replace(self._schema, **settings)  # type: ignore[arg-type]
+        return self
+
+    def size(self) -> int:
+        """Give the number of columns."""
+        return len(self._columns)
+
+    def __len__(self) -> int:
+        """Give the number of columns."""
+        return self.size()
+
+    def build(self) -> CsvSchema:
+        """Make the schema."""
+        rows = DataTypes.ROW([DataTypes.FIELD(name, data_type) for name, data_type, _ in self._columns])
+        separators = tuple(
+            self._separator if separator is None else separator if isinstance(data_type, ArrayType) else ""
+            for _, data_type, separator in self._columns
+        )
+        return replace(self._schema, row_type=rows, separators=separators)

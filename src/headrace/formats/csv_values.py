@@ -1,0 +1,190 @@
+"""How the fields of CSV become values of a type and back, with the conversions that Flink makes."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import datetime
+from collections.abc import Callable
+from typing import Any
+
+from headrace.errors import InvalidProgramError
+from headrace.types import java_parsing
+from headrace.types.row import named_rows
+from headrace.types.string_forms import double_text, float_text
+from headrace.types.time import Instant, utc_moment
+from headrace.types.typeinfo import (
+    BasicArrayTypeInfo,
+    BasicType,
+    BasicTypeInfo,
+    LocalZonedTimestampTypeInfo,
+    ObjectArrayTypeInfo,
+    PrimitiveArrayTypeInfo,
+    RowTypeInfo,
+    TypeInformation,
+    Types,
+)
+
+__all__ = [
+    "Reader",
+    "Writer",
+    "array_reader",
+    "array_writer",
+    "null_reader",
+    "null_writer",
+    "reader_of",
+    "writer_of",
+]
+
+Reader = Callable[[str], Any]
+Writer = Callable[[Any], str]
+_ARRAYS = (PrimitiveArrayTypeInfo, BasicArrayTypeInfo, ObjectArrayTypeInfo)
+
+
+def reader_of(type_info: TypeInformation, separator: str = ";", null: str | None = None) -> Reader:
+    """Give the function that reads the text of a field; `separator` is between the elements of arrays and rows.
+
+    >>> reader_of(Types.OBJECT_ARRAY(Types.INT()))("1;2")
+    [1, 2]
+    """
+    return null_reader(_reader(type_info, separator, null), null)
+
+
+def null_reader(read: Reader, null: str | None) -> Reader:
+    """Give the reader that also knows the text that stands for no value."""
+    return read if null is None else lambda text: None if text == null else read(text)
+
+
+def array_reader(element: Reader, separator: str) -> Reader:
+    """Give the reader of arrays."""
+    return lambda text: [element(part) for part in text.split(separator)] if text.strip() else []
+
+
+def _reader(type_info: TypeInformation, separator: str, null: str | None) -> Reader:
+    if type_info == Types.PRIMITIVE_ARRAY(Types.BYTE()):
+        return _bytes
+    if isinstance(type_info, RowTypeInfo):
+        names = type_info.get_field_names()
+        fields = [reader_of(part, separator, null) for part in type_info.get_field_types()]
+
+        def row(text: str) -> Any:
+            if not text.strip():
+                return None
+            parts = text.split(separator)
+            if len(parts) != len(fields):
+                raise ValueError(f"{len(fields)} fields expected but was {len(parts)}")
+            return named_rows(names, [[read(part) for read, part in zip(fields, parts)]])[0]
+
+        return row
+    if isinstance(type_info, _ARRAYS):
+        return array_reader(reader_of(type_info.element_type, separator, null), separator)
+    for known, read in _PLAIN_READERS:
+        if type_info == known:
+            return read
+    if isinstance(type_info, BasicTypeInfo) and type_info.basic_type in _READERS:
+        return _READERS[type_info.basic_type]
+    raise InvalidProgramError("CSV has no fields of this type", seen=type_info)
+
+
+def writer_of(type_info: TypeInformation, separator: str = ";", null: str = "") -> Writer:
+    """Give the function that makes the text of a field.
+
+    >>> writer_of(Types.OBJECT_ARRAY(Types.INT()))([1, None, 3])
+    '1;;3'
+    """
+    return null_writer(_writer(type_info, separator, null), null)
+
+
+def null_writer(write: Writer, null: str) -> Writer:
+    """Give the writer that also writes None."""
+    return lambda value: null if value is None else write(value)
+
+
+def array_writer(element: Writer, separator: str) -> Writer:
+    """Give the writer of arrays."""
+    return lambda value: separator.join([element(part) for part in value])
+
+
+def _writer(type_info: TypeInformation, separator: str, null: str) -> Writer:
+    if type_info == Types.PRIMITIVE_ARRAY(Types.BYTE()):
+        return lambda value: base64.b64encode(value).decode()
+    if isinstance(type_info, RowTypeInfo):
+        fields = [writer_of(part, separator, null) for part in type_info.get_field_types()]
+        return lambda row: separator.join([write(part) for write, part in zip(fields, row, strict=True)])
+    if isinstance(type_info, _ARRAYS):
+        return array_writer(writer_of(type_info.element_type, separator, null), separator)
+    for known, write in _PLAIN_WRITERS:
+        if type_info == known:
+            return write
+    if isinstance(type_info, BasicTypeInfo) and type_info.basic_type in _WRITERS:
+        return _WRITERS[type_info.basic_type]
+    raise InvalidProgramError("CSV has no fields of this type", seen=type_info)
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return base64.b64decode(text.strip(), validate=True)
+    except binascii.Error as error:
+        raise ValueError(f"not Base64: {text!r}: {error}") from None
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is not a text")
+    return value
+
+
+def _whole(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{value!r} is not a whole number")
+    return str(value)
+
+
+def _stamp(value: datetime.datetime, whole: str) -> str:
+    fraction = f".{value.microsecond:06}".rstrip("0") if value.microsecond else whole
+    return f"{value:%Y-%m-%d %H:%M:%S}{fraction}"
+
+
+def _zoned(value: Any) -> str:
+    moment = utc_moment(value) if isinstance(value, Instant) else value.astimezone(datetime.timezone.utc)
+    return _stamp(moment, "") + "Z"
+
+
+_READERS: dict[BasicType, Reader] = {
+    BasicType.STRING: str,
+    BasicType.BOOLEAN: lambda text: text.strip().lower() == "true",
+    BasicType.BYTE: java_parsing.whole_in(8),
+    BasicType.SHORT: java_parsing.whole_in(16),
+    BasicType.INT: java_parsing.whole_in(32),
+    BasicType.LONG: java_parsing.whole_in(64),
+    BasicType.FLOAT: java_parsing.float32,
+    BasicType.DOUBLE: java_parsing.double,
+    BasicType.BIG_DEC: java_parsing.decimal_number,
+    BasicType.BIG_INT: java_parsing.whole,
+}
+_PLAIN_READERS: list[tuple[TypeInformation, Reader]] = [
+    (Types.SQL_DATE(), java_parsing.date),
+    (Types.SQL_TIME(), java_parsing.time_of_day),
+    (Types.SQL_TIMESTAMP(), java_parsing.timestamp),
+    (Types.INSTANT(), lambda text: java_parsing.instant(text, " ")),
+    (LocalZonedTimestampTypeInfo(), lambda text: utc_moment(java_parsing.instant(text, " "))),
+]
+_WRITERS: dict[BasicType, Writer] = {
+    BasicType.STRING: _text,
+    BasicType.BOOLEAN: lambda value: "true" if value else "false",
+    BasicType.BYTE: _whole,
+    BasicType.SHORT: _whole,
+    BasicType.INT: _whole,
+    BasicType.LONG: _whole,
+    BasicType.BIG_INT: _whole,
+    BasicType.FLOAT: float_text,
+    BasicType.DOUBLE: double_text,
+    BasicType.BIG_DEC: lambda value: format(value, "f"),
+}
+_PLAIN_WRITERS: list[tuple[TypeInformation, Writer]] = [
+    (Types.SQL_DATE(), lambda value: f"{value:%Y-%m-%d}"),
+    (Types.SQL_TIME(), lambda value: f"{value:%H:%M:%S}"),
+    (Types.SQL_TIMESTAMP(), lambda value: _stamp(value, ".0")),
+    (Types.INSTANT(), _zoned),
+    (LocalZonedTimestampTypeInfo(), _zoned),
+]

@@ -1,0 +1,99 @@
+"""The functions that programs write; the module has the names of `pyflink.datastream.functions`.
+
+Decides nothing: each family of functions has its own file here.
+"""
+
+from headrace.functions.aggregation_functions import AggregateFunction, ReduceFunction, ReduceFunctionWrapper
+from headrace.functions.async_functions import (
+    AsyncFunction,
+    AsyncFunctionDescriptor,
+    AsyncRetryPredicate,
+    AsyncRetryStrategy,
+)
+from headrace.functions.broadcast_process_functions import (
+    BaseBroadcastProcessFunction,
+    BroadcastProcessFunction,
+    KeyedBroadcastProcessFunction,
+)
+from headrace.functions.checkpointed_functions import (
+    CheckpointedFunction,
+    CheckpointListener,
+    ListCheckpointed,
+)
+from headrace.functions.co_functions import CoFlatMapFunction, CoMapFunction
+from headrace.functions.co_process_functions import CoProcessFunction, KeyedCoProcessFunction
+from headrace.functions.element_functions import FilterFunction, FlatMapFunction, MapFunction
+from headrace.functions.function import Function, FunctionWrapper
+from headrace.functions.java_function_wrapper import JavaFunctionWrapper
+from headrace.functions.join_functions import (
+    CoGroupFunction,
+    FlatJoinFunction,
+    JoinFunction,
+    ProcessJoinFunction,
+)
+from headrace.functions.process_functions import KeyedProcessFunction, ProcessFunction
+from headrace.functions.runtime_context import KeyedStateStore, RuntimeContext
+from headrace.functions.selection_functions import KeySelector, NullByteKeySelector, Partitioner
+from headrace.functions.sink_function import SinkFunction
+from headrace.functions.source_function import ParallelSourceFunction, SourceFunction
+from headrace.functions.timer_service import TimerService
+from headrace.functions.two_phase_commit_sink_function import TwoPhaseCommitSinkFunction
+from headrace.functions.window_functions import (
+    AllWindowFunction,
+    PassThroughAllWindowFunction,
+    PassThroughWindowFunction,
+    ProcessAllWindowFunction,
+    ProcessWindowFunction,
+    WindowFunction,
+)
+from headrace.functions.write_ahead_sink import CheckpointCommitter, GenericWriteAheadSink
+
+__all__ = [
+    "AggregateFunction",
+    "AllWindowFunction",
+    "AsyncFunction",
+    "AsyncFunctionDescriptor",
+    "AsyncRetryPredicate",
+    "AsyncRetryStrategy",
+    "BaseBroadcastProcessFunction",
+    "BroadcastProcessFunction",
+    "CheckpointCommitter",
+    "CheckpointListener",
+    "CheckpointedFunction",
+    "CoFlatMapFunction",
+    "CoGroupFunction",
+    "CoMapFunction",
+    "CoProcessFunction",
+    "FilterFunction",
+    "FlatJoinFunction",
+    "FlatMapFunction",
+    "Function",
+    "FunctionWrapper",
+    "GenericWriteAheadSink",
+    "JavaFunctionWrapper",
+    "JoinFunction",
+    "KeySelector",
+    "KeyedBroadcastProcessFunction",
+    "KeyedCoProcessFunction",
+    "KeyedProcessFunction",
+    "KeyedStateStore",
+    "ListCheckpointed",
+    "MapFunction",
+    "NullByteKeySelector",
+    "ParallelSourceFunction",
+    "Partitioner",
+    "PassThroughAllWindowFunction",
+    "PassThroughWindowFunction",
+    "ProcessAllWindowFunction",
+    "ProcessFunction",
+    "ProcessJoinFunction",
+    "ProcessWindowFunction",
+    "ReduceFunction",
+    "ReduceFunctionWrapper",
+    "RuntimeContext",
+    "SinkFunction",
+    "SourceFunction",
+    "TimerService",
+    "TwoPhaseCommitSinkFunction",
+    "WindowFunction",
+]

@@ -1,0 +1,152 @@
+"""Functions for asynchronous calls and their retries.
+
+Decides the shapes only: `AsyncDataStream` takes these, `headrace.operators.async_wait` calls them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, Generic, TypeVar
+
+from headrace.functions.function import Function
+
+__all__ = ["AsyncFunction", "AsyncFunctionDescriptor", "AsyncRetryPredicate", "AsyncRetryStrategy"]
+
+IN = TypeVar("IN")
+OUT = TypeVar("OUT")
+
+
+class AsyncRetryPredicate(ABC, Generic[OUT]):
+    """Says after which results and errors a call is made again.
+
+    >>> sorted(AsyncRetryPredicate.__abstractmethods__)
+    ['exception_predicate', 'result_predicate']
+    """
+
+    @abstractmethod
+    def result_predicate(self) -> Callable[[list[OUT]], bool] | None:
+        """Give the test on results, None if no result is tried again."""
+
+    @abstractmethod
+    def exception_predicate(self) -> Callable[[Exception], bool] | None:
+        """Give the test on errors, None if no error is tried again."""
+
+
+class AsyncRetryStrategy(ABC, Generic[OUT]):
+    """Says how often and after which delay a call is made again.
+
+    >>> AsyncRetryStrategy.fixed_delay(3, 100, None, None).get_backoff_time_millis(1)
+    100
+    """
+
+    @abstractmethod
+    def can_retry(self, current_attempts: int) -> bool:
+        """Say whether another attempt may follow attempt number ``current_attempts``."""
+
+    @abstractmethod
+    def get_backoff_time_millis(self, current_attempts: int) -> int:
+        """Give the delay before the next attempt."""
+
+    @abstractmethod
+    def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
+        """Give the tests on results and errors."""
+
+    @staticmethod
+    def no_restart() -> AsyncRetryStrategy[Any]:
+        """Give the strategy that never tries again.
+
+        >>> AsyncRetryStrategy.no_restart().can_retry(1)
+        False
+        """
+        from headrace.functions.async_retry_strategies import NO_RETRY_STRATEGY
+
+        return NO_RETRY_STRATEGY
+
+    @staticmethod
+    def fixed_delay(
+        max_attempts: int,
+        backoff_time_millis: int,
+        result_predicate: Callable[[list[Any]], bool] | None,
+        exception_predicate: Callable[[Exception], bool] | None,
+    ) -> AsyncRetryStrategy[Any]:
+        """Give the strategy with the same delay before each attempt.
+
+        >>> AsyncRetryStrategy.fixed_delay(2, 100, None, None).can_retry(3)
+        False
+        """
+        from headrace.functions.async_retry_strategies import FixedDelayRetryStrategy
+
+        return FixedDelayRetryStrategy(max_attempts, backoff_time_millis, result_predicate, exception_predicate)
+
+    @staticmethod
+    def exponential_backoff(
+        max_attempts: int,
+        initial_delay: int,
+        max_retry_delay: int,
+        multiplier: float,
+        result_predicate: Callable[[list[Any]], bool] | None,
+        exception_predicate: Callable[[Exception], bool] | None,
+    ) -> AsyncRetryStrategy[Any]:
+        """Give the strategy whose delay grows by ``multiplier`` up to ``max_retry_delay``.
+
+        >>> strategy = AsyncRetryStrategy.exponential_backoff(5, 100, 1000, 2.0, None, None)
+        >>> strategy.can_retry(5)
+        True
+        """
+        from headrace.functions.async_retry_strategies import ExponentialBackoffDelayRetryStrategy
+
+        return ExponentialBackoffDelayRetryStrategy(
+            max_attempts, initial_delay, max_retry_delay, multiplier, result_predicate, exception_predicate
+        )
+
+
+class AsyncFunction(Function, Generic[IN, OUT]):
+    """Makes results of an element by asynchronous calls.
+
+    >>> class Lookup(AsyncFunction):
+    ...     async def async_invoke(self, value):
+    ...         return [value]
+    >>> Lookup().timeout(5)
+    Traceback (most recent call last):
+    ...
+    TimeoutError: Async function call has timed out for input: 5
+    """
+
+    @abstractmethod
+    async def async_invoke(self, value: IN) -> list[OUT]:
+        """Give the results for ``value``."""
+
+    def timeout(self, value: IN) -> list[OUT]:
+        """Give the results for an element whose call took too long; by default that is an error."""
+        raise TimeoutError(f"Async function call has timed out for input: {value}")
+
+
+class AsyncFunctionDescriptor:
+    """An asynchronous function with everything that was said about how to call it.
+
+    >>> AsyncFunctionDescriptor(None, 1, 100, None, AsyncFunctionDescriptor.OutputMode.ORDERED).capacity
+    100
+    """
+
+    class OutputMode(Enum):
+        """Whether results keep the order of the elements."""
+
+        ORDERED = 0
+        UNORDERED = 1
+
+    def __init__(
+        self,
+        async_function: Any,
+        timeout: Any,
+        capacity: int,
+        async_retry_strategy: Any,
+        output_mode: AsyncFunctionDescriptor.OutputMode,
+    ) -> None:
+        """Keep the parts."""
+        self.async_function = async_function
+        self.timeout = timeout
+        self.capacity = capacity
+        self.async_retry_strategy = async_retry_strategy
+        self.output_mode = output_mode

@@ -1,0 +1,93 @@
+"""Functions for joins: by window (JoinFunction, FlatJoinFunction, CoGroupFunction) and by interval (ProcessJoinFunction).
+
+Decides the shapes only. PyFlink has none of these; they are those of Flink's Java API.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any, Generic, TypeVar
+
+from headrace.functions.function import Function
+
+__all__ = ["CoGroupFunction", "FlatJoinFunction", "JoinFunction", "ProcessJoinFunction"]
+
+IN1 = TypeVar("IN1")
+IN2 = TypeVar("IN2")
+OUT = TypeVar("OUT")
+
+
+class JoinFunction(Function, Generic[IN1, IN2, OUT]):
+    """Makes one result of a pair.
+
+    >>> class Both(JoinFunction):
+    ...     def join(self, first, second):
+    ...         return first, second
+    >>> Both().join(1, "a")
+    (1, 'a')
+    """
+
+    @abstractmethod
+    def join(self, first: IN1, second: IN2) -> OUT:
+        """Give the result of a pair."""
+
+
+class FlatJoinFunction(Function, Generic[IN1, IN2, OUT]):
+    """Makes any number of results of a pair.
+
+    >>> class IfDearer(FlatJoinFunction):
+    ...     def join(self, first, second):
+    ...         if second > first:
+    ...             yield second - first
+    >>> list(IfDearer().join(3, 5))
+    [2]
+    """
+
+    @abstractmethod
+    def join(self, first: IN1, second: IN2) -> Iterable[OUT]:
+        """Give the results of a pair."""
+
+
+class CoGroupFunction(Function, Generic[IN1, IN2, OUT]):
+    """Makes results of the elements of two streams that have the same key and window; one side may be empty.
+
+    >>> class Missing(CoGroupFunction):
+    ...     def co_group(self, first, second):
+    ...         if not list(second):
+    ...             yield from first
+    >>> list(Missing().co_group(["order 7"], []))
+    ['order 7']
+    """
+
+    @abstractmethod
+    def co_group(self, first: Iterable[IN1], second: Iterable[IN2]) -> Iterable[OUT]:
+        """Give the results of both groups."""
+
+
+class ProcessJoinFunction(Function, Generic[IN1, IN2, OUT]):
+    """Makes results of a pair of an interval join.
+
+    >>> class Delay(ProcessJoinFunction):
+    ...     def process_element(self, left, right, ctx):
+    ...         yield left, ctx.get_right_timestamp() - ctx.get_left_timestamp()
+    """
+
+    class Context(ABC):
+        """The timestamps of the pair."""
+
+        @abstractmethod
+        def get_left_timestamp(self) -> int:
+            """Give the timestamp of the left element."""
+
+        @abstractmethod
+        def get_right_timestamp(self) -> int:
+            """Give the timestamp of the right element."""
+
+        @abstractmethod
+        def get_timestamp(self) -> int:
+            """Give the timestamp of the results: the later one of both."""
+
+    @abstractmethod
+    def process_element(self, left: IN1, right: IN2, ctx: ProcessJoinFunction.Context) -> Iterable[Any]:
+        """Give the results of a pair."""

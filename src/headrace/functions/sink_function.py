@@ -1,0 +1,73 @@
+"""Sinks written in Python: `invoke` is called for each element.
+
+Decides the shapes; `headrace.operators` calls them. A sink function gives at-least-once results: after a failure
+elements since the last checkpoint come again.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from headrace.connectors.base.sink import Sink as SinkDefinition
+from headrace.errors import NoJvmError
+from headrace.functions.function import Function
+
+__all__ = ["SinkFunction"]
+
+
+class SinkFunction(Function):
+    """Takes the elements at the end of a stream.
+
+    >>> class Append(SinkFunction):
+    ...     def __init__(self, path):
+    ...         self.path = path
+    ...
+    ...     def open(self, runtime_context):
+    ...         self.file = open(f"{self.path}-{runtime_context.get_index_of_this_subtask()}", "a")
+    ...
+    ...     def invoke(self, value, context):
+    ...         print(value, file=self.file)
+    ...
+    ...     def close(self):
+    ...         self.file.close()
+    >>> from headrace.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment()
+    >>> sink = env.from_collection(["a"]).add_sink(Append("/tmp/out"))
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> SinkFunction:
+        """Refuse what PyFlink takes here, a Java sink or the name of its class."""
+        if cls is SinkFunction:
+            raise NoJvmError(
+                "A sink written in Java cannot run in headrace",
+                seen=args[0] if args else None,
+                remedy="derive a class from SinkFunction and write `invoke`, or use a connector",
+            )
+        return super().__new__(cls)
+
+    class Context(ABC):
+        """What `invoke` may know of the current element."""
+
+        @abstractmethod
+        def timestamp(self) -> int | None:
+            """Give the event time of the element in milliseconds, None if it has none."""
+
+        @abstractmethod
+        def current_watermark(self) -> int:
+            """Give the current watermark in milliseconds."""
+
+        @abstractmethod
+        def current_processing_time(self) -> int:
+            """Give the processing time in milliseconds."""
+
+    @abstractmethod
+    def invoke(self, value: Any, context: SinkFunction.Context) -> None:
+        """Write one element."""
+
+    def get_definition(self) -> SinkDefinition | None:
+        """Give the definition of a sink that the engine runs in another way than by `invoke`; None for all others."""
+        return None
+
+    def finish(self) -> None:
+        """Flush: called once after the last element of a bounded stream, before `close`."""

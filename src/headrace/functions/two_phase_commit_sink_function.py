@@ -1,0 +1,155 @@
+"""TwoPhaseCommitSinkFunction: exactly once into a system with transactions. PyFlink has no such class: this is Java's.
+
+Decides the shape; `headrace.connectors.functions.two_phase_commit` calls it, in tasks and in the driver.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from headrace.connectors.base.sink import Sink as SinkDefinition
+from headrace.connectors.functions.two_phase_commit import TwoPhaseCommitSink
+from headrace.errors import InvalidProgramError
+from headrace.functions.sink_function import SinkFunction
+
+__all__ = ["TwoPhaseCommitSinkFunction"]
+
+
+class TwoPhaseCommitSinkFunction(SinkFunction):
+    r"""Writes elements in transactions, which are committed when a checkpoint is complete.
+
+    Transactions are objects of yours: anything that pickles. Each subtask begins, fills and prepares its own. The driver
+    commits them, in a copy of this object that was opened there (its `get_index_of_this_subtask` is -1). After a failure
+    it commits again what may not have been committed, so **`commit`, `recover_and_commit`, `abort` and
+    `recover_and_abort` must do nothing if they have been done before**.
+
+    >>> import os, uuid
+    >>> class Files(TwoPhaseCommitSinkFunction):
+    ...     def __init__(self, directory):
+    ...         super().__init__()
+    ...         self.directory = directory
+    ...
+    ...     def begin_transaction(self):
+    ...         return f"{self.directory}/{uuid.uuid4()}"
+    ...
+    ...     def invoke(self, transaction, value, context):
+    ...         with open(transaction + ".tmp", "a") as file:
+    ...             print(value, file=file)
+    ...
+    ...     def pre_commit(self, transaction):
+    ...         pass
+    ...
+    ...     def commit(self, transaction):
+    ...         if os.path.exists(transaction + ".tmp"):
+    ...             os.rename(transaction + ".tmp", transaction)
+    ...
+    ...     def abort(self, transaction):
+    ...         if os.path.exists(transaction + ".tmp"):
+    ...             os.remove(transaction + ".tmp")
+    >>> import glob, tempfile
+    >>> from headrace.common import Configuration
+    >>> from headrace.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment(
+    ...     Configuration.from_dict({"headrace.executor": "local"})
+    ... )
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     sink = env.from_collection(["a", "b"]).add_sink(Files(directory)).set_parallelism(1)
+    ...     result = env.execute()
+    ...     [open(file).read() for file in glob.glob(directory + "/*")]
+    ['a\nb\n']
+    """
+
+    _current_transaction: Any = None
+    _user_context: Any = None
+    transaction_timeout: int | None = None
+    ignores_failures_after_timeout: bool = False
+    timeout_warning_ratio: float | None = None
+
+    # ------------------------------------------------------------------ to be written
+
+    @abstractmethod
+    def begin_transaction(self) -> Any:
+        """Give a new transaction; called in the subtask after `open`, and each time the one before was prepared."""
+
+    @abstractmethod
+    def invoke(self, transaction: Any, value: Any, context: SinkFunction.Context) -> None:  # type: ignore[override]
+        """Write one element in the transaction."""
+
+    @abstractmethod
+    def pre_commit(self, transaction: Any) -> None:
+        """Prepare the transaction: after this its data is safe, and `commit` cannot fail for good. No element follows."""
+
+    @abstractmethod
+    def commit(self, transaction: Any) -> None:
+        """Make the transaction visible; called in the driver."""
+
+    @abstractmethod
+    def abort(self, transaction: Any) -> None:
+        """Drop the transaction; called in the subtask or in the driver."""
+
+    # ------------------------------------------------------------------ to be overridden
+
+    def recover_and_commit(self, transaction: Any) -> None:
+        """Commit a transaction that may have been committed already. It calls `commit` unless you override it."""
+        self.commit(transaction)
+
+    def recover_and_abort(self, transaction: Any) -> None:
+        """Drop a transaction of a subtask or driver that is gone. It calls `abort` unless you override it."""
+        self.abort(transaction)
+
+    def finish_processing(self, transaction: Any) -> None:
+        """Write what is left, after the last element of a bounded stream; `pre_commit` follows."""
+
+    def initialize_user_context(self) -> Any:
+        """Give what this function keeps with its transactions, if it needs such a thing: anything that pickles."""
+        return None
+
+    def finish_recovering_context(self, handled_transactions: list[Any]) -> None:
+        """A subtask was restored; ``handled_transactions`` are those it found and aborted."""
+
+    # ------------------------------------------------------------------ to be called
+
+    def current_transaction(self) -> Any:
+        """Give the transaction that elements go to now, in a subtask."""
+        return self._current_transaction
+
+    def get_user_context(self) -> Any:
+        """Give what `initialize_user_context` gave, when this subtask or the one before it started."""
+        return self._user_context
+
+    def set_transaction_timeout(self, transaction_timeout: int) -> TwoPhaseCommitSinkFunction:
+        """Say after how many milliseconds the outer system drops a transaction. By itself this does nothing."""
+        if transaction_timeout <= 0:
+            raise InvalidProgramError("A transaction's timeout is positive", seen=transaction_timeout)
+        self.transaction_timeout = transaction_timeout
+        return self
+
+    def ignore_failures_after_transaction_timeout(self) -> TwoPhaseCommitSinkFunction:
+        """Give up, with a line in the log, a transaction that can no longer be committed after its timeout.
+
+        Its data is lost then. Without this call, or without a timeout, the job fails and tries it again.
+        """
+        self.ignores_failures_after_timeout = True
+        return self
+
+    def enable_transaction_timeout_warnings(self, warning_ratio: float) -> TwoPhaseCommitSinkFunction:
+        """Warn in the log when a transaction is committed at an age of more than this part (0 to 1) of its timeout."""
+        if not 0 <= warning_ratio <= 1:
+            raise InvalidProgramError("The ratio is from 0 to 1", seen=warning_ratio)
+        self.timeout_warning_ratio = warning_ratio
+        return self
+
+    # ------------------------------------------------------------------ for the engine
+
+    def set_user_context(self, context: Any) -> None:
+        """Keep the context; the engine calls it."""
+        self._user_context = context
+
+    def set_current_transaction(self, transaction: Any) -> None:
+        """Keep the transaction; the engine calls it."""
+        self._current_transaction = transaction
+
+    def get_definition(self) -> SinkDefinition:
+        """Give the definition that the runtime writes with."""
+        return TwoPhaseCommitSink(self)

@@ -1,0 +1,161 @@
+"""Functions that are given the contents of a window when it fires.
+
+Decides the shapes only; windowed streams take these.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Generic, TypeVar
+
+from headrace.functions.function import Function
+from headrace.state.interfaces import KeyedStateStore
+
+__all__ = [
+    "AllWindowFunction",
+    "PassThroughAllWindowFunction",
+    "PassThroughWindowFunction",
+    "ProcessAllWindowFunction",
+    "ProcessWindowFunction",
+    "WindowFunction",
+]
+
+IN = TypeVar("IN")
+OUT = TypeVar("OUT")
+KEY = TypeVar("KEY")
+W = TypeVar("W")
+W2 = TypeVar("W2")
+
+
+class WindowFunction(Function, Generic[IN, OUT, KEY, W]):
+    """Makes results of a window's elements.
+
+    >>> class Total(WindowFunction):
+    ...     def apply(self, key, window, inputs):
+    ...         yield key, sum(inputs)
+    >>> list(Total().apply("a", None, [1, 2]))
+    [('a', 3)]
+    """
+
+    @abstractmethod
+    def apply(self, key: KEY, window: W, inputs: Iterable[IN]) -> Iterable[OUT]:
+        """Give the results for one key and window."""
+
+
+class AllWindowFunction(Function, Generic[IN, OUT, W]):
+    """Makes results of the elements of a window over a stream that is not keyed.
+
+    >>> class Total(AllWindowFunction):
+    ...     def apply(self, window, inputs):
+    ...         yield sum(inputs)
+    >>> list(Total().apply(None, [1, 2]))
+    [3]
+    """
+
+    @abstractmethod
+    def apply(self, window: W, inputs: Iterable[IN]) -> Iterable[OUT]:
+        """Give the results for one window."""
+
+
+class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
+    """Makes results of a window's elements, with access to the window, to time and to state.
+
+    >>> class Bounds(ProcessWindowFunction):
+    ...     def process(self, key, context, elements):
+    ...         yield key, context.window(), len(list(elements))
+    >>> Bounds().clear(None)
+    """
+
+    class Context(ABC, Generic[W2]):
+        """What the function may know of the window that fires."""
+
+        @abstractmethod
+        def window(self) -> W2:
+            """Give the window."""
+
+        @abstractmethod
+        def current_processing_time(self) -> int:
+            """Give the processing time in milliseconds."""
+
+        @abstractmethod
+        def current_watermark(self) -> int:
+            """Give the current watermark in milliseconds."""
+
+        @abstractmethod
+        def window_state(self) -> KeyedStateStore:
+            """Give state of this key and window; what is in it must be cleared in `clear`."""
+
+        @abstractmethod
+        def global_state(self) -> KeyedStateStore:
+            """Give state of this key, shared by its windows."""
+
+    @abstractmethod
+    def process(self, key: KEY, context: ProcessWindowFunction.Context[W], elements: Iterable[IN]) -> Iterable[OUT]:
+        """Give the results for one key and window."""
+
+    def clear(self, context: ProcessWindowFunction.Context[W]) -> None:
+        """Clear the window's own state: called when the window is removed."""
+
+    clear.does_nothing = True  # type: ignore[attr-defined]  # so that operators need not call it
+
+
+class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
+    """Makes results of the elements of a window over a stream that is not keyed, with access to window and state.
+
+    >>> class Count(ProcessAllWindowFunction):
+    ...     def process(self, context, elements):
+    ...         yield len(list(elements))
+    >>> list(Count().process(None, "abc"))
+    [3]
+    """
+
+    class Context(ABC, Generic[W2]):
+        """What the function may know of the window that fires."""
+
+        @abstractmethod
+        def window(self) -> W2:
+            """Give the window."""
+
+        @abstractmethod
+        def window_state(self) -> KeyedStateStore:
+            """Give state of this window; what is in it must be cleared in `clear`."""
+
+        @abstractmethod
+        def global_state(self) -> KeyedStateStore:
+            """Give state that all windows share."""
+
+    @abstractmethod
+    def process(self, context: ProcessAllWindowFunction.Context[W], elements: Iterable[IN]) -> Iterable[OUT]:
+        """Give the results for one window."""
+
+    def clear(self, context: ProcessAllWindowFunction.Context[W]) -> None:
+        """Clear the window's own state: called when the window is removed."""
+
+    clear.does_nothing = True  # type: ignore[attr-defined]  # so that operators need not call it
+
+
+class PassThroughWindowFunction(WindowFunction[IN, IN, KEY, W]):
+    """Gives the window's elements as they are.
+
+    >>> list(PassThroughWindowFunction().apply("key", None, [1, 2]))
+    [1, 2]
+    """
+
+    def apply(self, key: KEY, window: W, inputs: Iterable[IN]) -> Iterable[IN]:
+        """Give ``inputs``."""
+        del key, window
+        yield from inputs
+
+
+class PassThroughAllWindowFunction(AllWindowFunction[IN, IN, W]):
+    """Gives the window's elements as they are.
+
+    >>> list(PassThroughAllWindowFunction().apply(None, [1, 2]))
+    [1, 2]
+    """
+
+    def apply(self, window: W, inputs: Iterable[IN]) -> Iterable[IN]:
+        """Give ``inputs``."""
+        del window
+        yield from inputs

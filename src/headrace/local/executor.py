@@ -1,0 +1,121 @@
+"""Runs the tasks of a job one after the other in this process, on the same frames as Spark would move."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import socket
+from collections import defaultdict
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from headrace.config.worker_settings import TimeLimit
+from headrace.driver.epoch_result import EpochResult, read_frames
+from headrace.driver.executor import ExecutorView, ThreadView, threads_of_this_process
+from headrace.errors import TaskTimeoutError
+from headrace.functions.distributed_cache import DistributedCache
+from headrace.local.files import FilesInProcess
+from headrace.local.task_thread import TaskThread
+from headrace.worker.exchange.frames import DATA, header_of
+from headrace.worker.job_spec import JobSpec
+from headrace.worker.messages import EpochOrder, TaskId
+from headrace.worker.slot.deadline import watched_close
+from headrace.worker.slot.host import TaskHost, failure_frame
+from headrace.worker.slot.launch import CLOSE_SECONDS
+
+_log = logging.getLogger("headrace")
+
+
+def _close_and_tell(call: Callable[[], Any]) -> None:
+    """Close a function in the thread that it ran in. That cannot be interrupted: what takes too long is logged."""
+    with watched_close(CLOSE_SECONDS, lambda error: _log.error("headrace: %s", error)):
+        call()
+
+
+class LocalExecutor:
+    """The executor for fast tests: no JVM, no other process.
+
+    If the program limits the time of tasks they run in a thread of their own, which is left to itself when the time is over:
+    its functions are closed when it comes back.
+    """
+
+    def __init__(self, in_thread: bool = False) -> None:
+        self._in_thread = in_thread
+        self._thread: TaskThread | None = None
+        self._attempts = itertools.count(1)
+        self._files = FilesInProcess()
+        self._interrupted = False
+
+    def start(self, spec: JobSpec) -> None:
+        """Makes the job known."""
+        self._spec = spec
+        self._files.use(spec.files)
+        self._host = self._new_host()
+
+    def run_epoch(self, order: EpochOrder) -> EpochResult:
+        """Runs level by level; a failure ends the epoch at once."""
+        return read_frames(self._run_levels(order))
+
+    def _run_levels(self, order: EpochOrder) -> list[bytes]:
+        inbox: dict[TaskId, list[bytes]] = defaultdict(list)
+        control: list[bytes] = []
+
+        def send(level: int, partition: int, frame: bytes) -> None:
+            if header_of(frame).kind == DATA:
+                inbox[level, partition].append(frame)
+            else:
+                control.append(frame)
+
+        for level in self._spec.plan.levels:
+            for partition in range(level.partitions):
+                task_id = (level.index, partition)
+                if task_id not in order.tasks or self._interrupted:
+                    continue
+                frames = inbox.pop(task_id, [])
+                run = partial(self._host.run, order, task_id, next(self._attempts), frames, send)
+                try:
+                    limit = order.time_limit if self._in_thread else None
+                    done = run() if limit is None else self._run_in_time(run, limit)
+                except TaskTimeoutError as error:
+                    return [*control, failure_frame(task_id, next(self._attempts), error)]
+                if not done:
+                    return control
+        return control
+
+    def _run_in_time(self, run: Callable[[], bool], limit: TimeLimit) -> bool:
+        if self._thread is None:
+            self._thread = TaskThread()
+        try:
+            return self._thread.run(run, limit, left_alone=self._host.close)
+        except TaskTimeoutError:
+            self._thread, self._host = None, self._new_host()
+            raise
+
+    def _new_host(self) -> TaskHost:
+        return TaskHost(self._spec, DistributedCache(self._files.cached), closer=_close_and_tell)
+
+    def interrupt(self) -> None:
+        """The current task ends its epoch, no other one starts."""
+        self._interrupted = True
+
+    def close(self) -> None:
+        """Closes all functions; the first failure is raised."""
+        try:
+            if self._thread is not None:
+                errors = self._thread.end(self._host.close, CLOSE_SECONDS)
+            else:
+                errors = self._host.close()
+        finally:
+            self._thread = None
+            self._files.leave()
+        if errors:
+            raise errors[0]
+
+    def executors(self) -> list[ExecutorView]:
+        """This process."""
+        return [ExecutorView("local", socket.gethostname(), 0, 1)]
+
+    def threads(self, executor_id: str) -> list[ThreadView]:
+        """Those of this process."""
+        return threads_of_this_process() if executor_id == "local" else []

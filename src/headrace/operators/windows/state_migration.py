@@ -1,0 +1,137 @@
+"""Two forms of the same windows: that of the quick operators, and that of the general one.
+
+Quick operators keep open windows in memory, so state that may be larger than memory is left to the general operator. When a
+job goes on with the other backend, what it finds is brought into the form of its operator here, once, as it opens. Keys and
+windows are in memory meanwhile; contents go to disk as they come.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.operators.context import OperatorContext
+from headrace.state.heap_table import HeapTable
+from headrace.state.keyed_backend import KeyedBackend
+from headrace.windows.window_types import TimeWindow
+
+__all__ = [
+    "ALIGNED",
+    "CONTENTS",
+    "SESSIONS",
+    "SETS",
+    "TRIGGER_STATE",
+    "WINDOW_SIZE",
+    "WINDOW_STATE",
+    "is_per_window",
+    "take_over_as_aligned",
+    "take_over_as_general",
+    "take_over_as_sessions",
+]
+
+CONTENTS, SETS = "_window_contents", "_window_set"
+ALIGNED, SESSIONS = "_aligned_windows", "_sessions"
+TRIGGER_STATE, WINDOW_STATE = "_trigger/", "_window/"
+"""What the names of the states of triggers, and of a window function's `window_state()`, are filed with in front."""
+WINDOW_SIZE = "window_size"
+"""The fact in which an operator of aligned windows leaves their size: its table has only where they start."""
+
+
+_ROOM = 256
+"""Entries between two chances of the backend to take some out of memory."""
+
+
+def is_per_window(name: str) -> bool:
+    """Whether a state of a window operator has an entry per key and window, not per key.
+
+    >>> is_per_window(CONTENTS), is_per_window("_trigger/count"), is_per_window(SESSIONS)
+    (True, True, False)
+    """
+    return name in (CONTENTS, ALIGNED) or name.startswith((TRIGGER_STATE, WINDOW_STATE))
+
+
+def _has(context: OperatorContext, name: str) -> bool:
+    return name in context.keyed_state.state_kinds()
+
+
+def _put(table: HeapTable, entry: Any, value: Any) -> None:
+    table.data[entry] = value
+    table.dirty.add(entry)
+
+
+def _empty(table: HeapTable, backend: KeyedBackend) -> None:
+    for count, entry in enumerate(list(table.data), 1):
+        del table.data[entry]
+        table.dirty.add(entry)
+        if count % _ROOM == 0:
+            backend.make_room()
+
+
+def take_over_as_general(context: OperatorContext, size: int | None) -> None:
+    """What the quick operators have left becomes contents and timers; ``size`` is that of aligned windows."""
+    backend, timers = context.keyed_state, context.event_timers
+    found: list[tuple[int, Any, TimeWindow]] = []
+    contents = backend.table(CONTENTS, namespaced=True)
+    if _has(context, ALIGNED) and size is not None:
+        aligned = backend.table(ALIGNED, namespaced=True)
+        for count, ((key, start), (number, kept)) in enumerate(aligned.data.items(), 1):
+            window = TimeWindow(start, start + size)
+            _put(contents, (key, window), kept)
+            found.append((number, key, window))
+            if count % _ROOM == 0:
+                backend.make_room()
+        _empty(aligned, backend)
+    if _has(context, SESSIONS):
+        sessions, sets = backend.table(SESSIONS), backend.table(SETS)
+        for key, open_sessions in sessions.data.items():
+            windows = {}
+            for start, end, number, kept in open_sessions:
+                window = TimeWindow(start, end)
+                windows[window] = window
+                _put(contents, (key, window), kept)
+                found.append((number, key, window))
+            _put(sets, key, windows)
+        _empty(sessions, backend)
+    found.sort(key=lambda entry: entry[0])
+    for _, key, window in found:
+        timers.register(window.max_timestamp(), key, window)
+
+
+def take_over_as_aligned(context: OperatorContext) -> None:
+    """What the general operator has left becomes aligned windows; its timers go."""
+    if not _has(context, CONTENTS):
+        return
+    contents = context.keyed_state.table(CONTENTS, namespaced=True)
+    aligned = context.keyed_state.table(ALIGNED, namespaced=True)
+    numbers: dict[int, int] = {}
+    for _, key, window in _timers_in_order(context):
+        if (key, window) in contents.data:
+            number = numbers[window.start] = numbers.get(window.start, -1) + 1
+            _put(aligned, (key, window.start), (number, contents.data[key, window]))
+    _empty(contents, context.keyed_state)
+
+
+def take_over_as_sessions(context: OperatorContext) -> None:
+    """What the general operator has left becomes sessions; its timers go."""
+    if not _has(context, SETS):
+        return
+    contents = context.keyed_state.table(CONTENTS, namespaced=True)
+    sets, sessions = context.keyed_state.table(SETS), context.keyed_state.table(SESSIONS)
+    order = {(key, window): number for number, (_, key, window) in enumerate(_timers_in_order(context))}
+    for key, windows in sets.data.items():
+        open_sessions = [
+            [window.start, window.end, order.get((key, window), 0), contents.data[key, place]]
+            for window, place in sorted(windows.items())
+        ]
+        _put(sessions, key, open_sessions)
+    _empty(sets, context.keyed_state)
+    _empty(contents, context.keyed_state)
+
+
+def _timers_in_order(context: OperatorContext) -> list[tuple[int, Any, Any]]:
+    """All event-time timers in the order in which they were registered; the queue is empty then."""
+    snapshot = context.event_timers.snapshot_full()
+    numbered = [entry for entries in snapshot.values() for entry in entries]
+    numbered.sort(key=lambda entry: entry[1])
+    for (time, key, window), _ in numbered:
+        context.event_timers.delete(time, key, window)
+    return [timer for timer, _ in numbered]

@@ -1,1 +1,0 @@
-"""The door to Spark: the only package that imports pyspark."""

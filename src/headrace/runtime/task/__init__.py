@@ -1,4 +1,0 @@
-"""What runs in the workers: frames, channels, chains of operators, resident subtasks, the slot process and its courier.
-
-Never imports driver code.
-"""

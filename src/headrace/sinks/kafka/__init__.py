@@ -1,1 +1,0 @@
-"""The Kafka sink: messages go out at once, or are staged in files and sent in a transaction with the checkpoint."""

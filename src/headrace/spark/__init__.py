@@ -1,0 +1,1 @@
+"""The Spark executor. Only this package imports pyspark."""

@@ -1,0 +1,103 @@
+"""Keeps the partitions of a job on the executors that have their slots, and moves some when an executor has come.
+
+Each level has an *anchor*: an empty, persisted RDD with the level's partitions. Spark prefers the executors that hold an anchor's
+blocks, which are those where the level ran first. What was on a lost executor is computed, and so anchored, wherever Spark
+runs it next: mostly on those that are left, before another executor takes the place of the lost one. Without more, the new
+one would stay idle. So when an executor has come, those that have more than their share drop the anchors of the surplus: Spark
+runs these partitions where cores are free, and their tasks are built there from their state files.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from pyspark import SparkContext
+
+from headrace.spark.placement import surplus
+
+_DROP_SECONDS = 5.0
+_TRIES = 10
+"""Epochs."""
+
+
+class Anchors:
+    """The anchors of one job, by level; used from one thread."""
+
+    def __init__(self, context: SparkContext) -> None:
+        self._context = context
+        self._anchors: dict[int, Any] = {}
+        self._homes: dict[int, dict[int, str]] = {}
+        """Where partitions were when the executors had settled last."""
+        self._tries, self._looks = 0, _TRIES
+        self._executors: dict[str, int] = {}
+        jvm = context._jvm
+        assert jvm is not None
+        self._block = jvm.org.apache.spark.storage.RDDBlockId
+        manager = _call(jvm, context._jsc.sc().env(), "SparkEnv", "blockManager", "storage.BlockManager")
+        self._master = _call(jvm, manager, "storage.BlockManager", "master", "storage.BlockManagerMaster")
+
+    def add(self, level: int, anchor: Any) -> None:
+        """Takes a persisted RDD of the JVM as the anchor of a level."""
+        self._anchors[level] = anchor
+
+    def spread(self, executors: dict[str, int]) -> None:
+        """Gives new executors their share. `executors` says how many tasks each one runs at a time; called before each epoch.
+
+        What Spark dealt to the first ones stays as it is. Spark may not use a new one at once, so this is tried for some epochs.
+        """
+        if self._executors and executors.keys() - self._executors.keys():
+            self._tries = _TRIES
+        self._executors = dict(executors)
+        if not self._tries or not executors:
+            if not self._homes and self._looks:
+                self._looks -= 1
+                self._look_up_homes()
+            return
+        places = {level: self._places(anchor) for level, anchor in self._anchors.items()}
+        homes = self._homes
+        moved = {level: surplus(found, homes.get(level, {}), executors) for level, found in places.items()}
+        for level, partitions in moved.items():
+            for partition in partitions:
+                self._drop(self._anchors[level], partition)
+        self._tries -= 1
+        if self._tries == 0 or (self._settled(places) and not any(moved.values())):
+            self._tries, self._homes = 0, places
+
+    def _look_up_homes(self) -> None:
+        places = {level: self._places(anchor) for level, anchor in self._anchors.items()}
+        if self._settled(places):
+            self._homes = places
+
+    def _settled(self, places: dict[int, dict[int, str]]) -> bool:
+        return all(len(places[level]) == anchor.getNumPartitions() for level, anchor in self._anchors.items())
+
+    def close(self) -> None:
+        """Lets go of what the executors hold."""
+        for anchor in self._anchors.values():
+            anchor.unpersist(False)
+
+    def _places(self, anchor: Any) -> dict[int, str]:
+        found = {}
+        for partition in range(anchor.getNumPartitions()):
+            locations = self._master.getLocations(self._block(anchor.id(), partition))
+            if not locations.isEmpty():
+                found[partition] = str(locations.head().executorId())
+        return found
+
+    def _drop(self, anchor: Any, partition: int) -> None:
+        block = self._block(anchor.id(), partition)
+        self._master.removeBlock(block)
+        deadline = time.monotonic() + _DROP_SECONDS
+        while not self._master.getLocations(block).isEmpty() and time.monotonic() < deadline:
+            time.sleep(0.01)  # the executor says when it is gone; until then Spark would still prefer it
+
+
+def _call(jvm: Any, target: Any, owner: str, method: str, result: str) -> Any:
+    """Calls a method by a handle. Py4J would load the types of all methods of the class, which are not all in PySpark's jars."""
+    found = [jvm.java.lang.Class.forName(f"org.apache.spark.{name}") for name in (owner, result)]
+    kind = jvm.java.lang.invoke.MethodType.methodType(found[1])
+    handle = jvm.java.lang.invoke.MethodHandles.publicLookup().findVirtual(found[0], method, kind)
+    arguments = jvm.java.util.ArrayList()
+    arguments.add(target)
+    return handle.invokeWithArguments(arguments)

@@ -1,0 +1,228 @@
+"""Epochs on Spark: one linear RDD job per epoch, a stage per level, couriers in the tasks."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import time
+import uuid
+from typing import Any
+
+import cloudpickle
+from pyspark import Broadcast, SparkContext
+
+from headrace.driver.epoch_result import EpochResult, read_frames
+from headrace.driver.executor import ExecutorView, ThreadView
+from headrace.spark.context import spark_context
+from headrace.spark.failures import as_epoch_error
+from headrace.spark.settings import check_speculation, is_local
+from headrace.spark.stages import StageLine
+from headrace.spark.worker import EndSlots, RunLevel, SpecBytes
+from headrace.worker.job_spec import JobSpec
+from headrace.worker.messages import EpochOrder
+from headrace.worker.slot.courier import LevelRun
+from headrace.worker.slot.folder import job_folder, sweep_dead_jobs
+from headrace.worker.slot.launch import CLOSE_SECONDS, end_slots
+
+_END_ROUNDS = 5
+_REGISTRATION_SECONDS = 30.0
+
+
+class SparkExecutor:
+    """Runs the epochs of one job on a SparkContext."""
+
+    def __init__(self, configuration: dict[str, str], given: Any, python: str | None = None) -> None:
+        """`python` is the interpreter that functions run in, if the program asks for one of its own."""
+        self._python = python
+        self._context = spark_context(given, configuration)
+        check_speculation(str(self._context.master), self._context.getConf().get("spark.speculation"))
+        self._local = is_local(str(self._context.master))
+        self._line: StageLine | None = None
+        self._unfinished = False
+        self._used: set[tuple[str, int]] = set()
+        self._known_executors = ""
+        self._executors: dict[str, int] = {}
+
+    def start(self, spec: JobSpec) -> None:
+        """Ships the job: once per executor, as a broadcast that only new slots read.
+
+        A job that was rescaled is started again: its stages have other partitions then, and its slots are new ones.
+        """
+        self._spec = spec
+        self._names = [tuple(spec.task_name(v.index, p) for p in range(v.partitions)) for v in spec.plan.levels]
+        self._line = None
+        self._used = set()
+        self._group = f"headrace-{spec.job_id}"
+        # No other driver of the job may find these slots: one that was replaced ends its own when it wakes up, not ours.
+        self._run = spec.job_id[:8] + uuid.uuid4().hex[:8]
+        self._folder = job_folder(self._run)
+        sweep_dead_jobs(self._folder)
+        self._shipped: Broadcast[bytes] = self._context.broadcast(pickle.dumps(spec, protocol=5))
+
+    def run_epoch(self, order: EpochOrder) -> EpochResult:
+        """Runs the line of stages and gives what arrives at its end."""
+        try:
+            if self._line is None:
+                self._line = self._new_line()
+                self._slots = slots_per_executor(self._context, self._local)
+                self._known_executors = ""
+            if not self._local:
+                self._look_for_executors(self._line)
+            self._unfinished = True
+            frames = self._line.run(self._levels(order), self._shipped, f"{self._spec.job_name} epoch {order.epoch}")
+            self._unfinished = False
+        except Exception as error:
+            raise as_epoch_error(error) from None
+        result = read_frames(frames)
+        if not self._local:
+            self._used |= {(ack.host, ack.pid) for ack in result.acks}
+        return result
+
+    def _look_for_executors(self, line: StageLine) -> None:
+        """Gives executors that have come since the last epoch their share of the work."""
+        sc = self._context._jsc.sc()
+        ids = str(sc.getExecutorIds().mkString(" "))
+        if ids != self._known_executors:
+            tasks = tasks_of_executors(self._context)
+            if not tasks.keys() >= set(ids.split()):
+                return  # Spark's own books come a little later: look again before the next epoch
+            self._known_executors = ids
+            self._executors = {name: tasks[name] for name in ids.split()}
+            self._slots = max([*self._executors.values(), 1])
+        line.spread(self._executors)
+
+    def _new_line(self) -> StageLine:
+        anchored = not self._local and not self._spec.batch
+        first = self._spec.plan.levels[0].partitions
+        return StageLine(self._context, self._group, first, anchored=anchored)
+
+    def _levels(self, order: EpochOrder) -> list[tuple[RunLevel, int | None]]:
+        levels = self._spec.plan.levels
+        spec = SpecBytes(self._shipped)
+        functions: list[tuple[RunLevel, int | None]] = []
+        for level in levels:
+            following = levels[level.index + 1].partitions if level.index + 1 < len(levels) else None
+            part = order.of_level(level.index)
+            run = LevelRun(
+                run_id=self._run,
+                level=level.index,
+                order=cloudpickle.dumps(part, protocol=5),
+                tasks=frozenset(partition for _, partition in part.tasks),
+                next_partitions=following,
+                slots=self._slots,
+                spec=spec,
+                names=self._names[level.index],
+                epoch=order.epoch,
+                folder=str(self._folder) if self._local else None,
+                python=self._python,
+                python_in_archive=self._spec.files.has_in_archive(self._python),
+                limit=order.time_limit,
+            )
+            functions.append((RunLevel(run), following))
+        return functions
+
+    def interrupt(self) -> None:
+        """Cancels the Spark job that is running, and those that might still be started."""
+        if self._context._jsc is not None:
+            self._context._jsc.sc().cancelJobGroupAndFutureJobs(self._group)
+
+    def close(self) -> None:
+        """Ends the slots: directly those of this machine, by a Spark job those of other executors.
+
+        Also clears away what drivers of this user left that have died since this one started.
+        """
+        sweep_dead_jobs(self._folder)
+        if self._local:
+            end_slots(self._folder)
+        if self._context._jsc is None:
+            return
+        if not self._local:
+            self._end_remote_slots()
+        if self._wait_for_tasks() and self._local:
+            end_slots(self._folder)  # a task that was just about to start one when the job was cancelled
+        with contextlib.suppress(Exception):
+            if self._line is not None:
+                self._line.close()
+            self._shipped.destroy()
+
+    def executors(self) -> list[ExecutorView]:
+        """Spark's executors; on a cluster the driver is none of them."""
+        if self._context._jsc is None:
+            return []
+        found = self._context._jsc.sc().statusStore().executorList(True)
+        known = [found.apply(i) for i in range(found.size())]
+        application = "" if self._local else str(self._context.applicationId)
+        return [_executor_view(entry, application) for entry in known if self._local or entry.id() != "driver"]
+
+    def threads(self, executor_id: str) -> list[ThreadView]:
+        """The threads of an executor's JVM, as Spark's own web page shows them."""
+        if self._context._jsc is None or all(view.id != executor_id for view in self.executors()):
+            return []
+        found = self._context._jsc.sc().getExecutorThreadDump(executor_id)
+        return [] if found.isEmpty() else [ThreadView(t.threadName(), t.toString()) for t in found.get()]
+
+    def _wait_for_tasks(self) -> bool:
+        """After a cancelled or failed epoch: waits until no task of it runs any more; False if there was none."""
+        if not self._unfinished:
+            return False
+        with contextlib.suppress(Exception):
+            tracker = self._context.statusTracker()
+            last = max(tracker.getJobIdsForGroup(self._group), default=None)
+            job = None if last is None else tracker.getJobInfo(last)
+            stages = [] if job is None else list(job.stageIds)
+            deadline = time.monotonic() + CLOSE_SECONDS
+            while time.monotonic() < deadline:
+                found = [tracker.getStageInfo(stage) for stage in stages]
+                if not any(stage is not None and stage.numActiveTasks for stage in found):
+                    break
+                time.sleep(0.02)
+        return True
+
+    def _end_remote_slots(self) -> None:
+        """Ends slots on all executors: rounds of small tasks until all that ever answered are known to have ended."""
+        self._context.setJobGroup(f"{self._group}-end", f"{self._spec.job_name} end")
+        ended: set[tuple[str, int]] = set()
+        for _ in range(_END_ROUNDS):
+            tasks = max(2, self._context.defaultParallelism)
+            empty: Any = self._context.parallelize([], tasks)
+            found = empty.mapPartitionsWithIndex(EndSlots(self._run)).collect()
+            ended.update(found)
+            if not found and self._used <= ended:
+                break
+
+
+def slots_per_executor(context: SparkContext, local: bool) -> int:
+    """Slot processes per executor: one for each task that runs there at a time. Waits for the first executor if need be."""
+    deadline = time.monotonic() + _REGISTRATION_SECONDS
+    while True:
+        tasks = tasks_of_executors(context, with_driver=local)
+        if tasks:
+            return max(tasks.values())
+        conf = context.getConf()
+        cores = conf.get("spark.executor.cores")
+        if cores or time.monotonic() > deadline:
+            return max(1, int(cores or context.defaultParallelism) // int(conf.get("spark.task.cpus") or 1))
+        time.sleep(0.1)
+
+
+def tasks_of_executors(context: SparkContext, *, with_driver: bool = False) -> dict[str, int]:
+    """How many tasks each executor runs at a time, by its id."""
+    executors = context._jsc.sc().statusStore().executorList(True)
+    known = [executors.apply(i) for i in range(executors.size())]
+    tasks = {str(e.id()): int(e.maxTasks()) for e in known if with_driver or e.id() != "driver"}
+    return {name: number for name, number in tasks.items() if number > 0}
+
+
+def _executor_view(summary: Any, application: str) -> ExecutorView:
+    host, _, port = str(summary.hostPort()).rpartition(":")
+    return ExecutorView(
+        id=str(summary.id()),
+        host=host,
+        port=int(port),
+        slots=int(summary.maxTasks()),
+        active_tasks=int(summary.activeTasks()),
+        memory=int(summary.maxMemory()),
+        used_memory=int(summary.memoryUsed()),
+        start_ms=int(summary.addTime().getTime()),
+        folder=f"{application}/{summary.id()}" if application else "",
+    )

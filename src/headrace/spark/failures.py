@@ -1,0 +1,138 @@
+"""What Spark's exceptions mean for a job, in words that help: no Java stack trace where the cause is known.
+
+Failures of user code never come this way (they travel as frames). What does: a lost worker, slot or executor that Spark's
+own retries could not make good, a set-up in which workers cannot run headrace, a SparkContext that is gone.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+
+from headrace.driver.epoch_result import EpochLostError
+from headrace.errors import ConfigurationError, HeadraceError, JobExecutionError
+
+_LOST = (
+    "SlotLostError",
+    "SlotStartError",
+    "Python worker exited unexpectedly",
+    "Python worker failed to connect back",
+    "ExecutorLostFailure",
+    "FetchFailed",
+    "ExecutorDeadException",
+)
+_DAEMON_SAID = re.compile(r"Error from python worker:\n(.*?)\nPYTHONPATH was:", re.DOTALL)
+"""What a Python daemon that did not start wrote, indented by Spark."""
+_LOST_TASK = re.compile(r"^.*?\(TID \d+\) \([^)]*\): ", re.DOTALL)
+"""What stands before the cause: which job, stage and task."""
+_GONE = (
+    "stopped SparkContext",
+    "SparkContext was shut down",
+    "SparkContext has been shutdown",
+    "is cancelled because SparkContext",
+)
+
+
+def as_epoch_error(error: Exception) -> HeadraceError:
+    """The error to raise for an epoch that Spark did not run to its end.
+
+    >>> as_epoch_error(RuntimeError("... SlotLostError: the slot process has died")).code
+    'EPOCH_LOST'
+    """
+    if isinstance(error, HeadraceError):
+        return error
+    text = _message_of(error)
+    if any(mark in text for mark in _GONE) or type(error).__name__ in ("Py4JNetworkError", "ConnectionRefusedError"):
+        return JobExecutionError(
+            "The SparkContext that the job ran on is gone",
+            seen=_first_line(text),
+            remedy="stop a SparkContext only after the jobs on it have ended; if Spark's JVM died, see its log.",
+        )
+    return _setup_error(text) or (
+        EpochLostError(
+            "A process of the job died, again and again",
+            operator_name=_operator(text),
+            seen=_reason(text),
+            remedy="see above for what it said; if it was killed for its memory, give it less to hold or more to use; "
+            "if a library crashes it, find the record with the local executor (headrace.executor: local).",
+        )
+        if any(mark in text for mark in _LOST)
+        else JobExecutionError(f"Spark could not run an epoch: {_reason(text)}")
+    )
+
+
+def _setup_error(text: str) -> HeadraceError | None:
+    missing = re.search(r"No module named '(headrace|pyspark|cloudpickle)\b|import of (headrace)\b[.\w]* halted", text)
+    if missing:
+        return ConfigurationError(
+            f"The Python of the executors has no module {missing.group(1) or missing.group(2)!r}",
+            remedy="install headrace on the machines of the executors, or set spark.pyspark.python to a Python that has it.",
+        )
+    if re.search(r"No module named headrace\.", text):
+        return ConfigurationError(
+            "The executors have another version of headrace than this program",
+            seen=_reason(text),
+            remedy="install the same version on all machines, or set spark.pyspark.python to a Python that has it.",
+        )
+    if "PYTHON_VERSION_MISMATCH" in text:
+        return ConfigurationError(
+            "The executors run another version of Python than this program",
+            seen=_reason(text),
+            expected=f"Python {sys.version_info[0]}.{sys.version_info[1]}",
+            remedy="set spark.pyspark.python (or PYSPARK_PYTHON, or set_python_executable() where the program has it) "
+            "to the same version of Python on all machines.",
+        )
+    program = re.search(r'Cannot run program "([^"]*)"', text)
+    if program:
+        return ConfigurationError(
+            f"The executors cannot start {program.group(1)!r}",
+            seen=_reason(text),
+            remedy="set spark.pyspark.python (or PYSPARK_PYTHON, or set_python_executable() where the program has it) "
+            "to a Python that exists on all machines.",
+        )
+    if "must be a directory of user" in text:
+        return ConfigurationError("The folder of the job's slot processes is not private", seen=_reason(text))
+    return None
+
+
+def _operator(text: str) -> str | None:
+    """The operators of the task whose slot has died.
+
+    >>> _operator("SlotLostError: the slot process of 'Map -> Filter' (subtask 0 of 2) has died")
+    'Map -> Filter'
+    """
+    found = re.search(r"the slot process of (['\"])(.+)\1 \(subtask ", text)
+    return None if found is None else found.group(2)
+
+
+def _message_of(error: Exception) -> str:
+    """The Java message and all its causes' where there is one."""
+    java = getattr(error, "java_exception", None)
+    if java is None:
+        return f"{type(error).__name__}: {error}"
+    try:
+        return str(java.toString())
+    except Exception:
+        return str(error)
+
+
+def _reason(text: str) -> str:
+    r"""What matters in a SparkException: the worker's exception if there is one, else the first line of all.
+
+    >>> _reason("Lost: Traceback (most recent call last):\n  File ...\na.b.OddError: odd\n SQLSTATE: 38000\n\n\tat x")
+    'a.b.OddError: odd'
+    >>> _reason("Lost task 0.0 in stage 1.0 (TID 7) (host executor 2): java.io.IOException: odd\n\tat x")
+    'java.io.IOException: odd'
+    """
+    daemon = _DAEMON_SAID.search(text)
+    if daemon is not None:
+        text = textwrap.dedent(daemon.group(1))
+    _, found, worker = text.partition("Traceback (most recent call last):\n")
+    raised = [line for line in worker.partition("\n\tat ")[0].splitlines() if re.match(r"[\w.]+(: |$)", line)]
+    return raised[-1] if found and raised else _first_line(_LOST_TASK.sub("", text, count=1))
+
+
+def _first_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("\tat ")]
+    return lines[0] if lines else text

@@ -1,0 +1,138 @@
+"""The settings of a SparkContext that headrace makes: quiet, quick to start, and good for many small jobs in a row.
+
+The user's own `spark.*` settings win over every one of these.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+
+from headrace.errors import ConfigurationError
+
+UNIX_SOCKETS = "spark.python.unix.domain.socket.enabled"
+SOCKET_FOLDER = "spark.python.unix.domain.socket.dir"
+DAEMON_MODULE = "headrace.spark.daemon"
+_DEFAULTS = {
+    "spark.app.name": "headrace",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # Slots and couriers talk over unix sockets: half the cost of an empty epoch with TCP is in Spark's own connections.
+    UNIX_SOCKETS: "true",
+    "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+    "spark.driver.memory": "1g",
+    # Whatever spark-defaults.conf says: see `check_speculation`.
+    "spark.speculation": "false",
+    # Old epochs leave broadcasts behind that only a garbage collection finds.
+    "spark.cleaner.periodicGC.interval": "1min",
+}
+_LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+_ATTEMPTS = 4
+
+
+def settings_for(configuration: dict[str, str]) -> dict[str, str]:
+    """All settings of the context to make.
+
+    >>> settings_for({"spark.master": "local[2]"})["spark.driver.host"]
+    '127.0.0.1'
+    """
+    master = configuration.get("spark.master") or os.environ.get("HEADRACE_SPARK_MASTER") or local_master()
+    settings = dict(_DEFAULTS)
+    if master.startswith("local") or "127.0.0.1" in master or "localhost" in master:
+        settings.update(_LOOPBACK)
+    if not is_local(master) and not _own_daemon(configuration):
+        settings[UNIX_SOCKETS] = "false"
+    settings.update(configuration)
+    settings["spark.master"] = master
+    if uses_unix_sockets(settings):
+        settings.setdefault("spark.python.daemon.module", DAEMON_MODULE)
+    settings.setdefault("spark.pyspark.python", os.environ.get("PYSPARK_PYTHON", sys.executable))
+    return settings
+
+
+def uses_unix_sockets(settings: dict[str, str]) -> bool:
+    """Whether Spark and its Python processes talk over Unix sockets."""
+    return settings[UNIX_SOCKETS].strip().lower() == "true"
+
+
+def _own_daemon(configuration: dict[str, str]) -> bool:
+    """Whether headrace's daemon makes the folder of the sockets on each executor: no other one does."""
+    daemons = configuration.get("spark.python.use.daemon", "true").strip().lower() == "true"
+    return daemons and configuration.get("spark.python.daemon.module", DAEMON_MODULE) == DAEMON_MODULE
+
+
+def local_master() -> str:
+    """All cores of this machine that this process may use; tasks are tried again when a Python worker dies."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return f"local[{cores},{_ATTEMPTS}]"
+
+
+def log_configuration() -> str:
+    """The log4j2 file that keeps Spark quiet."""
+    return str(files("headrace.spark") / "log4j2.properties")
+
+
+def is_local(master: str) -> bool:
+    """Whether tasks run in this process's own JVM.
+
+    >>> is_local("local[2,4]"), is_local("local-cluster[2,1,1024]"), is_local("spark://host:7077")
+    (True, False, False)
+    """
+    return master == "local" or master.startswith("local[")
+
+
+def check_speculation(master: str, speculation: str | None) -> None:
+    """Refuses a context on which Spark would run a task twice at the same time.
+
+    What the driver counts would still be right: it takes one attempt of each subtask. But the second attempt would load all
+    state of the subtask in another executor, and what functions do outside of headrace would be done twice in each epoch.
+
+    >>> check_speculation("local[2,4]", "true")  # where Spark itself does not speculate
+    >>> check_speculation("spark://host:7077", "true")
+    Traceback (most recent call last):
+    ...
+    headrace.errors.ConfigurationError: Jobs do not run on a SparkContext with speculation [CONFIGURATION]
+      seen:     spark.speculation=true
+      expected: functions that run once in each epoch, and state that is loaded once
+      remedy:   set spark.speculation to false for this application; headrace.task.timeout ends tasks that hang
+    """
+    if speculation is not None and speculation.strip().lower() == "true" and not is_local(master):
+        raise ConfigurationError(
+            "Jobs do not run on a SparkContext with speculation",
+            seen=f"spark.speculation={speculation}",
+            expected="functions that run once in each epoch, and state that is loaded once",
+            remedy="set spark.speculation to false for this application; headrace.task.timeout ends tasks that hang",
+        )
+
+
+def driver_variables(settings: dict[str, str]) -> dict[str, str]:
+    """Return the environment variables that count for the driver's JVM alone, unlike settings, which executors get too."""
+    wanted = {}
+    if "spark.driver.host" in settings:
+        wanted["SPARK_LOCAL_IP"] = settings["spark.driver.host"]
+    if "TMPDIR" in os.environ and "spark.local.dir" not in settings:
+        wanted["SPARK_LOCAL_DIRS"] = os.environ["TMPDIR"]
+    return {name: value for name, value in wanted.items() if name not in os.environ}
+
+
+@contextmanager
+def launch_environment(settings: dict[str, str]) -> Iterator[None]:
+    """The environment variables with which the JVM is started and the context made."""
+    wanted = {"PYSPARK_PYTHON": settings["spark.pyspark.python"]}
+    options = os.environ.get("SPARK_SUBMIT_OPTS", "")
+    if "log4j2.configurationFile" not in options:
+        wanted["SPARK_SUBMIT_OPTS"] = f"{options} -Dlog4j2.configurationFile=file:{log_configuration()}".strip()
+    wanted.update(driver_variables(settings))
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -1,0 +1,154 @@
+"""Codecs: how batches of values take their declared type and travel between processes.
+
+Decides, for each type, what a value becomes (``coerce``, as in PyFlink when it crosses from Python to Java and back),
+and the form that travels (``encode`` and ``decode``). Never pickles and never knows frames: the runtime and the state
+backends call it and pickle what it gives.
+
+Milliseconds for 100,000 records in batches of 10,000, there and back, on one core with CPython 3.11. ``plain`` pickles
+the list as it is, ``checked`` coerces it first, ``codec`` encodes (which coerces), pickles and decodes:
+
+    ========================= ===== ======= =====
+    type                      plain checked codec
+    ========================= ===== ======= =====
+    LONG                        8      12     4
+    DOUBLE                      3       5     3
+    STRING                     10      12     5
+    TUPLE([LONG, LONG])        22      38    18
+    TUPLE([LONG, LONG, LONG])  30      52    25
+    TUPLE([STRING, INT])       22      35    18
+    ROW([LONG, STRING])       250     294    87
+    ========================= ===== ======= =====
+
+Lists, arrays, maps, dates and decimals travel as the list of their values: columns were not faster for them.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from functools import lru_cache, partial
+
+from headrace.types.codecs._codec import AnyCodec, Codec
+from headrace.types.codecs._collections import ListCodec, MapCodec
+from headrace.types.codecs._composite import RowCodec, TupleCodec
+from headrace.types.codecs._numbers import BooleanCodec, FloatCodec, IntegerCodec
+from headrace.types.codecs._scalars import (
+    ScalarCodec,
+    to_big_decimal,
+    to_big_integer,
+    to_date,
+    to_instant,
+    to_moment,
+    to_time,
+    to_zoned_moment,
+)
+from headrace.types.codecs._texts import BytesCodec, CharCodec, TextCodec
+from headrace.types.time import Instant
+from headrace.types.typeinfo import (
+    BasicArrayTypeInfo,
+    BasicType,
+    BasicTypeInfo,
+    DateTypeInfo,
+    ExternalTypeInfo,
+    ListTypeInfo,
+    LocalTimeTypeInfo,
+    LocalZonedTimestampTypeInfo,
+    MapTypeInfo,
+    ObjectArrayTypeInfo,
+    PrimitiveArrayTypeInfo,
+    RowTypeInfo,
+    TimestampTypeInfo,
+    TimeTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+    Types,
+)
+
+__all__ = ["Codec", "codec_for"]
+
+_EXACT_TIME = partial(to_time, step=1)
+_EXACT_MOMENT = partial(to_moment, step=1)
+
+_INTEGER_BITS = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
+
+_BASIC: dict[BasicType, Callable[[str], Codec]] = {
+    BasicType.STRING: TextCodec,
+    BasicType.CHAR: CharCodec,
+    BasicType.BOOLEAN: BooleanCodec,
+    BasicType.FLOAT: partial(FloatCodec, code="f"),
+    BasicType.DOUBLE: partial(FloatCodec, code="d"),
+    BasicType.BIG_INT: partial(ScalarCodec, function=to_big_integer, plain=int),
+    BasicType.BIG_DEC: partial(ScalarCodec, function=to_big_decimal),
+    BasicType.INSTANT: partial(ScalarCodec, function=to_instant, plain=Instant),
+}
+
+_TIME: dict[type[TypeInformation], Callable[[str], Codec]] = {
+    DateTypeInfo: partial(ScalarCodec, function=to_date, plain=datetime.date),
+    TimeTypeInfo: partial(ScalarCodec, function=to_time),
+    TimestampTypeInfo: partial(ScalarCodec, function=to_moment),
+    LocalZonedTimestampTypeInfo: partial(ScalarCodec, function=to_zoned_moment),
+}
+
+_LOCAL_TIME: dict[LocalTimeTypeInfo.TimeType, Callable[[str], Codec]] = {
+    LocalTimeTypeInfo.TimeType.LOCAL_DATE: partial(ScalarCodec, function=to_date, plain=datetime.date),
+    LocalTimeTypeInfo.TimeType.LOCAL_TIME: partial(ScalarCodec, function=_EXACT_TIME),
+    LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME: partial(ScalarCodec, function=_EXACT_MOMENT),
+}
+
+
+def codec_for(type_info: TypeInformation | None, *, wrap: bool = False) -> Codec:
+    """Give the codec of a type; of no type, the codec that changes nothing.
+
+    ``wrap`` lets integers that do not fit wrap around and takes an object for a map of its attributes, as PyFlink does
+    for the elements of ``from_collection``; what a function returns must fit.
+
+    >>> codec_for(Types.TUPLE([Types.LONG(), Types.FLOAT()])).coerce([[1, 0.5], (True, 2)])
+    [(1, 0.5), (1, 2.0)]
+    >>> codec_for(Types.BYTE(), wrap=True).coerce([200])
+    [-56]
+    >>> codec_for(Types.STRING()).coerce([1])
+    Traceback (most recent call last):
+    ...
+    headrace.errors.TypeMismatchError: A value does not have the declared type [TYPE_MISMATCH]
+      seen:     1 (int)
+      expected: String
+    """
+    # Types are equal whatever the names of their fields; the text tells them apart.
+    return _cached(type_info, str(type_info), wrap)
+
+
+@lru_cache(maxsize=1024)
+def _cached(type_info: TypeInformation | None, text: str, wrap: bool) -> Codec:
+    match type_info:
+        case BasicTypeInfo(basic_type=basic):
+            if basic in _INTEGER_BITS:
+                bits = _INTEGER_BITS[basic]
+                return IntegerCodec(text, bits, wrap=wrap and basic is not BasicType.LONG)
+            return _BASIC[basic](text)
+        case TupleTypeInfo():
+            return TupleCodec(text, [codec_for(field, wrap=wrap) for field in type_info.get_field_types()])
+        case RowTypeInfo():
+            fields = [codec_for(field, wrap=wrap) for field in type_info.get_field_types()]
+            return RowCodec(text, type_info.get_field_names(), fields)
+        case ExternalTypeInfo(type_info=inner):
+            return codec_for(inner, wrap=wrap)
+        case MapTypeInfo(key_type_info=key, value_type_info=value):
+            return MapCodec(text, codec_for(key, wrap=wrap), codec_for(value, wrap=wrap), objects=wrap)
+        case _:
+            return _sequence_or_time(type_info, text, wrap)
+
+
+def _sequence_or_time(type_info: TypeInformation | None, text: str, wrap: bool) -> Codec:
+    match type_info:
+        case PrimitiveArrayTypeInfo(element_type=element) if element == Types.BYTE():
+            return BytesCodec(f"{text}, that is bytes")
+        case PrimitiveArrayTypeInfo(element_type=element) | ListTypeInfo(element_type=element):
+            return ListCodec(text, codec_for(element, wrap=wrap), gaps=False)
+        case BasicArrayTypeInfo(element_type=element) | ObjectArrayTypeInfo(element_type=element):
+            return ListCodec(text, codec_for(element, wrap=wrap), gaps=True)
+        case DateTypeInfo() | TimeTypeInfo() | TimestampTypeInfo() | LocalZonedTimestampTypeInfo():
+            return _TIME[type(type_info)](text)
+        case LocalTimeTypeInfo(time_type=kind):
+            return _LOCAL_TIME[kind](text)
+        case _:
+            return AnyCodec(text)

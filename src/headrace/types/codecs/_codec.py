@@ -1,0 +1,86 @@
+"""What a codec is, and the codec of untyped values.
+
+Decides the three questions every codec answers (what does a value become, do these values already have the type,
+what travels) and how a batch goes through them. Never knows a particular type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import is_
+from typing import Any
+
+from headrace.errors import TypeMismatchError, shortened
+
+__all__ = ["AnyCodec", "Codec", "mismatch"]
+
+
+def mismatch(value: object, expected: str, remedy: str | None = None) -> TypeMismatchError:
+    """Make the error for a value that cannot take the declared type.
+
+    >>> mismatch("x", "Long").expected
+    'Long'
+    """
+    return TypeMismatchError(
+        "A value does not have the declared type",
+        seen=f"{shortened(value)} ({type(value).__name__})",
+        expected=expected,
+        remedy=remedy,
+    )
+
+
+class Codec:
+    """Coerces, encodes and decodes batches of values of one type.
+
+    A subclass gives ``convert`` and ``settled``; it overrides ``encode`` and ``decode`` where another form than the
+    list of values travels faster.
+
+    >>> codec = AnyCodec("anything")
+    >>> values = [1, "a"]
+    >>> codec.coerce(values) is values, codec.decode(codec.encode(values)) == values
+    (True, True)
+    """
+
+    def __init__(self, expected: str) -> None:
+        """Make a codec; ``expected`` names the type in errors."""
+        self.expected = expected
+
+    def convert(self, value: Any) -> Any:
+        """Give one value in the declared type (the same object if it has it), or raise ``TypeMismatchError``."""
+        raise NotImplementedError
+
+    def settled(self, values: Sequence[Any]) -> bool:
+        """Say at C speed whether all values have the declared type; ``False`` only means "look at each"."""
+        raise NotImplementedError
+
+    def coerce(self, values: list[Any]) -> list[Any]:
+        """Give the values in the declared type; the same list if nothing has to change."""
+        if self.settled(values):
+            return values
+        converted = [self.convert(value) for value in values]
+        return values if all(map(is_, converted, values)) else converted
+
+    def encode(self, values: list[Any]) -> Any:
+        """Give a form of the coerced values that pickles fast."""
+        return self.coerce(values)
+
+    def decode(self, encoded: Any) -> list[Any]:
+        """Give the values of what ``encode`` gave."""
+        values: list[Any] = encoded
+        return values
+
+
+class AnyCodec(Codec):
+    """The codec of values that may be anything: nothing is ever changed.
+
+    >>> AnyCodec("anything").convert(None) is None
+    True
+    """
+
+    def convert(self, value: Any) -> Any:
+        """Give the value itself."""
+        return value
+
+    def settled(self, values: Sequence[Any]) -> bool:
+        """Say yes."""
+        return True

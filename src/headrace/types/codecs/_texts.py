@@ -1,0 +1,100 @@
+"""Codecs of texts and bytes.
+
+Decides how a column of texts travels: joined by a character that none of them contains, which is about three times
+as fast as pickling them one by one, and checks their type on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from headrace.types.codecs._codec import Codec, mismatch
+
+__all__ = ["BytesCodec", "CharCodec", "TextCodec"]
+
+_STR = frozenset({str})
+_STR_OR_NONE = frozenset({str, type(None)})
+_BYTES = frozenset({bytes})
+_SEPARATOR = "\0"
+
+
+class TextCodec(Codec):
+    """The codec of ``Types.STRING``; may be ``None``.
+
+    >>> codec = TextCodec("String")
+    >>> codec.decode(codec.encode(["a", "b"])), codec.encode(["a", None])
+    (['a', 'b'], ['a', None])
+    """
+
+    def convert(self, value: Any) -> str | None:
+        """Give a plain ``str``."""
+        if value is None or type(value) is str:
+            return value
+        if isinstance(value, str):
+            return str.__str__(value)
+        raise mismatch(value, self.expected)
+
+    def settled(self, values: Sequence[Any]) -> bool:
+        """Say whether all are plain ``str`` or ``None``."""
+        return _STR_OR_NONE.issuperset(map(type, values))
+
+    def encode(self, values: list[Any]) -> str | list[Any]:
+        """Give one text of all texts, or the list of them if that is not possible."""
+        try:
+            joined = _SEPARATOR.join(values)
+        except TypeError:  # a None, or a wrong type
+            return self.coerce(values)
+        if joined.count(_SEPARATOR) == len(values) - 1:
+            return joined
+        return self.coerce(values)
+
+    def decode(self, encoded: str | list[Any]) -> list[Any]:
+        """Give the texts."""
+        return encoded.split(_SEPARATOR) if isinstance(encoded, str) else encoded
+
+
+class CharCodec(Codec):
+    """The codec of ``Types.CHAR``: texts of one character.
+
+    >>> CharCodec("Char").encode(["a", "b"])
+    'ab'
+    """
+
+    def convert(self, value: Any) -> str:
+        """Give a plain ``str`` of one character."""
+        if isinstance(value, str) and len(value) == 1:
+            return value if type(value) is str else str.__str__(value)
+        raise mismatch(value, f"{self.expected}, a text of one character")
+
+    def settled(self, values: Sequence[Any]) -> bool:
+        """Say whether all are plain ``str`` of one character."""
+        return _STR.issuperset(map(type, values)) and set(map(len, values)) <= {1}
+
+    def encode(self, values: list[Any]) -> str:
+        """Give one text of all characters."""
+        return "".join(self.coerce(values))
+
+    def decode(self, encoded: str) -> list[str]:
+        """Give the characters."""
+        return list(encoded)
+
+
+class BytesCodec(Codec):
+    """The codec of ``Types.PRIMITIVE_ARRAY(Types.BYTE())``: ``bytes``; a ``bytearray`` becomes one.
+
+    >>> BytesCodec("bytes").coerce([bytearray(b"a")])
+    [b'a']
+    """
+
+    def convert(self, value: Any) -> bytes:
+        """Give ``bytes``."""
+        if type(value) is bytes:
+            return value
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return bytes(value)
+        raise mismatch(value, self.expected, "give bytes, e.g. bytes([1, 2])" if isinstance(value, list) else None)
+
+    def settled(self, values: Sequence[Any]) -> bool:
+        """Say whether all are ``bytes``."""
+        return _BYTES.issuperset(map(type, values))

@@ -1,0 +1,96 @@
+"""A run of rows that is still columns: what readers of columnar files hand on, for operators and sinks that work on columns.
+
+Decides nothing of the form of columns: a `ColumnCodec` knows it. They have `num_rows`, `slice` and `filter`, as record batches
+of pyarrow do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+__all__ = ["ColumnCodec", "ColumnRun", "as_columns"]
+
+
+class ColumnCodec(Protocol):
+    """What is to be known of columns; it pickles.
+
+    >>> from headrace.formats.row_columns import RowColumns
+    >>> all(hasattr(RowColumns, name) for name in ("rows", "pack", "unpack"))
+    True
+    """
+
+    def rows(self, columns: Any) -> list[Any]:
+        """Make rows of columns."""
+        ...
+
+    def pack(self, columns: Any) -> bytes:
+        """Write columns down."""
+        ...
+
+    def unpack(self, data: bytes) -> Any:
+        """Read what `pack` wrote."""
+        ...
+
+
+class ColumnRun:
+    """Rows as columns. It is read as the list of its rows, which are made when somebody asks for the first of them.
+
+    >>> from headrace.formats.row_columns import RowColumns
+    >>> from headrace.table import DataTypes
+    >>> rows = RowColumns(DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT())]))
+    >>> run = rows.run([(1,), (2,), (3,)])
+    >>> len(run), run[1], len(run[1:]), list(run[2:])
+    (3, Row(a=2), 2, [Row(a=3)])
+    """
+
+    __slots__ = ("_rows", "codec", "columns")
+
+    def __init__(self, columns: Any, codec: ColumnCodec) -> None:
+        """Take the columns and what makes rows of them."""
+        self.columns, self.codec = columns, codec
+        self._rows: list[Any] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rows do not travel, columns do."""
+        return _unpacked, (self.codec, self.codec.pack(self.columns))
+
+    def __len__(self) -> int:
+        """Give the number of rows."""
+        return int(self.columns.num_rows)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Go over the rows."""
+        return iter(self.rows())
+
+    def __getitem__(self, index: int | slice) -> Any:
+        """Give a row; or a part of the run, whose columns are not copied."""
+        if not isinstance(index, slice):
+            return self.rows()[index]
+        start, stop, step = index.indices(len(self))
+        if step != 1:
+            return self.rows()[index]
+        return ColumnRun(self.columns.slice(start, max(stop - start, 0)), self.codec)
+
+    def rows(self) -> list[Any]:
+        """Give the rows, made once."""
+        if self._rows is None:
+            self._rows = self.codec.rows(self.columns)
+        return self._rows
+
+    def kept(self, mask: Any) -> ColumnRun:
+        """Give the rows where `mask`, an array of truth values, is true."""
+        return ColumnRun(self.columns.filter(mask), self.codec)
+
+
+def as_columns(values: Any) -> ColumnRun | None:
+    """Give records as columns, if they are.
+
+    >>> as_columns([1, 2]) is None
+    True
+    """
+    return values if type(values) is ColumnRun else None
+
+
+def _unpacked(codec: ColumnCodec, data: bytes) -> ColumnRun:
+    return ColumnRun(codec.unpack(data), codec)

@@ -1,0 +1,381 @@
+"""Logical types of columns, as Flink's tables name them: formats of files are described with them.
+
+Decides the types, their texts and the stream type that belongs to each. Programs import `headrace.table.DataTypes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.types.typeinfo import (
+    ListTypeInfo,
+    LocalZonedTimestampTypeInfo,
+    ObjectArrayTypeInfo,
+    RowTypeInfo,
+    TypeInformation,
+    Types,
+)
+
+__all__ = ["DataType", "DataTypes", "RowField", "RowType", "row_type_of_stream", "stream_type"]
+
+_LONGEST = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class DataType:
+    """The base of all types.
+
+    >>> DataTypes.INT(), DataTypes.INT().not_null()
+    (IntType(true), IntType(false))
+    """
+
+    is_nullable: bool = field(default=True, kw_only=True)
+
+    def nullable(self) -> Any:
+        """Give the type that also has nulls."""
+        return replace(self, is_nullable=True)
+
+    def not_null(self) -> Any:
+        """Give the type without nulls."""
+        return replace(self, is_nullable=False)
+
+    def bridged_to(self, conversion_cls: str) -> Any:
+        """Give the type itself: values are Python's, there is no Java class to convert them to.
+
+        >>> DataTypes.TIME().bridged_to("java.sql.Time")
+        TimeType(0, true)
+        """
+        return self
+
+    def __repr__(self) -> str:
+        """Give PyFlink's form."""
+        parts = [repr(getattr(self, f.name)) for f in fields(self) if f.name != "is_nullable"]
+        return f"{type(self).__name__}({', '.join([*parts, str(self.is_nullable).lower()])})"
+
+
+def _plain(name: str) -> type[DataType]:
+    return dataclass(frozen=True, repr=False)(type(name, (DataType,), {"__module__": __name__}))
+
+
+BooleanType = _plain("BooleanType")
+TinyIntType = _plain("TinyIntType")
+SmallIntType = _plain("SmallIntType")
+IntType = _plain("IntType")
+BigIntType = _plain("BigIntType")
+FloatType = _plain("FloatType")
+DoubleType = _plain("DoubleType")
+DateType = _plain("DateType")
+NullType = _plain("NullType")
+
+
+@dataclass(frozen=True, repr=False)
+class _Sized(DataType):
+    length: int = _LONGEST
+
+
+class CharType(_Sized):
+    """Texts of a fixed length."""
+
+
+class VarCharType(_Sized):
+    """Texts up to a length."""
+
+
+class BinaryType(_Sized):
+    """Bytes of a fixed length."""
+
+
+class VarBinaryType(_Sized):
+    """Bytes up to a length."""
+
+
+@dataclass(frozen=True, repr=False)
+class DecimalType(DataType):
+    """Decimal numbers with so many digits, `scale` of them after the point."""
+
+    precision: int = 10
+    scale: int = 0
+
+
+@dataclass(frozen=True, repr=False)
+class _Precise(DataType):
+    precision: int = 6
+
+
+class TimeType(_Precise):
+    """Times of the day."""
+
+
+class TimestampType(_Precise):
+    """Dates with times."""
+
+
+class LocalZonedTimestampType(_Precise):
+    """Points in time: moments with a time zone in a stream."""
+
+
+class InstantType(LocalZonedTimestampType):
+    """Points in time that are instants in a stream: columns of DataFrames, and of streams with `Types.INSTANT()`."""
+
+
+@dataclass(frozen=True, repr=False)
+class ArrayType(DataType):
+    """Arrays."""
+
+    element_type: DataType = field(default_factory=NullType)
+
+
+@dataclass(frozen=True, repr=False)
+class MapType(DataType):
+    """Maps."""
+
+    key_type: DataType = field(default_factory=NullType)
+    value_type: DataType = field(default_factory=NullType)
+
+
+@dataclass(frozen=True)
+class RowField:
+    """A field of a row.
+
+    >>> DataTypes.FIELD("a", DataTypes.INT())
+    RowField(a, IntType(true))
+    """
+
+    name: str
+    data_type: DataType
+    description: str | None = None
+
+    def __repr__(self) -> str:
+        """Give the name and the type."""
+        return f"RowField({self.name}, {self.data_type!r})"
+
+
+@dataclass(frozen=True)
+class RowType(DataType):
+    """Rows of named fields.
+
+    >>> row = DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT()), DataTypes.FIELD("b", DataTypes.STRING())])
+    >>> row.field_names(), row.field_types()
+    (['a', 'b'], [IntType(true), VarCharType(2147483647, true)])
+    """
+
+    fields: tuple[RowField, ...] = ()
+
+    def field_names(self) -> list[str]:
+        """Give the names."""
+        return [each.name for each in self.fields]
+
+    def field_types(self) -> list[DataType]:
+        """Give the types."""
+        return [each.data_type for each in self.fields]
+
+    def __len__(self) -> int:
+        """Give the number of fields."""
+        return len(self.fields)
+
+    def __repr__(self) -> str:
+        """Give PyFlink's form."""
+        return f"RowType({','.join(map(repr, self.fields))})"
+
+
+class DataTypes:
+    """Makes types.
+
+    >>> DataTypes.DECIMAL(10, 2), DataTypes.ARRAY(DataTypes.BIGINT())
+    (DecimalType(10, 2, true), ArrayType(BigIntType(true), true))
+    """
+
+    @staticmethod
+    def NULL() -> DataType:
+        """Nothing but null."""
+        return NullType()
+
+    @staticmethod
+    def CHAR(length: int, nullable: bool = True) -> CharType:
+        """Texts of a fixed length."""
+        return CharType(length, is_nullable=nullable)
+
+    @staticmethod
+    def VARCHAR(length: int, nullable: bool = True) -> VarCharType:
+        """Texts up to a length."""
+        return VarCharType(length, is_nullable=nullable)
+
+    @staticmethod
+    def STRING(nullable: bool = True) -> VarCharType:
+        """Texts."""
+        return VarCharType(is_nullable=nullable)
+
+    @staticmethod
+    def BOOLEAN(nullable: bool = True) -> DataType:
+        """True or false."""
+        return BooleanType(is_nullable=nullable)
+
+    @staticmethod
+    def BINARY(length: int, nullable: bool = True) -> BinaryType:
+        """Bytes of a fixed length."""
+        return BinaryType(length, is_nullable=nullable)
+
+    @staticmethod
+    def VARBINARY(length: int, nullable: bool = True) -> VarBinaryType:
+        """Bytes up to a length."""
+        return VarBinaryType(length, is_nullable=nullable)
+
+    @staticmethod
+    def BYTES(nullable: bool = True) -> VarBinaryType:
+        """Bytes."""
+        return VarBinaryType(is_nullable=nullable)
+
+    @staticmethod
+    def DECIMAL(precision: int, scale: int, nullable: bool = True) -> DecimalType:
+        """Decimal numbers."""
+        return DecimalType(precision, scale, is_nullable=nullable)
+
+    @staticmethod
+    def TINYINT(nullable: bool = True) -> DataType:
+        """Whole numbers of 8 bits."""
+        return TinyIntType(is_nullable=nullable)
+
+    @staticmethod
+    def SMALLINT(nullable: bool = True) -> DataType:
+        """Whole numbers of 16 bits."""
+        return SmallIntType(is_nullable=nullable)
+
+    @staticmethod
+    def INT(nullable: bool = True) -> DataType:
+        """Whole numbers of 32 bits."""
+        return IntType(is_nullable=nullable)
+
+    @staticmethod
+    def BIGINT(nullable: bool = True) -> DataType:
+        """Whole numbers of 64 bits."""
+        return BigIntType(is_nullable=nullable)
+
+    @staticmethod
+    def FLOAT(nullable: bool = True) -> DataType:
+        """Numbers of 32 bits with a point."""
+        return FloatType(is_nullable=nullable)
+
+    @staticmethod
+    def DOUBLE(nullable: bool = True) -> DataType:
+        """Numbers of 64 bits with a point."""
+        return DoubleType(is_nullable=nullable)
+
+    @staticmethod
+    def DATE(nullable: bool = True) -> DataType:
+        """Dates."""
+        return DateType(is_nullable=nullable)
+
+    @staticmethod
+    def TIME(precision: int = 0, nullable: bool = True) -> TimeType:
+        """Times of the day."""
+        return TimeType(precision, is_nullable=nullable)
+
+    @staticmethod
+    def TIMESTAMP(precision: int = 6, nullable: bool = True) -> TimestampType:
+        """Dates with times."""
+        return TimestampType(precision, is_nullable=nullable)
+
+    @staticmethod
+    def TIMESTAMP_LTZ(precision: int = 6, nullable: bool = True) -> LocalZonedTimestampType:
+        """Points in time."""
+        return LocalZonedTimestampType(precision, is_nullable=nullable)
+
+    TIMESTAMP_WITH_LOCAL_TIME_ZONE = TIMESTAMP_LTZ
+
+    @staticmethod
+    def ARRAY(element_type: DataType, nullable: bool = True) -> ArrayType:
+        """Arrays."""
+        return ArrayType(_checked(element_type), is_nullable=nullable)
+
+    @staticmethod
+    def MAP(key_type: DataType, value_type: DataType, nullable: bool = True) -> MapType:
+        """Maps."""
+        return MapType(_checked(key_type), _checked(value_type), is_nullable=nullable)
+
+    @staticmethod
+    def ROW(row_fields: Sequence[RowField | DataType] = (), nullable: bool = True) -> RowType:
+        """Rows; fields without a name are called f0, f1 and so on."""
+        named = tuple(
+            each if isinstance(each, RowField) else RowField(f"f{index}", _checked(each))
+            for index, each in enumerate(row_fields)
+        )
+        return RowType(named, is_nullable=nullable)
+
+    @staticmethod
+    def FIELD(name: str, data_type: DataType, description: str | None = None) -> RowField:
+        """A field of a row."""
+        return RowField(name, _checked(data_type), description)
+
+
+def _checked(given: object) -> DataType:
+    if not isinstance(given, DataType):
+        raise TypeMismatchError("A part of a type is a type", seen=given, expected="e.g. DataTypes.INT()")
+    return given
+
+
+_STREAM_TYPES: list[tuple[type[DataType], Callable[[], TypeInformation]]] = [
+    (BooleanType, Types.BOOLEAN),
+    (TinyIntType, Types.BYTE),
+    (SmallIntType, Types.SHORT),
+    (IntType, Types.INT),
+    (BigIntType, Types.LONG),
+    (FloatType, Types.FLOAT),
+    (DoubleType, Types.DOUBLE),
+    (DecimalType, Types.BIG_DEC),
+    (CharType, Types.STRING),
+    (VarCharType, Types.STRING),
+    (BinaryType, lambda: Types.PRIMITIVE_ARRAY(Types.BYTE())),
+    (VarBinaryType, lambda: Types.PRIMITIVE_ARRAY(Types.BYTE())),
+    (DateType, Types.SQL_DATE),
+    (TimeType, Types.SQL_TIME),
+    (TimestampType, Types.SQL_TIMESTAMP),
+    (LocalZonedTimestampType, LocalZonedTimestampTypeInfo),
+    (InstantType, Types.INSTANT),
+]
+
+
+def stream_type(data_type: DataType) -> TypeInformation:
+    """Give the type that values of a column have in a stream.
+
+    >>> stream_type(DataTypes.ROW([DataTypes.FIELD("a", DataTypes.ARRAY(DataTypes.INT()))]))
+    RowTypeInfo(a: ObjectArrayTypeInfo<Integer>)
+    """
+    if isinstance(data_type, RowType):
+        return Types.ROW_NAMED(data_type.field_names(), [stream_type(part) for part in data_type.field_types()])
+    if isinstance(data_type, ArrayType):
+        return Types.OBJECT_ARRAY(stream_type(data_type.element_type))
+    if isinstance(data_type, MapType):
+        return Types.MAP(stream_type(data_type.key_type), stream_type(data_type.value_type))
+    for kind, make in _STREAM_TYPES:
+        if type(data_type) is kind:
+            return make()
+    raise InvalidProgramError("There is no stream type for this type of a column", seen=data_type)
+
+
+def row_type_of_stream(kind: TypeInformation | None) -> RowType:
+    """Give the columns that rows of a stream have.
+
+    >>> row_type_of_stream(Types.ROW_NAMED(["a", "b"], [Types.LONG(), Types.LIST(Types.STRING())]))
+    RowType(RowField(a, BigIntType(true)),RowField(b, ArrayType(VarCharType(2147483647, true), true)))
+    """
+    found = _column_type(kind)
+    if not isinstance(found, RowType):
+        raise InvalidProgramError("These are no rows", seen=kind)
+    return found
+
+
+def _column_type(kind: TypeInformation | None) -> DataType:
+    if isinstance(kind, RowTypeInfo):
+        parts = zip(kind.get_field_names(), kind.get_field_types())
+        return DataTypes.ROW([DataTypes.FIELD(name, _column_type(part)) for name, part in parts])
+    if isinstance(kind, (ListTypeInfo, ObjectArrayTypeInfo)):
+        return DataTypes.ARRAY(_column_type(kind.element_type))
+    if kind == Types.BIG_DEC():
+        return DataTypes.DECIMAL(38, 18)
+    for found, make in reversed(_STREAM_TYPES):
+        if kind == make():
+            return found()
+    raise InvalidProgramError("There is no type of columns for this type", seen=kind)

@@ -1,0 +1,254 @@
+"""How values become the bytes of messages and lines of files, and back.
+
+Decides the schemas that need no format library; those of JSON, CSV, Avro and Parquet are in the datastream package.
+Called by connectors, in tasks: a schema must be picklable.
+"""
+
+from __future__ import annotations
+
+import codecs
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+from headrace.compatibility.java_objects import NoJava
+from headrace.errors import ConfigurationError, NoJvmError, TypeMismatchError
+from headrace.types.string_forms import java_form
+from headrace.types.typeinfo import TypeInformation, Types
+
+__all__ = [
+    "BulkWriter",
+    "BulkWriterFactory",
+    "ByteArraySchema",
+    "DeserializationSchema",
+    "Encoder",
+    "RowDataBulkWriterFactory",
+    "RowFieldExtractorSchema",
+    "SerializationSchema",
+    "SimpleStringSchema",
+]
+
+
+def _checked_charset(charset: str) -> str:
+    try:
+        codecs.lookup(charset)
+    except LookupError:
+        raise ConfigurationError("There is no such character set", seen=repr(charset), expected="e.g. UTF-8") from None
+    return charset
+
+
+def _no_java(java_object: object) -> None:
+    if java_object is not None:
+        raise NoJvmError("A schema of headrace wraps no Java object", remedy="write a subclass in Python")
+
+
+class SerializationSchema(NoJava):
+    """Turns elements into the bytes of messages; a program may write a subclass.
+
+    >>> SimpleStringSchema().serialize("a")
+    b'a'
+    """
+
+    def __init__(self, j_serialization_schema: Any = None) -> None:
+        """Make a schema."""
+        _no_java(j_serialization_schema)
+
+    def serialize(self, element: Any) -> bytes | None:
+        """Give the bytes of an element; ``None`` is a message without a value."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how to serialize")
+
+
+class DeserializationSchema(NoJava):
+    """Turns the bytes of messages into elements; a program may write a subclass.
+
+    >>> SimpleStringSchema().deserialize(b"a")
+    'a'
+    """
+
+    def __init__(self, j_deserialization_schema: Any = None) -> None:
+        """Make a schema."""
+        _no_java(j_deserialization_schema)
+
+    def deserialize(self, message: bytes) -> Any:
+        """Give the element of a message; ``None`` leaves the message out."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how to deserialize")
+
+    def is_end_of_stream(self, next_element: Any) -> bool:
+        """Say whether the stream ends before this element."""
+        return False
+
+    def get_produced_type(self) -> TypeInformation:
+        """Give the type of the elements."""
+        return Types.PICKLED_BYTE_ARRAY()
+
+
+class SimpleStringSchema(SerializationSchema, DeserializationSchema):
+    r"""Texts as bytes in a character set; bytes that are no text become U+FFFD.
+
+    >>> SimpleStringSchema().serialize("ü")
+    b'\xc3\xbc'
+    """
+
+    def __init__(self, charset: str = "UTF-8") -> None:
+        """Make a schema for a character set."""
+        super().__init__()
+        self._charset = _checked_charset(charset)
+
+    def serialize(self, element: Any) -> bytes:
+        """Give the bytes of a text."""
+        if not isinstance(element, str):
+            raise TypeMismatchError(
+                "SimpleStringSchema writes texts", seen=element, expected="str", remedy="map the stream to str first"
+            )
+        return element.encode(self._charset, "replace")
+
+    def deserialize(self, message: bytes) -> str:
+        """Give the text of bytes."""
+        return message.decode(self._charset, "replace")
+
+    def get_produced_type(self) -> TypeInformation:
+        """Give ``Types.STRING()``."""
+        return Types.STRING()
+
+
+class ByteArraySchema(SerializationSchema, DeserializationSchema):
+    """Bytes as they are.
+
+    >>> ByteArraySchema().deserialize(b"a")
+    b'a'
+    """
+
+    def __init__(self) -> None:
+        """Make the schema."""
+        super().__init__()
+
+    def serialize(self, element: Any) -> bytes:
+        """Give the bytes."""
+        if not isinstance(element, (bytes, bytearray)):
+            raise TypeMismatchError("ByteArraySchema writes bytes", seen=element, expected="bytes")
+        return bytes(element)
+
+    def deserialize(self, message: bytes) -> bytes:
+        """Give the bytes."""
+        return message
+
+    def get_produced_type(self) -> TypeInformation:
+        """Give the type of bytes."""
+        return Types.PRIMITIVE_ARRAY(Types.BYTE())
+
+
+class RowFieldExtractorSchema(SerializationSchema):
+    """One field of a row, which has bytes; for the key of a message, say.
+
+    >>> RowFieldExtractorSchema(1).serialize(("a", b"b"))
+    b'b'
+    """
+
+    def __init__(self, field_index: int) -> None:
+        """Make the schema for a position."""
+        if field_index < 0:
+            raise ConfigurationError(f"Field index must be non-negative, got: {field_index}")
+        super().__init__()
+        self._field_index = field_index
+
+    def serialize(self, element: Any) -> bytes:
+        """Give the bytes in the field; no bytes for ``None``."""
+        value = None if element is None else element[self._field_index]
+        if value is None:
+            return b""
+        if not isinstance(value, (bytes, bytearray)):
+            raise TypeMismatchError(
+                f"Field {self._field_index} of a row is to be written", seen=value, expected="bytes"
+            )
+        return bytes(value)
+
+
+class Encoder:
+    r"""Writes elements to a file, one after the other.
+
+    >>> from io import BytesIO
+    >>> lines = BytesIO()
+    >>> Encoder.simple_string_encoder().for_type(Types.BOOLEAN()).encode(True, lines)
+    >>> lines.getvalue()
+    b'true\n'
+    """
+
+    def __init__(self, charset_name: str = "UTF-8", form: Callable[[Any], str] = str) -> None:
+        """Make an encoder that writes the text of an element and a line end."""
+        self._charset = _checked_charset(charset_name)
+        self._form = form
+
+    def encode(self, element: Any, stream: BinaryIO) -> None:
+        """Write an element."""
+        stream.write(f"{self._form(element)}\n".encode(self._charset, "replace"))
+
+    def for_type(self, type_info: TypeInformation | None) -> Encoder:
+        """Give the encoder that writes elements of a type as Java's sinks write them."""
+        return Encoder(self._charset, java_form(type_info))
+
+    def lines(self, elements: list[Any]) -> list[bytes]:
+        """Give the bytes of many elements."""
+        form, charset = self._form, self._charset
+        return [f"{form(element)}\n".encode(charset, "replace") for element in elements]
+
+    @staticmethod
+    def simple_string_encoder(charset_name: str = "UTF-8") -> Encoder:
+        """Give the encoder that writes a line for each element."""
+        return Encoder(charset_name)
+
+
+class BulkWriter(ABC):
+    """Writes one file of a format that has a head, a foot or blocks; see ``BulkWriterFactory``.
+
+    >>> hasattr(BulkWriter, "finish")
+    True
+    """
+
+    @abstractmethod
+    def add_element(self, element: Any) -> None:
+        """Add an element."""
+
+    @abstractmethod
+    def flush(self) -> None:
+        """Write what is held back."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """Write the end of the file; the stream stays open."""
+
+
+class BulkWriterFactory:
+    """Makes the writers of files of a format.
+
+    >>> BulkWriterFactory(lambda stream: None).create(None) is None
+    True
+    """
+
+    def __init__(self, make: Callable[[BinaryIO], BulkWriter]) -> None:
+        """Make a factory of a function, which gets the stream of a file."""
+        self._make = make
+
+    def create(self, stream: BinaryIO) -> BulkWriter:
+        """Make the writer of one file."""
+        return self._make(stream)
+
+    def get_java_object(self) -> Any:
+        """Refuse: there is no JVM of Flink."""
+        raise NoJvmError("A BulkWriterFactory has no Java object in headrace", remedy="pass the factory itself")
+
+
+class RowDataBulkWriterFactory(BulkWriterFactory):
+    """Makes the writers of files of rows.
+
+    >>> RowDataBulkWriterFactory(lambda stream: None, "the row type").get_row_type()
+    'the row type'
+    """
+
+    def __init__(self, make: Callable[[BinaryIO], BulkWriter], row_type: Any) -> None:
+        """Make a factory of a function and the type of the rows."""
+        super().__init__(make)
+        self._row_type = row_type
+
+    def get_row_type(self) -> Any:
+        """Give the type of the rows."""
+        return self._row_type

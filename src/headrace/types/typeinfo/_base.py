@@ -1,0 +1,115 @@
+"""The base class of all type information.
+
+Decides what every type can do. Never knows a particular type. Programs make types by ``Types``; codecs and string
+forms look at them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from headrace.compatibility.java_objects import NoJava
+from headrace.errors import NoJvmError, TypeMismatchError
+
+__all__ = ["TypeInformation", "checked_type", "checked_types"]
+
+
+class TypeInformation(NoJava):
+    """What a stream, a state or a field holds. Immutable, comparable, hashable, picklable.
+
+    >>> TypeInformation().need_conversion()
+    False
+    """
+
+    def get_java_type_info(self) -> Any:
+        """Refuse: there is no JVM of Flink.
+
+        >>> TypeInformation().get_java_type_info()
+        Traceback (most recent call last):
+        ...
+        headrace.errors.NoJvmError: There is no JVM type in headrace [NO_JVM]
+          seen:     get_java_type_info() of TypeInformation
+          remedy:   pass the type itself, every call of headrace takes it
+        """
+        raise NoJvmError(
+            "There is no JVM type in headrace",
+            seen=f"get_java_type_info() of {type(self).__name__}",
+            remedy="pass the type itself, every call of headrace takes it",
+        )
+
+    def need_conversion(self) -> bool:
+        """Say whether ``to_internal_type`` changes a value.
+
+        >>> TypeInformation().need_conversion()
+        False
+        """
+        return False
+
+    def to_internal_type(self, obj: Any) -> Any:
+        """Give the plain form of a value, e.g. the days since 1970 for a date.
+
+        >>> TypeInformation().to_internal_type(5)
+        5
+        """
+        return obj
+
+    def from_internal_type(self, obj: Any) -> Any:
+        """Give the value of a plain form.
+
+        >>> TypeInformation().from_internal_type(5)
+        5
+        """
+        return obj
+
+    def _parts(self) -> tuple[Any, ...]:
+        # What equality looks at. Two types are equal when they are of the same class and their parts are.
+        return ()
+
+    def __eq__(self, other: object) -> bool:
+        """Compare by kind of type and by what it is made of."""
+        if not isinstance(other, TypeInformation):
+            return NotImplemented
+        return self is other or (type(self) is type(other) and self._parts() == other._parts())
+
+    def __hash__(self) -> int:
+        """Hash by kind of type and by what it is made of."""
+        return hash((type(self).__name__, self._parts()))
+
+    def __repr__(self) -> str:
+        """Give PyFlink's name of the type."""
+        return type(self).__name__
+
+
+def checked_type(value: object, what: str) -> TypeInformation:
+    """Give ``value`` back if it is a type; otherwise raise an error that guesses the mistake.
+
+    >>> checked_type(int, "The element type")
+    Traceback (most recent call last):
+    ...
+    headrace.errors.TypeMismatchError: The element type is no type information [TYPE_MISMATCH]
+      seen:     <class 'int'> (type)
+      expected: a TypeInformation, e.g. Types.INT()
+    """
+    if isinstance(value, TypeInformation):
+        return value
+    name = getattr(value, "__name__", "")
+    raise TypeMismatchError(
+        f"{what} is no type information",
+        seen=value,
+        expected="a TypeInformation, e.g. Types.INT()",
+        remedy=f"call it: Types.{name}()" if callable(value) and name.isupper() else None,
+    )
+
+
+def checked_types(values: object, what: str) -> list[TypeInformation]:
+    """Give ``values`` as a list of types; otherwise raise an error that guesses the mistake.
+
+    >>> checked_types([TypeInformation()], "Types.TUPLE")
+    [TypeInformation]
+    """
+    if not isinstance(values, Sequence) or isinstance(values, (str, bytes)):
+        raise TypeMismatchError(
+            f"{what} takes a list of field types", seen=values, expected="e.g. [Types.INT(), Types.STRING()]"
+        )
+    return [checked_type(value, f"Field {position} of {what}") for position, value in enumerate(values)]

@@ -1,0 +1,163 @@
+"""The types of single values: numbers, text, instants, pickled objects.
+
+Decides names and equality. Never converts values: codecs do. Programs make them by ``Types``.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+from headrace.errors import TypeMismatchError
+from headrace.types.time import Instant
+from headrace.types.typeinfo._base import TypeInformation
+
+__all__ = ["BasicType", "BasicTypeInfo", "InstantTypeInfo", "PickledBytesTypeInfo"]
+
+
+class BasicType(Enum):
+    """The basic types and the names that they print as.
+
+    >>> BasicType.INT.value
+    'Integer'
+    """
+
+    STRING = "String"
+    BYTE = "Byte"
+    BOOLEAN = "Boolean"
+    SHORT = "Short"
+    INT = "Integer"
+    LONG = "Long"
+    FLOAT = "Float"
+    DOUBLE = "Double"
+    CHAR = "Char"
+    BIG_INT = "BigInteger"
+    BIG_DEC = "BigDecimal"
+    INSTANT = "Instant"
+
+
+class BasicTypeInfo(TypeInformation):
+    """The type of a number, a text, a truth value or an instant.
+
+    >>> BasicTypeInfo(BasicType.LONG)
+    Long
+    >>> BasicTypeInfo.LONG_TYPE_INFO() == BasicTypeInfo(BasicType.LONG)
+    True
+    """
+
+    def __init__(self, basic_type: BasicType) -> None:
+        """Make the type for one of the basic types."""
+        if not isinstance(basic_type, BasicType):
+            raise TypeMismatchError("BasicTypeInfo takes a basic type", seen=basic_type, expected="a BasicType")
+        self._basic_type = basic_type
+
+    @property
+    def basic_type(self) -> BasicType:
+        """Which basic type this is."""
+        return self._basic_type
+
+    def __eq__(self, other: object) -> bool:
+        """Compare by basic type alone."""
+        if not isinstance(other, TypeInformation):
+            return NotImplemented
+        return isinstance(other, BasicTypeInfo) and self._basic_type is other._basic_type
+
+    def __hash__(self) -> int:
+        """Hash by basic type."""
+        return hash((BasicTypeInfo.__name__, self._basic_type.name))
+
+    def __repr__(self) -> str:
+        """Give the Java name of the type."""
+        return self._basic_type.value
+
+    @staticmethod
+    def STRING_TYPE_INFO() -> BasicTypeInfo:
+        """Give the type ``Types.STRING()``."""
+        return BasicTypeInfo(BasicType.STRING)
+
+    @staticmethod
+    def BOOLEAN_TYPE_INFO() -> BasicTypeInfo:
+        """Give the type ``Types.BOOLEAN()``."""
+        return BasicTypeInfo(BasicType.BOOLEAN)
+
+    @staticmethod
+    def BYTE_TYPE_INFO() -> BasicTypeInfo:
+        """Give the type ``Types.BYTE()``."""
+        return BasicTypeInfo(BasicType.BYTE)
+
+    @staticmethod
+    def SHORT_TYPE_INFO() -> BasicTypeInfo:
+        """Give the type ``Types.SHORT()``."""
+        return BasicTypeInfo(BasicType.SHORT)
+
+    @staticmethod
+    def INT_TYPE_INFO() -> BasicTypeInfo:
+        """Give the type ``Types.INT()``."""
+        return BasicTypeInfo(BasicType.INT)
+
+    @staticmethod
+    def LONG_TYPE_INFO() -> BasicTypeInfo:
+        """Give the type ``Types.LONG()``."""
+        return BasicTypeInfo(BasicType.LONG)
+
+    @staticmethod
+    def FLOAT_TYPE_INFO() -> BasicTypeInfo:
+        """Give the type ``Types.FLOAT()``."""
+        return BasicTypeInfo(BasicType.FLOAT)
+
+    @staticmethod
+    def DOUBLE_TYPE_INFO() -> BasicTypeInfo:
+        """Give the type ``Types.DOUBLE()``."""
+        return BasicTypeInfo(BasicType.DOUBLE)
+
+    @staticmethod
+    def CHAR_TYPE_INFO() -> BasicTypeInfo:
+        """Give the type ``Types.CHAR()``."""
+        return BasicTypeInfo(BasicType.CHAR)
+
+    @staticmethod
+    def BIG_INT_TYPE_INFO() -> BasicTypeInfo:
+        """Give the type ``Types.BIG_INT()``."""
+        return BasicTypeInfo(BasicType.BIG_INT)
+
+    @staticmethod
+    def BIG_DEC_TYPE_INFO() -> BasicTypeInfo:
+        """Give the type ``Types.BIG_DEC()``."""
+        return BasicTypeInfo(BasicType.BIG_DEC)
+
+    @staticmethod
+    def INSTANT_TYPE_INFO() -> BasicTypeInfo:
+        """Give the type ``Types.INSTANT()``."""
+        return InstantTypeInfo(BasicType.INSTANT)
+
+
+class InstantTypeInfo(BasicTypeInfo):
+    """The type of ``Instant``; its plain form is the microseconds since 1970.
+
+    >>> BasicTypeInfo.INSTANT_TYPE_INFO().to_internal_type(Instant.of_epoch_milli(3))
+    3000
+    """
+
+    def need_conversion(self) -> bool:
+        """Say yes."""
+        return True
+
+    def to_internal_type(self, obj: Any) -> Any:
+        """Give the microseconds since 1970, in steps of a millisecond."""
+        return obj.to_epoch_milli() * 1000
+
+    def from_internal_type(self, obj: Any) -> Any:
+        """Give the instant."""
+        return Instant.of_epoch_milli(obj // 1000)
+
+
+class PickledBytesTypeInfo(TypeInformation):
+    """The type of any Python object; what a stream has when no type is given.
+
+    >>> PickledBytesTypeInfo()
+    PickledByteArrayTypeInfo
+    """
+
+    def __repr__(self) -> str:
+        """Give Java's name of the type."""
+        return "PickledByteArrayTypeInfo"

@@ -1,0 +1,172 @@
+"""The types of dates and times of day.
+
+Decides their plain forms: whole days, or microseconds in the local time zone. Never rounds to milliseconds, as
+values do when they are shipped: codecs do. Programs make them by ``Types``.
+"""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+import time
+from enum import Enum
+from typing import Any, ClassVar
+
+from headrace.types.typeinfo._base import TypeInformation
+
+__all__ = [
+    "DateTypeInfo",
+    "LocalTimeTypeInfo",
+    "LocalZonedTimestampTypeInfo",
+    "SqlTimeTypeInfo",
+    "TimeTypeInfo",
+    "TimestampTypeInfo",
+]
+
+_MICROS = 1_000_000
+
+
+class DateTypeInfo(TypeInformation):
+    """The type of ``datetime.date``; its plain form is the days since 1970.
+
+    >>> DateTypeInfo().to_internal_type(datetime.date(1970, 1, 11))
+    10
+    """
+
+    EPOCH_ORDINAL: ClassVar[int] = datetime.date(1970, 1, 1).toordinal()
+
+    def need_conversion(self) -> bool:
+        """Say yes."""
+        return True
+
+    def to_internal_type(self, d: Any) -> Any:
+        """Give the days since 1970."""
+        return None if d is None else d.toordinal() - self.EPOCH_ORDINAL
+
+    def from_internal_type(self, v: Any) -> Any:
+        """Give the date."""
+        return None if v is None else datetime.date.fromordinal(v + self.EPOCH_ORDINAL)
+
+
+class TimeTypeInfo(TypeInformation):
+    """The type of ``datetime.time``; its plain form is the microseconds of the day in UTC.
+
+    >>> TimeTypeInfo().from_internal_type(TimeTypeInfo().to_internal_type(datetime.time(1, 2, 3, 4)))
+    datetime.time(1, 2, 3, 4)
+    """
+
+    EPOCH_ORDINAL: ClassVar[int] = calendar.timegm(time.localtime(0)) * _MICROS
+
+    def need_conversion(self) -> bool:
+        """Say yes."""
+        return True
+
+    def to_internal_type(self, t: Any) -> Any:
+        """Give the microseconds of the day in UTC; a time without a zone is a local one."""
+        if t is None:
+            return None
+        offset = self.EPOCH_ORDINAL
+        if t.tzinfo is not None:
+            offset = (t.utcoffset() or datetime.timedelta()) // datetime.timedelta(microseconds=1)
+        return ((t.hour * 60 + t.minute) * 60 + t.second) * _MICROS + t.microsecond - offset
+
+    def from_internal_type(self, t: Any) -> Any:
+        """Give the local time of day."""
+        if t is None:
+            return None
+        seconds, micros = divmod(t + self.EPOCH_ORDINAL, _MICROS)
+        minutes, seconds = divmod(seconds, 60)
+        hours, minutes = divmod(minutes, 60)
+        return datetime.time(hours, minutes, seconds, micros)
+
+
+class TimestampTypeInfo(TypeInformation):
+    """The type of ``datetime.datetime``; its plain form is the microseconds since 1970 in UTC.
+
+    >>> moment = datetime.datetime(2020, 2, 3, 4, 5, 6, 7)
+    >>> TimestampTypeInfo().from_internal_type(TimestampTypeInfo().to_internal_type(moment)) == moment
+    True
+    """
+
+    def need_conversion(self) -> bool:
+        """Say yes."""
+        return True
+
+    def to_internal_type(self, dt: Any) -> Any:
+        """Give the microseconds since 1970; a moment without a zone is a local one."""
+        if dt is None:
+            return None
+        seconds = calendar.timegm(dt.utctimetuple()) if dt.tzinfo else int(time.mktime(dt.timetuple()))
+        return seconds * _MICROS + dt.microsecond
+
+    def from_internal_type(self, ts: Any) -> Any:
+        """Give the local moment."""
+        if ts is None:
+            return None
+        return datetime.datetime.fromtimestamp(ts // _MICROS).replace(microsecond=ts % _MICROS)
+
+
+class SqlTimeTypeInfo(TypeInformation):
+    """Gives the types of SQL dates and times.
+
+    >>> SqlTimeTypeInfo.DATE(), SqlTimeTypeInfo.TIME(), SqlTimeTypeInfo.TIMESTAMP()
+    (DateTypeInfo, TimeTypeInfo, TimestampTypeInfo)
+    """
+
+    @staticmethod
+    def DATE() -> DateTypeInfo:
+        """Give the type ``Types.SQL_DATE()``."""
+        return DateTypeInfo()
+
+    @staticmethod
+    def TIME() -> TimeTypeInfo:
+        """Give the type ``Types.SQL_TIME()``."""
+        return TimeTypeInfo()
+
+    @staticmethod
+    def TIMESTAMP() -> TimestampTypeInfo:
+        """Give the type ``Types.SQL_TIMESTAMP()``."""
+        return TimestampTypeInfo()
+
+
+class LocalTimeTypeInfo(TypeInformation):
+    """The type of a date, time or moment that belongs to no time zone; exact to the microsecond.
+
+    >>> LocalTimeTypeInfo(LocalTimeTypeInfo.TimeType.LOCAL_DATE)
+    LocalTimeTypeInfo<LOCAL_DATE>
+    """
+
+    class TimeType(Enum):
+        """Which of the three it is.
+
+        >>> LocalTimeTypeInfo.TimeType.LOCAL_TIME.value
+        1
+        """
+
+        LOCAL_DATE = 0
+        LOCAL_TIME = 1
+        LOCAL_DATE_TIME = 2
+
+    def __init__(self, time_type: TimeType) -> None:
+        """Make the type."""
+        self._time_type = time_type
+
+    @property
+    def time_type(self) -> TimeType:
+        """Which of the three it is."""
+        return self._time_type
+
+    def _parts(self) -> tuple[Any, ...]:
+        return (self._time_type,)
+
+    def __repr__(self) -> str:
+        """Give PyFlink's form."""
+        return f"LocalTimeTypeInfo<{self._time_type.name}>"
+
+
+class LocalZonedTimestampTypeInfo(TypeInformation):
+    """The type of ``datetime.datetime`` with a time zone: columns of ``TIMESTAMP_LTZ`` in files have it, ``Types`` has it not.
+
+    >>> LocalZonedTimestampTypeInfo()
+    LocalZonedTimestampTypeInfo
+    """

@@ -1,0 +1,244 @@
+"""``Types``: the one place where programs get their types from.
+
+Decides nothing by itself. Called by programs.
+"""
+
+from __future__ import annotations
+
+from headrace.types.typeinfo._base import TypeInformation
+from headrace.types.typeinfo._basic import BasicTypeInfo, PickledBytesTypeInfo
+from headrace.types.typeinfo._collection import (
+    BasicArrayTypeInfo,
+    ListTypeInfo,
+    MapTypeInfo,
+    ObjectArrayTypeInfo,
+    PrimitiveArrayTypeInfo,
+)
+from headrace.types.typeinfo._composite import RowTypeInfo, TupleTypeInfo
+from headrace.types.typeinfo._time import DateTypeInfo, TimestampTypeInfo, TimeTypeInfo
+
+__all__ = ["Types"]
+
+
+class Types:
+    """Gives the types that a program declares.
+
+    >>> Types.TUPLE([Types.STRING(), Types.LIST(Types.LONG())])
+    TupleTypeInfo(String, ListTypeInfo<Long>)
+    """
+
+    @staticmethod
+    def STRING() -> TypeInformation:
+        """Give the type of ``str``. May be ``None`` inside a row.
+
+        >>> Types.STRING()
+        String
+        """
+        return BasicTypeInfo.STRING_TYPE_INFO()
+
+    @staticmethod
+    def BYTE() -> TypeInformation:
+        """Give the type of an ``int`` of 8 bits.
+
+        >>> Types.BYTE()
+        Byte
+        """
+        return BasicTypeInfo.BYTE_TYPE_INFO()
+
+    @staticmethod
+    def BOOLEAN() -> TypeInformation:
+        """Give the type of ``bool``.
+
+        >>> Types.BOOLEAN()
+        Boolean
+        """
+        return BasicTypeInfo.BOOLEAN_TYPE_INFO()
+
+    @staticmethod
+    def SHORT() -> TypeInformation:
+        """Give the type of an ``int`` of 16 bits.
+
+        >>> Types.SHORT()
+        Short
+        """
+        return BasicTypeInfo.SHORT_TYPE_INFO()
+
+    @staticmethod
+    def INT() -> TypeInformation:
+        """Give the type of an ``int`` of 32 bits.
+
+        >>> Types.INT()
+        Integer
+        """
+        return BasicTypeInfo.INT_TYPE_INFO()
+
+    @staticmethod
+    def LONG() -> TypeInformation:
+        """Give the type of an ``int`` of 64 bits.
+
+        >>> Types.LONG()
+        Long
+        """
+        return BasicTypeInfo.LONG_TYPE_INFO()
+
+    @staticmethod
+    def FLOAT() -> TypeInformation:
+        """Give the type of a ``float`` of 32 bits.
+
+        >>> Types.FLOAT()
+        Float
+        """
+        return BasicTypeInfo.FLOAT_TYPE_INFO()
+
+    @staticmethod
+    def DOUBLE() -> TypeInformation:
+        """Give the type of ``float``.
+
+        >>> Types.DOUBLE()
+        Double
+        """
+        return BasicTypeInfo.DOUBLE_TYPE_INFO()
+
+    @staticmethod
+    def CHAR() -> TypeInformation:
+        """Give the type of a ``str`` of one character.
+
+        >>> Types.CHAR()
+        Char
+        """
+        return BasicTypeInfo.CHAR_TYPE_INFO()
+
+    @staticmethod
+    def BIG_INT() -> TypeInformation:
+        """Give the type of an ``int`` of any size.
+
+        >>> Types.BIG_INT()
+        BigInteger
+        """
+        return BasicTypeInfo.BIG_INT_TYPE_INFO()
+
+    @staticmethod
+    def BIG_DEC() -> TypeInformation:
+        """Give the type of ``decimal.Decimal``.
+
+        >>> Types.BIG_DEC()
+        BigDecimal
+        """
+        return BasicTypeInfo.BIG_DEC_TYPE_INFO()
+
+    @staticmethod
+    def INSTANT() -> TypeInformation:
+        """Give the type of ``headrace.common.Instant``. May be ``None``.
+
+        >>> Types.INSTANT()
+        Instant
+        """
+        return BasicTypeInfo.INSTANT_TYPE_INFO()
+
+    @staticmethod
+    def SQL_DATE() -> TypeInformation:
+        """Give the type of ``datetime.date``.
+
+        >>> Types.SQL_DATE()
+        DateTypeInfo
+        """
+        return DateTypeInfo()
+
+    @staticmethod
+    def SQL_TIME() -> TypeInformation:
+        """Give the type of ``datetime.time``, exact to the millisecond.
+
+        >>> Types.SQL_TIME()
+        TimeTypeInfo
+        """
+        return TimeTypeInfo()
+
+    @staticmethod
+    def SQL_TIMESTAMP() -> TypeInformation:
+        """Give the type of ``datetime.datetime``, exact to the millisecond.
+
+        >>> Types.SQL_TIMESTAMP()
+        TimestampTypeInfo
+        """
+        return TimestampTypeInfo()
+
+    @staticmethod
+    def PICKLED_BYTE_ARRAY() -> TypeInformation:
+        """Give the type of any Python object: what is used when no type is given.
+
+        >>> Types.PICKLED_BYTE_ARRAY()
+        PickledByteArrayTypeInfo
+        """
+        return PickledBytesTypeInfo()
+
+    @staticmethod
+    def ROW(field_types: list[TypeInformation]) -> RowTypeInfo:
+        """Give the type of a row whose fields are named ``f0``, ``f1`` and so on.
+
+        >>> Types.ROW([Types.INT(), Types.STRING()])
+        RowTypeInfo(Integer, String)
+        """
+        return RowTypeInfo(field_types)
+
+    @staticmethod
+    def ROW_NAMED(field_names: list[str], field_types: list[TypeInformation]) -> RowTypeInfo:
+        """Give the type of a row with named fields.
+
+        >>> Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()])
+        RowTypeInfo(id: Integer, name: String)
+        """
+        return RowTypeInfo(field_types, field_names)
+
+    @staticmethod
+    def TUPLE(field_types: list[TypeInformation]) -> TupleTypeInfo:
+        """Give the type of a tuple.
+
+        >>> Types.TUPLE([Types.INT(), Types.STRING()])
+        TupleTypeInfo(Integer, String)
+        """
+        return TupleTypeInfo(field_types)
+
+    @staticmethod
+    def PRIMITIVE_ARRAY(element_type: TypeInformation) -> PrimitiveArrayTypeInfo:
+        """Give the type of a list of numbers without ``None``; of ``BYTE``, the type of ``bytes``.
+
+        >>> Types.PRIMITIVE_ARRAY(Types.BYTE())
+        PrimitiveArrayTypeInfo<Byte>
+        """
+        return PrimitiveArrayTypeInfo(element_type)
+
+    @staticmethod
+    def BASIC_ARRAY(element_type: TypeInformation) -> TypeInformation:
+        """Give the type of a list of basic values; elements may be ``None``.
+
+        >>> Types.BASIC_ARRAY(Types.STRING())
+        BasicArrayTypeInfo<String>
+        """
+        return BasicArrayTypeInfo(element_type)
+
+    @staticmethod
+    def OBJECT_ARRAY(element_type: TypeInformation) -> TypeInformation:
+        """Give the type of a list of any elements; elements may be ``None``.
+
+        >>> Types.OBJECT_ARRAY(Types.BIG_DEC())
+        ObjectArrayTypeInfo<BigDecimal>
+        """
+        return ObjectArrayTypeInfo(element_type)
+
+    @staticmethod
+    def MAP(key_type_info: TypeInformation, value_type_info: TypeInformation) -> TypeInformation:
+        """Give the type of a dict.
+
+        >>> Types.MAP(Types.STRING(), Types.LONG())
+        MapTypeInfo<String, Long>
+        """
+        return MapTypeInfo(key_type_info, value_type_info)
+
+    @staticmethod
+    def LIST(element_type_info: TypeInformation) -> TypeInformation:
+        """Give the type of a list without ``None``.
+
+        >>> Types.LIST(Types.LONG())
+        ListTypeInfo<Long>
+        """
+        return ListTypeInfo(element_type_info)

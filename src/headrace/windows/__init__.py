@@ -1,0 +1,1 @@
+"""Windows as programs see them: window types, assigners, triggers, and evictors."""

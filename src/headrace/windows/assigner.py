@@ -1,0 +1,134 @@
+"""Window assigners: what says to which windows an element belongs. The base of the built-in ones and of programs' own."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable
+from typing import Any, Generic, TypeVar
+
+from headrace.common.watermark_strategy import MIN_TIMESTAMP
+from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.types.serializer import TypeSerializer
+from headrace.windows.trigger import Trigger
+
+__all__ = ["MergingWindowAssigner", "SessionWindowTimeGapExtractor", "WindowAssigner"]
+
+T = TypeVar("T")
+W = TypeVar("W")
+W2 = TypeVar("W2")
+
+
+class WindowAssigner(ABC, Generic[T, W]):
+    """Base of assigners.
+
+    >>> sorted(WindowAssigner.__abstractmethods__)
+    ['assign_windows', 'get_default_trigger', 'get_window_serializer', 'is_event_time']
+    """
+
+    class WindowAssignerContext(ABC):
+        """What an assigner may know beside the element."""
+
+        @abstractmethod
+        def get_current_processing_time(self) -> int:
+            """Give the processing time in milliseconds."""
+
+        @abstractmethod
+        def get_runtime_context(self) -> Any:
+            """Give the runtime context of the operator; its state belongs to the key of the element."""
+
+    @abstractmethod
+    def assign_windows(
+        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[W]:
+        """Give the windows of an element."""
+
+    @abstractmethod
+    def get_default_trigger(self, env: Any) -> Trigger[T, W]:
+        """Give the trigger that is used if the program names none."""
+
+    @abstractmethod
+    def get_window_serializer(self) -> TypeSerializer[W]:
+        """Give a serializer of the windows."""
+
+    @abstractmethod
+    def is_event_time(self) -> bool:
+        """Say whether the windows are of event time: then elements can be late."""
+
+
+class MergingWindowAssigner(WindowAssigner[T, W]):
+    """Base of assigners whose windows may be merged, as sessions are.
+
+    >>> "merge_windows" in MergingWindowAssigner.__abstractmethods__
+    True
+    """
+
+    class MergeCallback(ABC, Generic[W2]):
+        """Takes what `merge_windows` found."""
+
+        @abstractmethod
+        def merge(self, to_be_merged: Iterable[W2], merge_result: W2) -> None:
+            """Note that the windows ``to_be_merged`` become ``merge_result``."""
+
+    @abstractmethod
+    def merge_windows(self, windows: Iterable[W], callback: MergingWindowAssigner.MergeCallback[W]) -> None:
+        """Tell ``callback`` which of the windows become one."""
+
+
+class SessionWindowTimeGapExtractor(ABC):
+    """Gives the gap of the session that an element opens.
+
+    >>> class PerUser(SessionWindowTimeGapExtractor):
+    ...     def extract(self, element):
+    ...         return element["gap"]
+    >>> PerUser().extract({"gap": 100})
+    100
+    """
+
+    @abstractmethod
+    def extract(self, element: Any) -> int:
+        """Give the gap in milliseconds."""
+
+
+def milliseconds(given: Any, what: str) -> int:
+    """Bring a Time, a Duration or a number of milliseconds to milliseconds.
+
+    >>> from headrace.common import Duration, Time
+    >>> milliseconds(Time.seconds(1), "size"), milliseconds(Duration.of_millis(5), "size"), milliseconds(7, "size")
+    (1000, 5, 7)
+    """
+    if isinstance(given, int) and not isinstance(given, bool):
+        return given
+    for name in ("to_milliseconds", "to_millis"):
+        method = getattr(given, name, None)
+        if callable(method):
+            return int(method())
+    raise TypeMismatchError(
+        f"The {what} of a window is a Time or a Duration",
+        seen="None" if given is None else given,
+        expected="e.g. Time.seconds(10)",
+    )
+
+
+def check_parameters(assigner: object, valid: bool, rule: str, seen: str) -> None:
+    """Refuse parameters that break ``rule``, in Flink's words."""
+    if not valid:
+        name = assigner if isinstance(assigner, str) else type(assigner).__name__
+        raise InvalidProgramError(f"{name} parameters must satisfy {rule}", seen=seen)
+
+
+def missing_timestamp(element: Any) -> InvalidProgramError:
+    """What to raise for an element without a timestamp."""
+    return InvalidProgramError(
+        "Record has Long.MIN_VALUE timestamp (= no timestamp marker). Is the time characteristic set to "
+        "'ProcessingTime', or did you forget to call 'data_stream.assign_timestamps_and_watermarks(...)'?",
+        seen=f"a record without a timestamp: {element!r:.200}",
+        remedy="call assign_timestamps_and_watermarks(...) before the window, with a timestamp assigner; "
+        "or use windows of processing time",
+    )
+
+
+def event_timestamp(element: Any, timestamp: int | None) -> int:
+    """The timestamp, which must be there."""
+    if timestamp is None or timestamp <= MIN_TIMESTAMP:
+        raise missing_timestamp(element)
+    return timestamp

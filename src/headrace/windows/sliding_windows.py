@@ -1,0 +1,118 @@
+"""Sliding windows: one size, a new one every slide, so that an element is in several of them (or in none)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from headrace.types.serializer import TypeSerializer
+from headrace.windows.assigner import WindowAssigner, check_parameters, event_timestamp, milliseconds
+from headrace.windows.serializers import TimeWindowSerializer
+from headrace.windows.time_triggers import EventTimeTrigger, ProcessingTimeTrigger
+from headrace.windows.trigger import Trigger
+from headrace.windows.window_types import TimeWindow
+
+__all__ = ["SlidingEventTimeWindows", "SlidingProcessingTimeWindows"]
+
+
+class _Sliding(WindowAssigner[Any, TimeWindow]):
+    """What both have in common."""
+
+    def __init__(self, size: int, slide: int, offset: int) -> None:
+        """Take the size, the slide and the offset of the first window in milliseconds."""
+        valid = size > 0 and abs(offset) < slide
+        seen = f"size {size}, slide {slide}, offset {offset}"
+        check_parameters(self, valid, "abs(offset) < slide and size > 0", seen)
+        self._size = size
+        self._slide = slide
+        self._offset = offset
+
+    @property
+    def size(self) -> int:
+        """The size in milliseconds."""
+        return self._size
+
+    @property
+    def slide(self) -> int:
+        """The slide in milliseconds."""
+        return self._slide
+
+    @property
+    def offset(self) -> int:
+        """The offset in milliseconds."""
+        return self._offset
+
+    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
+        """Give the serializer of time windows."""
+        return TimeWindowSerializer()
+
+    def _windows_of(self, time: int) -> list[TimeWindow]:
+        """All windows that hold ``time``, the latest first."""
+        size, slide = self._size, self._slide
+        last = TimeWindow.get_window_start_with_offset(time, self._offset, slide)
+        return [TimeWindow(start, start + size) for start in range(last, time - size, -slide)]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._size}, {self._slide}, {self._offset})"
+
+
+class SlidingEventTimeWindows(_Sliding):
+    """Sliding windows by event time.
+
+    >>> from headrace.common import Time
+    >>> windows = SlidingEventTimeWindows.of(Time.milliseconds(10), Time.milliseconds(5))
+    >>> windows.assign_windows("a", 7, None)
+    [TimeWindow(start=5, end=15), TimeWindow(start=0, end=10)]
+    """
+
+    @staticmethod
+    def of(size: Any, slide: Any, offset: Any = None) -> SlidingEventTimeWindows:
+        """Make it of times."""
+        return SlidingEventTimeWindows(*_times(size, slide, offset))
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
+        """Give all windows that hold the timestamp."""
+        del context
+        return self._windows_of(event_timestamp(element, timestamp))
+
+    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
+        """Fire when the watermark passes the end."""
+        del env
+        return EventTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        """Say yes."""
+        return True
+
+
+class SlidingProcessingTimeWindows(_Sliding):
+    """Sliding windows by the clock.
+
+    >>> from headrace.common import Time
+    >>> SlidingProcessingTimeWindows.of(Time.seconds(10), Time.seconds(5))
+    SlidingProcessingTimeWindows(10000, 5000, 0)
+    """
+
+    @staticmethod
+    def of(size: Any, slide: Any, offset: Any = None) -> SlidingProcessingTimeWindows:
+        """Make it of times."""
+        return SlidingProcessingTimeWindows(*_times(size, slide, offset))
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
+        """Give all windows that hold the current time."""
+        del element, timestamp
+        return self._windows_of(context.get_current_processing_time())
+
+    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
+        """Fire when the clock passes the end."""
+        del env
+        return ProcessingTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        """Say no."""
+        return False
+
+
+def _times(size: Any, slide: Any, offset: Any) -> tuple[int, int, int]:
+    moved = 0 if offset is None else milliseconds(offset, "offset")
+    return milliseconds(size, "size"), milliseconds(slide, "slide"), moved

@@ -1,0 +1,107 @@
+"""Tumbling windows: one size, one after the other, by event time or by the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from headrace.types.serializer import TypeSerializer
+from headrace.windows.assigner import WindowAssigner, check_parameters, event_timestamp, milliseconds
+from headrace.windows.serializers import TimeWindowSerializer
+from headrace.windows.time_triggers import EventTimeTrigger, ProcessingTimeTrigger
+from headrace.windows.trigger import Trigger
+from headrace.windows.window_types import TimeWindow
+
+__all__ = ["TumblingEventTimeWindows", "TumblingProcessingTimeWindows"]
+
+
+class _Tumbling(WindowAssigner[Any, TimeWindow]):
+    """What both have in common."""
+
+    def __init__(self, size: int, offset: int) -> None:
+        """Take the size and the offset of the first window in milliseconds."""
+        check_parameters(self, size > 0 and abs(offset) < size, "abs(offset) < size", f"size {size}, offset {offset}")
+        self._size = size
+        self._offset = offset
+
+    @property
+    def size(self) -> int:
+        """The size in milliseconds."""
+        return self._size
+
+    @property
+    def offset(self) -> int:
+        """The offset in milliseconds."""
+        return self._offset
+
+    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
+        """Give the serializer of time windows."""
+        return TimeWindowSerializer()
+
+    def _window_of(self, time: int) -> list[TimeWindow]:
+        start = TimeWindow.get_window_start_with_offset(time, self._offset, self._size)
+        return [TimeWindow(start, start + self._size)]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._size}, {self._offset})"
+
+
+class TumblingEventTimeWindows(_Tumbling):
+    """Windows of one size by event time.
+
+    >>> from headrace.common import Time
+    >>> windows = TumblingEventTimeWindows.of(Time.seconds(10), Time.seconds(2))
+    >>> windows.assign_windows("a", 11_000, None), windows
+    ([TimeWindow(start=2000, end=12000)], TumblingEventTimeWindows(10000, 2000))
+    """
+
+    @staticmethod
+    def of(size: Any, offset: Any = None) -> TumblingEventTimeWindows:
+        """Make it of times; ``offset`` moves all windows, e.g. for days that start at another hour than in UTC."""
+        return TumblingEventTimeWindows(milliseconds(size, "size"), _offset(offset))
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
+        """Give the window of the timestamp."""
+        del context
+        return self._window_of(event_timestamp(element, timestamp))
+
+    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
+        """Fire when the watermark passes the end."""
+        del env
+        return EventTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        """Say yes."""
+        return True
+
+
+class TumblingProcessingTimeWindows(_Tumbling):
+    """Windows of one size by the clock.
+
+    >>> from headrace.common import Time
+    >>> TumblingProcessingTimeWindows.of(Time.seconds(10)).is_event_time()
+    False
+    """
+
+    @staticmethod
+    def of(size: Any, offset: Any = None) -> TumblingProcessingTimeWindows:
+        """Make it of times."""
+        return TumblingProcessingTimeWindows(milliseconds(size, "size"), _offset(offset))
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
+        """Give the window of the current time."""
+        del element, timestamp
+        return self._window_of(context.get_current_processing_time())
+
+    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
+        """Fire when the clock passes the end."""
+        del env
+        return ProcessingTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        """Say no."""
+        return False
+
+
+def _offset(given: Any) -> int:
+    return 0 if given is None else milliseconds(given, "offset")

@@ -1,0 +1,136 @@
+"""The input side of a vertex: the watermark valve over all channels, and the deterministic merge of their items.
+
+A channel is (edge, upstream subtask). The merge always goes on with the channel whose watermark is lowest (the first of
+them, if equal), until that channel's watermark has risen: one of the orders that Flink may show, and with one channel
+exactly Flink's. The valve follows Flink's rules for active and idle channels to the letter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from headrace.common.watermark_strategy import MIN_TIMESTAMP
+from headrace.worker.exchange.frames import CLOCK, END, IDLE, MARKER, RECORDS, WATERMARK
+
+Channel = tuple[int, int]
+Item = tuple[Any, ...]
+
+
+class _Input:
+    """One of a vertex's (at most two) inputs: several channels where streams were united or come from many subtasks."""
+
+    def __init__(self) -> None:
+        self.channels: list[Channel] = []
+        self.current = MIN_TIMESTAMP
+        self.idle = False
+
+
+class Valve:
+    """Event time of a vertex. Survives epochs: `snapshot` / `restore`.
+
+    1. An input's watermark is the minimum over its active channels. A channel that was idle and is behind when it becomes
+       active again is left out until it has caught up.
+    2. The vertex's watermark is the minimum over its active inputs; an input that comes back behind holds it up.
+    3. When the last active channel (or input) becomes idle, and was not behind, the maximum over all of them counts.
+
+    >>> valve = Valve({(0, 0): 0, (0, 1): 0})
+    >>> valve.watermark((0, 0), 5), valve.watermark((0, 1), 3)
+    (None, 3)
+    """
+
+    def __init__(self, channels: Mapping[Channel, int]) -> None:
+        """`channels` maps each channel to the number of its input."""
+        self.marks = dict.fromkeys(channels, MIN_TIMESTAMP)
+        self.idle: set[Channel] = set()
+        self.ended: set[Channel] = set()
+        self.current = MIN_TIMESTAMP
+        self.all_idle = False
+        self._inputs = {number: _Input() for number in sorted(set(channels.values()))}
+        self._input_of = {channel: self._inputs[number] for channel, number in channels.items()}
+        for channel, one in self._input_of.items():
+            one.channels.append(channel)
+
+    def watermark(self, channel: Channel, timestamp: int) -> int | None:
+        """A channel's watermark has risen; gives the vertex's new watermark if that rises too."""
+        one = self._input_of[channel]
+        self.idle.discard(channel)
+        one.idle = False
+        if timestamp > self.marks[channel]:
+            self.marks[channel] = timestamp
+            self._advance(one)
+        return self._risen()
+
+    def set_idle(self, channel: Channel, idle: bool) -> int | None:
+        """A channel became idle or active; gives the vertex's new watermark if that lets it rise."""
+        one = self._input_of[channel]
+        if idle:
+            self.idle.add(channel)
+            if self.marks[channel] == one.current:  # else it did not hold the others up
+                self._advance(one)
+        else:  # only its next watermark counts
+            self.idle.discard(channel)
+        one.idle = self.idle.issuperset(one.channels)
+        return self._risen()
+
+    def end(self, channel: Channel) -> bool:
+        """A channel has ended; says whether all have."""
+        self.ended.add(channel)
+        return len(self.ended) == len(self.marks)
+
+    def _advance(self, one: _Input) -> None:
+        active = [self.marks[c] for c in one.channels if c not in self.idle]
+        if active:
+            one.current = min((mark for mark in active if mark >= one.current), default=one.current)
+        else:
+            one.current = max(self.marks[c] for c in one.channels)
+
+    def _risen(self) -> int | None:
+        active = [one.current for one in self._inputs.values() if not one.idle]
+        self.all_idle = not active
+        lowest = min(active) if active else max(one.current for one in self._inputs.values())
+        if lowest > self.current:
+            self.current = lowest
+            return lowest
+        return None
+
+    def snapshot(self) -> dict[str, Any]:
+        """What a successor needs."""
+        return {
+            "marks": dict(self.marks),
+            "idle": set(self.idle),
+            "ended": set(self.ended),
+            "current": self.current,
+            "all_idle": self.all_idle,
+            "inputs": {number: (one.current, one.idle) for number, one in self._inputs.items()},
+        }
+
+    def restore(self, facts: dict[str, Any]) -> None:
+        """Takes over from `snapshot`; channels that are gone are forgotten, new ones start where the vertex is."""
+        self.current, self.all_idle = facts["current"], facts["all_idle"]
+        for channel in self.marks:
+            self.marks[channel] = facts["marks"].get(channel, self.current)
+        self.idle = {c for c in facts["idle"] if c in self.marks}
+        self.ended = {c for c in facts["ended"] if c in self.marks}
+        for number, one in self._inputs.items():
+            one.current, one.idle = facts["inputs"].get(number, (self.current, False))
+
+
+def merged(valve: Valve, inputs: dict[Channel, Iterator[Item]]) -> Iterator[tuple[Channel, Item]]:
+    """All items of all channels in the order of the merge.
+
+    The caller applies watermark items to the valve while it iterates; the choice of the next channel looks there.
+    """
+    order = {channel: i for i, channel in enumerate(sorted(inputs))}
+    left = dict(inputs)
+    while left:
+        channel = min(left, key=lambda c: (valve.marks[c], order[c]))
+        for item in left[channel]:
+            yield channel, item
+            if item[0] in (WATERMARK, END) and len(left) > 1:
+                break
+        else:
+            del left[channel]
+
+
+__all__ = ["CLOCK", "END", "IDLE", "MARKER", "RECORDS", "WATERMARK", "Channel", "Item", "Valve", "merged"]

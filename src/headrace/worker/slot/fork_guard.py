@@ -1,0 +1,66 @@
+"""Refuses `os.fork()` in functions of the program: the child would be a second copy of the subtask, with its sockets and files.
+
+It would return from the function, work on the rest of the records and write state and output under the same names.
+Python's own `subprocess` does not come here. `multiprocessing` may fork: its children run their target and exit.
+Installed once per process that runs tasks. In slot processes that happens before user code is loaded, and in `posix` too, so that
+`from os import fork` gets the guarded one. Calls from outside an operator are not touched.
+"""
+
+from __future__ import annotations
+
+import os
+import posix
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from headrace.errors import InvalidProgramError
+
+__all__ = ["guard_fork"]
+
+_GUARDED = ("fork", "forkpty")
+_OPERATORS = "headrace.operators."
+_ALLOWED = "multiprocessing."
+
+
+def guard_fork(pickled_too: bool = False) -> None:
+    """Replace `fork` and `forkpty` in this process, once.
+
+    Pickled functions refer to them by their module `posix`. With `pickled_too` they are replaced there as well: only in
+    processes that load functions but never pickle any, because Python refuses to pickle a name that has been replaced.
+    """
+    for name in _GUARDED:
+        original = getattr(os, name, None)
+        if original is not None and not hasattr(original, "headrace_guard"):
+            guarded = _guarded(name, original)
+            setattr(os, name, guarded)
+            if pickled_too:
+                setattr(posix, name, guarded)
+
+
+def _guarded(name: str, original: Callable[[], Any]) -> Callable[[], Any]:
+    def fork() -> Any:
+        caller = sys._getframe(1)  # noqa: SLF001 - there is no public way
+        if not _module(caller).startswith(_ALLOWED) and _in_operator(caller):
+            raise InvalidProgramError(
+                f"os.{name}() was called in a function of the program",
+                seen="the child would go on as a second copy of the subtask",
+                remedy="use subprocess, or multiprocessing, whose children never return into the function",
+            )
+        return original()
+
+    fork.headrace_guard = True  # type: ignore[attr-defined]
+    return fork
+
+
+def _in_operator(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if _module(frame).startswith(_OPERATORS):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
