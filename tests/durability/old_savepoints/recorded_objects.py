@@ -10,13 +10,13 @@ import pickle
 from headrace.common import BadRecord, Duration, Instant, Row, RowKind, Time
 from headrace.common.errors import StateError
 from headrace.common.watermark_generator import Watermark
-from headrace.datastream.connectors.data_frame_source import Lane
+from headrace.connectors.base.source import Split
+from headrace.connectors.dataframes.source import Lane
+from headrace.connectors.feedback import Returned
+from headrace.connectors.files.source import FileRange
+from headrace.connectors.kafka.source import PartitionRange
 from headrace.datastream.window import CountWindow, GlobalWindow, TimestampedValue, TimeWindow
 from headrace.operators.cep.key_state import KeyState
-from headrace.sources.base import Split
-from headrace.sources.feedback import Returned
-from headrace.sources.files import FileRange
-from headrace.sources.kafka.source import PartitionRange
 from headrace.state.opaque_key import OpaqueKey
 from headrace.state.operator_state import OperatorSnapshot
 from headrace.state.tombstone import TOMBSTONE
