@@ -46,7 +46,8 @@ class KeyedReduceOperator(FunctionOperator):
     def _announced(self, keys: list[Any]) -> Iterator[Any]:
         """The keys, each made the current one before it is given."""
         backend = self.context.keyed_state
-        for backend.key in keys:
+        turns = backend.in_turn(keys)
+        for backend.key in turns:
             yield backend.key
 
     def process_watermark(self, timestamp: int) -> None:

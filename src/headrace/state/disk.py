@@ -13,13 +13,13 @@ from typing import Any
 from headrace.config.worker_settings import DEFAULT_MEMORY
 from headrace.foundation.extras import require_rocksdict
 from headrace.state.disk_file import DiskFile
-from headrace.state.disk_map_table import DiskMapState, DiskMapTable
+from headrace.state.disk_map_table import DiskMapTable
 from headrace.state.disk_store import DiskStore
-from headrace.state.disk_table import DiskTable
+from headrace.state.disk_table import DiskTable, StoredTable
 from headrace.state.disk_timers import DiskTimerQueue
-from headrace.state.heap_table import HeapTable
 from headrace.state.key_groups import GroupCache
 from headrace.state.keyed_backend import TIMER_PREFIX, KeyedBackend
+from headrace.state.keyed_states import KeyedMapState
 from headrace.state.tombstone import KeyedDelta, StateDelta
 
 __all__ = ["DEFAULT_MEMORY", "DiskKeyedBackend"]
@@ -49,7 +49,7 @@ class DiskKeyedBackend(KeyedBackend):
 
     __slots__ = ("_budget", "_files", "_store")
 
-    map_state = DiskMapState
+    map_state = KeyedMapState
     large = True
 
     def __init__(self, max_parallelism: int, key_groups: range, directory: Path, memory: int = DEFAULT_MEMORY) -> None:
@@ -76,7 +76,7 @@ class DiskKeyedBackend(KeyedBackend):
         """The number of a state in the store; timers have two, the second one for their index."""
         return self._files.setdefault(name, 2 * len(self._files))
 
-    def _make_table(self, name: str, kind: str, namespaced: bool) -> HeapTable:
+    def _make_table(self, name: str, kind: str, namespaced: bool) -> StoredTable:
         groups = self._groups
         number = self._number(name)
         if self.is_map(kind):

@@ -12,6 +12,7 @@ from headrace.state.heap_table import HeapMapTable, HeapTable
 from headrace.state.key_groups import GroupCache
 from headrace.state.keyed_backend import NO_KEY, TIMER_PREFIX, KeyedBackend
 from headrace.state.keyed_states import HeapMapState
+from headrace.state.table import Table
 from headrace.state.timers import TimerQueue
 from headrace.state.tombstone import TOMBSTONE, Entries, KeyedDelta, StateDelta
 
@@ -57,8 +58,8 @@ class HeapKeyedBackend(KeyedBackend):
         snapshot |= {TIMER_PREFIX + name: queue.snapshot_full() for name, queue in self._timers.items() if len(queue)}
         return snapshot | self.raw.snapshot_full()
 
-    def _make_table(self, name: str, kind: str, namespaced: bool) -> HeapTable:
-        table = (HeapMapTable if self.is_map(kind) else HeapTable)(name, kind, namespaced)
+    def _make_table(self, name: str, kind: str, namespaced: bool) -> Table:
+        table: Table = (HeapMapTable if self.is_map(kind) else HeapTable)(name, kind, namespaced)
         for group, entries in self._pending.pop(name, {}).items():
             table.load(group, list(entries.items()), self._groups)
         return table

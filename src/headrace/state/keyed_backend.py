@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn, overload
 
 from headrace.errors import StateError, TypeMismatchError
@@ -21,19 +21,19 @@ from headrace.state.descriptors import (
     StateDescriptor,
     ValueStateDescriptor,
 )
-from headrace.state.heap_table import HeapTable
 from headrace.state.interfaces import AggregatingState, ListState, MapState, ReducingState, ValueState
 from headrace.state.key_groups import GroupCache
 from headrace.state.keyed_states import (
-    HeapAggregatingState,
-    HeapListState,
-    HeapReducingState,
-    HeapValueState,
+    KeyedAggregatingState,
+    KeyedListState,
+    KeyedReducingState,
+    KeyedValueState,
     KeyHolder,
 )
 from headrace.state.opaque_key import unwrap_key
 from headrace.state.raw_state import RAW_PREFIX, RawKeyedState
 from headrace.state.state_types import StateTypes
+from headrace.state.table import Table
 from headrace.state.timers import TimerQueue
 from headrace.state.tombstone import KeyedDelta
 from headrace.state.ttl_map_state import TTL_IMPLEMENTATIONS
@@ -46,10 +46,10 @@ OWN_TABLE = "table"
 """The kind of tables that operators keep for themselves."""
 
 _IMPLEMENTATIONS: dict[str, type[Any]] = {
-    ValueStateDescriptor.kind: HeapValueState,
-    ListStateDescriptor.kind: HeapListState,
-    ReducingStateDescriptor.kind: HeapReducingState,
-    AggregatingStateDescriptor.kind: HeapAggregatingState,
+    ValueStateDescriptor.kind: KeyedValueState,
+    ListStateDescriptor.kind: KeyedListState,
+    ReducingStateDescriptor.kind: KeyedReducingState,
+    AggregatingStateDescriptor.kind: KeyedAggregatingState,
 }
 
 
@@ -110,7 +110,7 @@ class KeyedBackend(KeyHolder):
         self.max_parallelism = max_parallelism
         self.key_groups = key_groups
         self._groups = groups
-        self._tables: dict[str, HeapTable] = {}
+        self._tables: dict[str, Table] = {}
         self._timers: dict[str, TimerQueue] = {}
         self._kinds: dict[str, str] = {}
         self._sweepers: list[Callable[[], None]] = []
@@ -124,6 +124,20 @@ class KeyedBackend(KeyHolder):
         if self.key is NO_KEY:
             hash(NO_KEY)
         return unwrap_key(self.key)
+
+    def in_turn(self, keys: Iterable[Any]) -> Iterable[Any]:
+        """Return the keys of a run of records, to be made the current key one after the other.
+
+        States whose time to live asks for a clean-up with every record do it as each key is taken. Without such states
+        these are the keys themselves, so records cost nothing more.
+        """
+        return self._sweeping(keys) if self._sweepers else keys
+
+    def _sweeping(self, keys: Iterable[Any]) -> Iterator[Any]:
+        for key in keys:
+            for sweep in self._sweepers:
+                sweep()
+            yield key
 
     # -- states ---------------------------------------------------------------------------------------------------
 
@@ -161,7 +175,6 @@ class KeyedBackend(KeyHolder):
         state = TTL_IMPLEMENTATIONS[kind](holder, table, descriptor, self.now)
         if state.sweeps_for_every_record:
             self._sweepers.append(state.sweep)
-            self.__class__ = _sweeping(type(self))
         return state
 
     def keys_of(self, descriptor: StateDescriptor) -> Iterable[Any]:
@@ -193,7 +206,7 @@ class KeyedBackend(KeyHolder):
         return kind in _MAP_KINDS
 
     @abstractmethod
-    def _make_table(self, name: str, kind: str, namespaced: bool) -> HeapTable:
+    def _make_table(self, name: str, kind: str, namespaced: bool) -> Table:
         """A table with what was restored under that name."""
 
     @abstractmethod
@@ -268,24 +281,6 @@ class KeyedBackend(KeyHolder):
 
 
 _MAP_KINDS = (MapStateDescriptor.kind, ttl_kind(MapStateDescriptor.kind))
-_key = vars(KeyHolder)["key"].__get__
-_set_key = vars(KeyHolder)["key"].__set__
-_SWEEPING: dict[type[KeyedBackend], type[KeyedBackend]] = {}
-
-
-def _sweeping(base: type[KeyedBackend]) -> type[KeyedBackend]:
-    """The class of a backend in which a state wants to clean up for every record: setting the key does it."""
-
-    def set_key(self: Any, key: Any) -> None:
-        _set_key(self, key)
-        for sweep in self._sweepers:
-            sweep()
-
-    if base in _SWEEPING.values():
-        return base
-    if base not in _SWEEPING:
-        _SWEEPING[base] = type(base.__name__, (base,), {"__slots__": (), "key": property(_key, set_key)})
-    return _SWEEPING[base]
 
 
 def _shown(kind: str, namespaced: bool) -> str:

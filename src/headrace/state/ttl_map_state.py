@@ -13,9 +13,9 @@ from headrace.state.descriptors import (
     StateDescriptor,
     ValueStateDescriptor,
 )
-from headrace.state.heap_table import MISSING, HeapMapTable
 from headrace.state.interfaces import MapState
 from headrace.state.keyed_states import KeyHolder
+from headrace.state.table import MISSING, MapTable
 from headrace.state.ttl_states import (
     Timed,
     TtlAggregatingState,
@@ -33,9 +33,7 @@ class TtlMapState(TtlState, MapState[Any, Any]):
 
     __slots__ = ("_map",)
 
-    def __init__(
-        self, holder: KeyHolder, table: HeapMapTable, descriptor: StateDescriptor, now: Callable[[], int]
-    ) -> None:
+    def __init__(self, holder: KeyHolder, table: MapTable, descriptor: StateDescriptor, now: Callable[[], int]) -> None:
         """Bind the table."""
         super().__init__(holder, table, descriptor, now)
         self._map = table

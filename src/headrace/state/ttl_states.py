@@ -21,9 +21,9 @@ from typing import Any
 
 from headrace.state.descriptors import AggregatingStateDescriptor, ReducingStateDescriptor, StateDescriptor
 from headrace.state.expiry import Expiry
-from headrace.state.heap_table import HeapTable
 from headrace.state.interfaces import AggregatingState, ListState, ReducingState, ValueState
 from headrace.state.keyed_states import KeyHolder
+from headrace.state.table import Table
 from headrace.state.ttl import StateTtlConfig
 
 __all__ = ["Timed", "TtlState", "ttl_kind"]
@@ -49,9 +49,7 @@ class TtlState:
 
     per_element = False
 
-    def __init__(
-        self, holder: KeyHolder, table: HeapTable, descriptor: StateDescriptor, now: Callable[[], int]
-    ) -> None:
+    def __init__(self, holder: KeyHolder, table: Table, descriptor: StateDescriptor, now: Callable[[], int]) -> None:
         config = descriptor.ttl_config
         assert config is not None
         self._holder, self._now = holder, now
@@ -198,7 +196,7 @@ class TtlReducingState(TtlState, ReducingState[Any]):
     __slots__ = ("_reduce",)
 
     def __init__(
-        self, holder: KeyHolder, table: HeapTable, descriptor: ReducingStateDescriptor, now: Callable[[], int]
+        self, holder: KeyHolder, table: Table, descriptor: ReducingStateDescriptor, now: Callable[[], int]
     ) -> None:
         """Bind the reduce function."""
         super().__init__(holder, table, descriptor, now)
@@ -227,7 +225,7 @@ class TtlAggregatingState(TtlState, AggregatingState[Any, Any]):
     __slots__ = ("_add", "_create", "_result")
 
     def __init__(
-        self, holder: KeyHolder, table: HeapTable, descriptor: AggregatingStateDescriptor, now: Callable[[], int]
+        self, holder: KeyHolder, table: Table, descriptor: AggregatingStateDescriptor, now: Callable[[], int]
     ) -> None:
         """Bind the methods of the aggregate function."""
         super().__init__(holder, table, descriptor, now)

@@ -22,7 +22,7 @@ from headrace.operators.emission import emit_tagged
 from headrace.operators.late import OperatorWithLateRecords
 from headrace.operators.output import Values
 from headrace.operators.runtime_context import TaskRuntimeContext
-from headrace.state.heap_table import HeapTable
+from headrace.state.table import Table
 
 Event = tuple[int, Any]
 """(time, value)"""
@@ -59,8 +59,8 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
             self._nfa, self.spec.pattern.skip, timeouts=self._on_timeout is not None, now=context.clock.now
         )
         self.timer_per_start = self.matcher.window > 0 and (self.matcher.has_gaps or not self.spec.event_time)
-        self.branches: HeapTable = context.keyed_state.table("cep/branches")
-        self.queue: HeapTable = context.keyed_state.table("cep/queue")
+        self.branches: Table = context.keyed_state.table("cep/branches")
+        self.queue: Table = context.keyed_state.table("cep/queue")
         self.initialize_functions()
         for owner in (*self._owners, self.func):
             opener = getattr(owner, "open", None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from headrace.state.heap_table import HeapTable
+from headrace.state.table import Table
 from headrace.windows.assigner import MergingWindowAssigner
 
 __all__ = ["MergingWindowSet"]
@@ -33,6 +33,7 @@ class MergingWindowSet:
 
     >>> from headrace.windows.session_windows import EventTimeSessionWindows
     >>> from headrace.windows.window_types import TimeWindow
+    >>> from headrace.state.heap_table import HeapTable
     >>> windows = MergingWindowSet(EventTimeSessionWindows(5), HeapTable("windows", "table"))
     >>> windows.add("a", TimeWindow(0, 5), print)
     TimeWindow(start=0, end=5)
@@ -44,7 +45,7 @@ class MergingWindowSet:
     TimeWindow(start=0, end=5)
     """
 
-    def __init__(self, assigner: MergingWindowAssigner[Any, Any], table: HeapTable) -> None:
+    def __init__(self, assigner: MergingWindowAssigner[Any, Any], table: Table) -> None:
         """Take who decides on merges, and the table that keeps the sets."""
         self._assigner = assigner
         self._data = table.data

@@ -62,8 +62,9 @@ class WindowOperator(WindowFunctionOperator):
         late_times: list[int | None] = []
         backend = self.context.keyed_state
         add = self._add_merging if self.merging else self._add
+        turns = backend.in_turn(keys)
         try:
-            for backend.key, stamp, value in zip(keys, stamps, records):
+            for backend.key, stamp, value in zip(turns, stamps, records):
                 skipped = add(backend.key, value, stamp)
                 if skipped and self._event_time and self._is_late(stamp):
                     late.append(value)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.operators.context import OperatorContext
-from headrace.state.heap_table import HeapTable
 from headrace.state.keyed_backend import KeyedBackend
+from headrace.state.table import Table
 from headrace.windows.window_types import TimeWindow
 
 __all__ = [
@@ -53,12 +53,12 @@ def _has(context: OperatorContext, name: str) -> bool:
     return name in context.keyed_state.state_kinds()
 
 
-def _put(table: HeapTable, entry: Any, value: Any) -> None:
+def _put(table: Table, entry: Any, value: Any) -> None:
     table.data[entry] = value
     table.dirty.add(entry)
 
 
-def _empty(table: HeapTable, backend: KeyedBackend) -> None:
+def _empty(table: Table, backend: KeyedBackend) -> None:
     for count, entry in enumerate(list(table.data), 1):
         del table.data[entry]
         table.dirty.add(entry)
