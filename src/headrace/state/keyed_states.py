@@ -122,37 +122,34 @@ class KeyedListState(_KeyedState, ListState[Any]):
 class KeyedMapState(MapState[Any, Any]):
     """A map per key. On disk, iterators show the map as it was when they started, in the order of its keys' bytes."""
 
-    __slots__ = ("_holder", "_lookup", "_put", "_remove", "_table")
+    __slots__ = ("_holder", "_table")
 
     def __init__(self, holder: KeyHolder, table: MapTable, descriptor: StateDescriptor) -> None:
         """Bind the table."""
         self._holder = holder
         self._table = table
-        self._lookup = table.lookup
-        self._put = table.put
-        self._remove = table.remove
 
     def get(self, key: Any) -> Any:
         """Return the value under ``key``, ``None`` if there is none."""
-        value = self._lookup(self._holder.key, key)
+        value = self._table.lookup(self._holder.key, key)
         return None if value is MISSING else value
 
     def put(self, key: Any, value: Any) -> None:
         """Set the value under ``key``."""
-        self._put(self._holder.key, key, value)
+        self._table.put(self._holder.key, key, value)
 
     def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
         """Set all entries of ``dict_value``."""
         for key, value in dict(dict_value).items():
-            self._put(self._holder.key, key, value)
+            self._table.put(self._holder.key, key, value)
 
     def remove(self, key: Any) -> None:
         """Remove ``key``; without entries the state is empty again."""
-        self._remove(self._holder.key, key)
+        self._table.remove(self._holder.key, key)
 
     def contains(self, key: Any) -> bool:
         """Return whether there is an entry under ``key``."""
-        return self._lookup(self._holder.key, key) is not MISSING
+        return self._table.lookup(self._holder.key, key) is not MISSING
 
     def items(self) -> Iterator[tuple[Any, Any]]:
         """Iterate over the entries."""

@@ -25,6 +25,7 @@ from headrace.graph.specs import WindowOperation
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.windows.firing import WindowFunctionOperator
 from headrace.operators.windows.folding import Windows, fold_into, grouped, merge_into, share_into
+from headrace.operators.windows.merge_check import MergeCheck
 from headrace.operators.windows.pre_aggregation import can_combine
 from headrace.operators.windows.runs import Run, Runs
 from headrace.operators.windows.state_migration import ALIGNED, WINDOW_SIZE, take_over_as_aligned
@@ -49,11 +50,12 @@ class AlignedWindowOperator(WindowFunctionOperator):
         self._touched: dict[int, set[Any]] = {}
         self._filed: dict[int, int] = {}  # start -> how many of the window's keys the table knows
         self._next_end = MAX_WATERMARK
-        self._combines = can_combine(spec.kind, spec.combiner)
+        self._can_combine = can_combine(spec.kind, spec.combiner)
 
     def open(self) -> None:
         """Takes up what the table has."""
         super().open()
+        self._check = MergeCheck(self.contents)
         take_over_as_aligned(self.context)
         self._table = self.context.keyed_state.table(ALIGNED, namespaced=True)
         self.context.facts[WINDOW_SIZE] = self._size
@@ -99,8 +101,8 @@ class AlignedWindowOperator(WindowFunctionOperator):
                     self._skip(values, stamps)
                 elif len(windows) == 1:
                     fold_into(windows[0], self.spec.kind, self.contents, keys, records)
-                elif self._worth_combining(distinct, keys):
-                    self._add_runs(keys, [pane] * len(keys), records)
+                elif self._combines(distinct, keys, panes := [pane] * len(keys), values):
+                    self._add_runs(keys, panes, records)
                 else:
                     share_into(repeat(windows), self.contents, keys, records)
                 return
@@ -109,16 +111,16 @@ class AlignedWindowOperator(WindowFunctionOperator):
             if over:
                 late = [start in over for start in panes]
                 self._skip(list(compress(values, late)), list(compress(stamps, late)))
-            if self._worth_combining(distinct, keys):
+            if self._combines(distinct, keys, panes, values):
                 self._add_runs(keys, panes, records)
             else:
                 share_into(map(found.__getitem__, panes), self.contents, keys, records)
         except Exception as error:
             raise self.failure(error, values, records) from error
 
-    def _worth_combining(self, distinct: set[Any], keys: list[Any]) -> bool:
-        """Whether there are so few keys that combining their records first pays, and that cannot change results."""
-        return self._combines and 2 * len(distinct) <= len(keys)
+    def _combines(self, distinct: set[Any], keys: list[Any], panes: list[int], values: Values) -> bool:
+        """Return whether there are so few keys that combining their records first pays, and cannot change results."""
+        return self._can_combine and 2 * len(distinct) <= len(keys) and self._check.passes(keys, panes, values)
 
     def _add_runs(self, keys: list[Any], panes: list[int], records: Iterator[Any]) -> None:
         """Combines the records of each pane first: then a record costs the same in however many windows it is."""

@@ -23,6 +23,7 @@ from headrace.operators.base import Operator
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.windows.contents import contents_for
 from headrace.operators.windows.folding import is_immutable
+from headrace.operators.windows.merge_check import MergeCheck
 from headrace.operators.windows.runs import Runs
 from headrace.state.opaque_key import hashable_keys
 from headrace.types.codecs import codec_for
@@ -56,7 +57,9 @@ class LocalWindowOperator(Operator):
 
     def open(self) -> None:
         """Makes room for runs. The key selector is opened and closed with the edge, whose selector it is too."""
-        self._runs = Runs(contents_for(self._spec.windows))
+        contents = contents_for(self._spec.windows)
+        self._runs = Runs(contents)
+        self._check = MergeCheck(contents)
 
     # -- elements -------------------------------------------------------------------------------------------------
 
@@ -79,6 +82,9 @@ class LocalWindowOperator(Operator):
                 return
             pane, offset = self._pane, self._offset
             panes = [t - (t - offset) % pane for t in timestamps]  # type: ignore[operator]
+            if not self._check.passes(keys, panes, values):
+                self.output.emit(values, timestamps, keys)
+                return
             records = iter(values)
             self._runs.add(keys, panes, records)
         except Exception as error:
