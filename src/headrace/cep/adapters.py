@@ -51,14 +51,14 @@ class _Adapter(PatternProcessFunction):
         self._timeout = getattr(timeout_fn, "timeout", timeout_fn)
 
     def open(self, runtime_context: Any) -> None:
-        """Opens the functions that have an `open`."""
+        """Open the functions that have an `open`."""
         for part in self._parts:
             opener = getattr(part, "open", None)
             if callable(opener):
                 opener(runtime_context)
 
     def close(self) -> None:
-        """Closes the functions that have a `close`."""
+        """Close the functions that have a `close`."""
         for part in self._parts:
             closer = getattr(part, "close", None)
             if callable(closer):
@@ -77,12 +77,12 @@ class SelectAdapter(_Adapter):
 
     @staticmethod
     def of(func: Any, timeout_tag: OutputTag | None, timeout_fn: Any) -> SelectAdapter:
-        """The adapter with or without timeouts."""
+        """Return the adapter with or without timeouts."""
         kind = SelectAdapter if timeout_fn is None else _TimeoutSelectAdapter
         return kind(func, timeout_tag, timeout_fn)
 
     def process_match(self, match: Match, ctx: Context) -> Iterable[Any]:
-        """Calls the select function."""
+        """Call the select function."""
         return (self._call(match),)
 
 
@@ -98,12 +98,12 @@ class FlatSelectAdapter(_Adapter):
 
     @staticmethod
     def of(func: Any, timeout_tag: OutputTag | None, timeout_fn: Any) -> FlatSelectAdapter:
-        """The adapter with or without timeouts."""
+        """Return the adapter with or without timeouts."""
         kind = FlatSelectAdapter if timeout_fn is None else _TimeoutFlatSelectAdapter
         return kind(func, timeout_tag, timeout_fn)
 
     def process_match(self, match: Match, ctx: Context) -> Iterable[Any] | None:
-        """Calls the flat select function."""
+        """Call the flat select function."""
         given: Iterable[Any] | None = self._call(match)
         return given
 

@@ -21,7 +21,7 @@ class AfterMatchSkipStrategy:
 
     @staticmethod
     def no_skip() -> AfterMatchSkipStrategy:
-        """Give every match.
+        """Return every match.
 
         >>> AfterMatchSkipStrategy.no_skip().is_skip_strategy()
         False
@@ -78,11 +78,11 @@ class AfterMatchSkipStrategy:
         return AfterMatchSkipStrategy(Skip(self.data.kind, self.data.name, strict=True))
 
     def is_skip_strategy(self) -> bool:
-        """Say whether anything is ever skipped."""
+        """Return whether anything is ever skipped."""
         return self.data.kind is not SkipKind.NO_SKIP
 
     def get_pattern_name(self) -> str | None:
-        """Give the step that is skipped to, if there is one."""
+        """Return the step that is skipped to, if there is one."""
         return self.data.name
 
     def __eq__(self, other: object) -> bool:

@@ -33,19 +33,19 @@ class IterativeCondition(ABC):
 
         @abstractmethod
         def get_events_for_pattern(self, name: str) -> list[Any]:
-            """Give the events that the step ``name`` has taken in this partial match, in order."""
+            """Return the events that the step ``name`` has taken in this partial match, in order."""
 
         @abstractmethod
         def timestamp(self) -> int:
-            """Give the time of the event: its timestamp, or in processing time the clock when it came."""
+            """Return the time of the event: its timestamp, or in processing time the clock when it came."""
 
         @abstractmethod
         def current_processing_time(self) -> int:
-            """Give the clock, in milliseconds."""
+            """Return the clock, in milliseconds."""
 
     @abstractmethod
     def filter(self, value: Any, ctx: IterativeCondition.Context) -> bool:
-        """Say whether the event is wanted."""
+        """Return whether the event is wanted."""
 
 
 class SimpleCondition(ABC):
@@ -60,7 +60,7 @@ class SimpleCondition(ABC):
 
     @abstractmethod
     def filter(self, value: Any) -> bool:
-        """Say whether the event is wanted."""
+        """Return whether the event is wanted."""
 
     @staticmethod
     def of(predicate: Callable[[Any], Any]) -> SimpleCondition:
@@ -96,7 +96,7 @@ class SubtypeCondition:
 
 
 def condition_of(given: Any, where: str) -> Condition:
-    """Give the condition as data; ``where`` names the step in errors.
+    """Return the condition as data; ``where`` names the step in errors.
 
     >>> condition_of(lambda event, ctx: True, "a").iterative, condition_of(bool, "a").iterative
     (True, False)

@@ -38,11 +38,11 @@ class PatternDescription:
     _graphviz: str
 
     def mermaid(self) -> str:
-        """Give the drawing as a mermaid flowchart."""
+        """Return the drawing as a mermaid flowchart."""
         return self._mermaid
 
     def graphviz(self) -> str:
-        """Give the drawing in graphviz's dot language."""
+        """Return the drawing in graphviz's dot language."""
         return self._graphviz
 
     def __str__(self) -> str:

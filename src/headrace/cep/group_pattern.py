@@ -41,7 +41,7 @@ class GroupPattern(Pattern):
         self._raw_pattern = raw_pattern
 
     def get_raw_pattern(self) -> Pattern:
-        """Give the pattern inside."""
+        """Return the pattern inside."""
         return self._raw_pattern
 
     def where(self, condition: Any) -> NoReturn:

@@ -65,7 +65,7 @@ class _Token:
 def parse_pattern(
     text: str, conditions: Mapping[str, Any], skip_strategy: AfterMatchSkipStrategy | None = None
 ) -> Pattern:
-    """Give the pattern.
+    """Return the pattern.
 
     >>> parse_pattern("start (a -> b){2,}! !stop ..> end within 5 min", {"a": str.isalpha})
     Pattern('start (a -> b){2,}! !stop ..> end')
@@ -222,7 +222,7 @@ class _Parser:
         return self._next()
 
     def _at_token(self, call: Any, step: Pattern, token: _Token) -> None:
-        """Runs a call of the pattern API; what it refuses is shown at the token."""
+        """Run a call of the pattern API; what it refuses is shown at the token."""
         try:
             call(step)
         except PatternSyntaxError:

@@ -210,19 +210,19 @@ class Pattern:
     # ------------------------------------------------------------------ looking at it
 
     def get_name(self) -> str:
-        """Give the name of this step; of a group, what is inside."""
+        """Return the name of this step; of a group, what is inside."""
         return self.step.name
 
     def get_previous(self) -> Pattern | None:
-        """Give the step before this one."""
+        """Return the step before this one."""
         return self._previous
 
     def get_after_match_skip_strategy(self) -> AfterMatchSkipStrategy:
-        """Give the skip strategy that the pattern began with."""
+        """Return the skip strategy that the pattern began with."""
         return self._skip_strategy
 
     def data(self) -> PatternData:
-        """Give the whole pattern, from its first step to this one, as frozen data."""
+        """Return the whole pattern, from its first step to this one, as frozen data."""
         steps = []
         at: Pattern | None = self
         while at is not None:

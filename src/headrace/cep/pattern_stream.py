@@ -86,7 +86,7 @@ class PatternStream:
         timeout_fn: Any = None,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Give one result per match; with a tag and a timeout function, one per timed-out match in a side output.
+        """Return one result per match; with a tag and a timeout function, one per timed-out match in a side output.
 
         The arguments may also come in the order of Flink's Java API: the tag, the timeout function, the select function.
         """
@@ -104,7 +104,7 @@ class PatternStream:
         timeout_fn: Any = None,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Give any number of results per match, and per timed-out match in a side output.
+        """Return any number of results per match, and per timed-out match in a side output.
 
         The arguments may also come in the order of Flink's Java API, as those of `select`.
         """
@@ -134,7 +134,7 @@ class PatternStream:
 
 
 def _arguments(function: Any, tag: Any, timeout: Any, type_info: Any) -> tuple[Any, Any, Any, Any]:
-    """The arguments of select and flat_select in one order, whether they came in this one or in that of the Java API."""
+    """Return the arguments of select and flat_select in one order, whether they came in this one or in that of the Java API."""
     if isinstance(tag, TypeInformation):
         return function, None, timeout, tag
     if not isinstance(function, OutputTag):

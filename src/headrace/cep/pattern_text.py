@@ -16,7 +16,7 @@ _BEFORE = {
 
 
 def text_of(steps: tuple[Step, ...]) -> str:
-    """The steps, without conditions and time limits.
+    """Return the steps, without conditions and time limits.
 
     >>> loop = Step("b", Contiguity.RELAXED, repetition=Repetition.LOOP, optional=True)
     >>> text_of((Step("a", Contiguity.STRICT), loop, Step("c", Contiguity.STRICT)))

@@ -83,7 +83,7 @@ class StepBuilder:
     # ------------------------------------------------------------------ how often
 
     def repeat(self, repetition: Repetition, least: int, most: int, window_time: Duration | None) -> None:
-        """Sets the quantifier; as in Flink this takes an earlier `optional` back."""
+        """Set the quantifier; as in Flink this takes an earlier `optional` back."""
         self._check_wants_events()
         if self.repetition is not Repetition.ONCE:
             self.refuse(f"Already applied quantifier to this Pattern. Current quantifier is: {self.repetition.value}")
@@ -138,5 +138,5 @@ class StepBuilder:
             self.refuse("Option not applicable to NOT pattern")
 
     def refuse(self, message: str, remedy: str | None = None) -> NoReturn:
-        """Raises for this step."""
+        """Raise for this step."""
         raise MalformedPatternException.at(self.name, message, remedy)

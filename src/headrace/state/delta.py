@@ -76,7 +76,7 @@ def _without_tombstones(by_group: dict[int, dict[Any, Any]]) -> StateDelta:
 
 
 def fold(states: Iterable[SubtaskState]) -> SubtaskState:
-    """Give the state after all of ``states``, oldest first: later entries win, tombstones delete.
+    """Return the state after all of ``states``, oldest first: later entries win, tombstones delete.
 
     >>> old = SubtaskState({"count": OperatorState({"n": {7: [("a", 1), ("b", 2)]}})})
     >>> new = SubtaskState({"count": OperatorState({"n": {7: [("a", TOMBSTONE), ("b", 3)]}})})

@@ -46,7 +46,7 @@ class StateDescriptor(ABC):
         self._ttl_config: StateTtlConfig | None = None
 
     def get_name(self) -> str:
-        """Give the name of the state.
+        """Return the name of the state.
 
         >>> ValueStateDescriptor("count", Types.LONG()).get_name()
         'count'
@@ -54,7 +54,7 @@ class StateDescriptor(ABC):
         return self.name
 
     def get_type_info(self) -> TypeInformation | None:
-        """Give the type of what is stored per key (for a list state: the list's type).
+        """Return the type of what is stored per key (for a list state: the list's type).
 
         >>> ValueStateDescriptor("count", Types.LONG()).get_type_info() == Types.LONG()
         True
@@ -162,7 +162,7 @@ class ReducingStateDescriptor(StateDescriptor):
         self._reduce_function = reduce_function
 
     def get_reduce_function(self) -> Any:
-        """Give an object with a method ``reduce(value1, value2)``.
+        """Return an object with a method ``reduce(value1, value2)``.
 
         >>> ReducingStateDescriptor("max", max, Types.LONG()).get_reduce_function().reduce(3, 7)
         7
@@ -198,5 +198,5 @@ class AggregatingStateDescriptor(StateDescriptor):
         self._agg_function = agg_function
 
     def get_agg_function(self) -> Any:
-        """Give the aggregate function."""
+        """Return the aggregate function."""
         return self._agg_function

@@ -1,6 +1,6 @@
 """The entries of one state in the disk store: ``state number, key group, entry key -> value``.
 
-Decides where an entry stands, so that the entries of a key group are neighbours and a snapshot can be read group by group.
+Decides where an entry is, so that the entries of a key group are neighbours and a snapshot can be read group by group.
 Never keeps values in memory. Used by the tables of the disk backend.
 """
 
@@ -24,7 +24,7 @@ _KEY_BYTES = 30
 
 
 class DiskFile:
-    """The entries of one state; ``group_of`` gives the key group of an entry key."""
+    """The entries of one state; ``group_of`` returns the key group of an entry key."""
 
     __slots__ = ("_cursor", "_group_of", "_number", "_store", "average")
 
@@ -38,9 +38,9 @@ class DiskFile:
         """About how many bytes an entry has."""
 
     def get(self, key: Any, missing: Any) -> Any:
-        """Give the value of an entry."""
+        """Return the value of an entry."""
         if not self._store.is_open:
-            hash(key)  # as a dict would: a key that cannot be used must not go unnoticed
+            hash(key)  # like a dict: an unhashable key must raise
             return missing
         data = self._store.get(_PREFIX.pack(self._number, self._group_of(key)) + encode_key(key)[0])
         return missing if data is None else unpack(data, key, missing)
@@ -86,12 +86,12 @@ class DiskFile:
     def scan(
         self, group: int | None = None, start: bytes | None = None
     ) -> Iterator[tuple[bytes, list[tuple[Any, Any]]]]:
-        """Give the entries as they are now, of one key group or all, in the order of their bytes."""
+        """Return the entries as they are now, of one key group or all, in the order of their bytes."""
         prefix = _STATE.pack(self._number) if group is None else _PREFIX.pack(self._number, group)
         yield from map(_entries_at, self._store.scan(prefix, start))
 
     def scan_owner(self, owner: Any, group: int) -> Iterator[tuple[bytes, list[tuple[Any, Any]]]]:
-        """Give the entries ``((owner, map key), value)`` of one owner, with the bytes of their map keys."""
+        """Return the entries ``((owner, map key), value)`` of one owner, with the bytes of their map keys."""
         pair = encode_key((owner, None))[0][:-1]
         prefix = _PREFIX.pack(self._number, group) + pair
         for where, data in self._store.scan(prefix):
@@ -99,7 +99,7 @@ class DiskFile:
             yield where[len(prefix) :], [entry for entry in found if entry[0][0] == owner]
 
     def groups(self) -> Iterator[int]:
-        """Give the key groups that have entries."""
+        """Return the key groups that have entries."""
         state = _STATE.pack(self._number)
         start = state
         while True:
@@ -113,11 +113,11 @@ class DiskFile:
             start = _PREFIX.pack(self._number, group + 1)
 
     def by_group(self, expiry: Expiry | None) -> DiskSnapshot:
-        """Give all entries by key group, read while they are iterated over; expired ones are left out if the state says so."""
+        """Return all entries by key group, read on iteration; without expired ones if the state is configured so."""
         return DiskSnapshot(self, expiry if expiry is not None and expiry.in_full_snapshot else None)
 
     def take_turns(self, count: int) -> Iterator[tuple[Any, Any]]:
-        """Give the next ``count`` entries or so, beginning anew after the last one."""
+        """Return the next ``count`` entries or so, starting over after the last one."""
         seen = 0
         last: bytes | None = None
         for where, entries in self.scan(start=self._cursor):
@@ -133,13 +133,13 @@ class DiskSnapshot(Mapping[int, Iterable[tuple[Any, Any]]]):
     """Key group -> entries, each group read from disk when it is asked for."""
 
     def __init__(self, file: DiskFile, expiry: Expiry | None) -> None:
-        """Take what is shown."""
+        """Take the file, and the expiry by which entries are left out."""
         self._file = file
         self._expiry = expiry
         self._groups = list(file.groups())
 
     def __getitem__(self, group: int) -> Iterator[tuple[Any, Any]]:
-        """Give the entries of a key group, which are read one after the other."""
+        """Return the entries of a key group, which are read one after the other."""
         expiry = self._expiry
         for _, entries in self._file.scan(group):
             if expiry is None:

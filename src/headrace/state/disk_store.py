@@ -50,7 +50,7 @@ class DiskStore:
         return self._database is not None
 
     def get(self, key: bytes) -> bytes | None:
-        """Give the value under ``key``."""
+        """Return the value under ``key``."""
         return None if self._database is None else self._database.get(key)
 
     def write(self, puts: Iterable[tuple[bytes, bytes]], deletes: Iterable[bytes]) -> None:
@@ -65,7 +65,7 @@ class DiskStore:
         self._database.write(batch, self._writing)
 
     def scan(self, prefix: bytes, start: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
-        """Give the entries under a prefix in the order of their keys, as they are now, from ``start`` on."""
+        """Return the entries under a prefix in the order of their keys, as they are now, from ``start`` on."""
         if self._database is not None:
             for key, value in self._database.items(from_key=prefix if start is None else start):
                 if not key.startswith(prefix):

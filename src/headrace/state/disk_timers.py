@@ -68,7 +68,7 @@ class DiskTimerQueue(TimerQueue):
         self._popped = 0
 
     def __len__(self) -> int:
-        """Give the number of timers."""
+        """Return the number of timers."""
         return len(self._live) + self._on_disk
 
     # -- registering ----------------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ class DiskTimerQueue(TimerQueue):
     # -- firing ---------------------------------------------------------------------------------------------------
 
     def next_timestamp(self) -> int | None:
-        """Give the time of the next timer, ``None`` if there is none."""
+        """Return the time of the next timer, ``None`` if there is none."""
         first = super().next_timestamp()
         if self._horizon is None:
             return first
@@ -196,7 +196,7 @@ class DiskTimerQueue(TimerQueue):
     # -- saving ---------------------------------------------------------------------------------------------------
 
     def collect_delta(self) -> StateDelta:
-        """Give what changed since the last delta, by key group, and start a new one."""
+        """Return what changed since the last delta, by key group, and start a new one."""
         changed: dict[Timer, Any] = {timer: TOMBSTONE for timer in self._removed if self._number(timer) is None}
         for timer in self._added:
             number = self._number(timer)
@@ -208,7 +208,7 @@ class DiskTimerQueue(TimerQueue):
         return self._by_group(list(changed.items()))
 
     def snapshot_full(self) -> StateDelta:
-        """Give all timers by key group; those on disk are read while the snapshot is used."""
+        """Return all timers by key group; those on disk are read while the snapshot is used."""
         held = self._by_group([(timer, number >> 16) for timer, number in self._live.items()])
         return _TimerSnapshot(held, self._file)  # type: ignore[return-value]  # read like a dict
 
@@ -255,6 +255,6 @@ class _TimerSnapshot(Mapping[int, Iterator[tuple[Timer, int]]]):
 
 
 def _place(where: bytes) -> tuple[int, int]:
-    """The time and the number in a key of the index."""
+    """Return the time and the number in a key of the index."""
     _, time, number = _INDEX.unpack(where)
     return time - _OFFSET, number

@@ -1,7 +1,7 @@
-"""Values as the disk backend stores them: one byte that says how, then a pickle.
+"""How the disk backend stores values: one byte for the form, then a pickle.
 
-Decides when the entry key must stand beside the value: when its bytes on disk do not give it back (``entry_codec``).
-Called by the tables and timers of the disk backend. What is read was written by this very process.
+Decides when the entry key must be stored with the value: when it cannot be read from its bytes on disk (``entry_codec``).
+Called by the tables and timers of the disk backend. Everything it reads was written by this process.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ _FIRST_VALUE = _VALUE[0]
 
 
 def pack_value(value: Any) -> bytes:
-    """Give the bytes of a value whose key can be read from the bytes it stands under."""
+    """Return the bytes of a value whose key can be read from the bytes it is stored under."""
     return _VALUE + _pickled(value)
 
 
 def pack_listed(entries: list[tuple[Any, Any]]) -> bytes:
-    """Give the bytes of ``(entry key, value)`` pairs that stand under the same bytes."""
+    """Return the bytes of ``(entry key, value)`` pairs that are stored under the same bytes."""
     return _LISTED + _pickled(entries)
 
 
 def unpack_listed(data: bytes) -> list[tuple[Any, Any]] | None:
-    """Give back the pairs; None if it is a value alone."""
+    """Return the pairs; None if it is a single value."""
     return None if data[0] == _FIRST_VALUE else pickle.loads(memoryview(data)[1:])  # noqa: S301 - written by this process
 
 
 def unpack(data: bytes, entry_key: Any, missing: Any) -> Any:
-    """Give the value of an entry, ``missing`` if it is not among those that stand here.
+    """Return the value of an entry, ``missing`` if it is not among those stored here.
 
     >>> unpack(pack_value([1]), "a", None), unpack(pack_listed([(1.5, "x")]), 1.5, None)
     ([1], 'x')

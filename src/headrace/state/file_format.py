@@ -117,7 +117,7 @@ class _Run:
         self.values += [value for _, value in entries]
 
     def payload(self, uid: str, state: str) -> tuple[int, int, str, bytes]:
-        """Give ``(first group, last group, codec, bytes)``."""
+        """Return ``(first group, last group, codec, bytes)``."""
         try:
             codec, data = dump((self.groups, self.counts, self.keys, self.values))
         except Exception as error:
@@ -126,7 +126,7 @@ class _Run:
 
 
 def _keyed_payloads(uid: str, state: str, by_group: StateDelta) -> Iterator[tuple[int, int, str, bytes]]:
-    """The blocks of one state. Entries are read as they are needed: a whole state need never be in memory."""
+    """Return the blocks of one state. Entries are read as they are needed: a whole state need never be in memory."""
     target = _FIRST_RUN
     run = _Run()
     for group in sorted(by_group):
@@ -143,7 +143,7 @@ def _keyed_payloads(uid: str, state: str, by_group: StateDelta) -> Iterator[tupl
 
 
 def encode(header: StateHeader, state: SubtaskState) -> Iterator[bytes]:
-    """Give the parts of the file, to be written one after the other; `checksum_in` finds the checksum in the last one."""
+    """Return the parts of the file, to be written one after the other; `checksum_in` finds the checksum in the last one."""
     header_bytes = json.dumps(asdict(header), sort_keys=True).encode()
     # 1, 2
     front = _PREAMBLE.pack(_MAGIC, FORMAT_VERSION, len(header_bytes)) + header_bytes
@@ -165,12 +165,12 @@ def encode(header: StateHeader, state: SubtaskState) -> Iterator[bytes]:
 
 
 def checksum_in(last_part: bytes) -> int:
-    """Give the checksum of a file from its last part."""
+    """Return the checksum of a file from its last part."""
     return int.from_bytes(_FOOTER.unpack(last_part)[2], "big")
 
 
 def is_strong(checksum: int) -> bool:
-    """Say whether a checksum is one that no other file can be made to fit.
+    """Return whether a checksum is one that no other file can be made to fit.
 
     >>> is_strong(0xFFFFFFFF), is_strong(1 << 250)
     (False, True)
@@ -257,7 +257,7 @@ def decode(
     trust_job_code: bool,
     wanted: Wanted | None = None,
 ) -> Iterator[tuple[str, OperatorState]]:
-    """Give the state block by block, as ``(uid, part of the operator's state)``, of ``key_groups`` only (``None``: all).
+    """Return the state block by block, as ``(uid, part of the operator's state)``, of ``key_groups`` only (``None``: all).
 
     ``wanted(uid, state name or None for plain state)`` says which blocks are read at all (``None``: all).
 

@@ -49,7 +49,7 @@ class StateFile:
 
 
 def file_name(header: StateHeader) -> str:
-    """Give the file's name; it is unique for each attempt.
+    """Return the file's name; it is unique for each attempt.
 
     >>> file_name(StateHeader("job", "v1", 0, 3, "a0"))
     'v1-0-e0000000003-a0.delta'
@@ -180,7 +180,7 @@ def read_parts(
 
 
 def since_last_base(state_files: Sequence[StateFile]) -> Sequence[StateFile]:
-    """Give the files that count: the last base and the deltas after it.
+    """Return the files that count: the last base and the deltas after it.
 
     >>> [f.name for f in since_last_base([StateFile(n, 1, 1) for n in ("a.delta", "b.base", "c.delta")])]
     ['b.base', 'c.delta']
@@ -209,7 +209,7 @@ def _reader(stream: BinaryIO, whole: bool) -> Callable[[int, int], bytes]:
 
 
 def problem_of(path: Path, state_file: StateFile, job_id: str | None = None) -> str | None:
-    """Say what is wrong with a file that should be ``state_file``; None: nothing. Raises OSError if it cannot tell."""
+    """Return what is wrong with a file that should be ``state_file``; None: nothing. Raises OSError if it cannot tell."""
     with path.open("rb") as stream:
         size = os.fstat(stream.fileno()).st_size
         if size != state_file.size:

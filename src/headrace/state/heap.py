@@ -43,11 +43,11 @@ class HeapKeyedBackend(KeyedBackend):
     def __init__(self, max_parallelism: int, key_groups: range) -> None:
         """Start empty, with no current key."""
         super().__init__(max_parallelism, key_groups, GroupCache(max_parallelism))
-        # Restored states that nobody asked for yet stay by key group: only who asks knows if they are namespaced.
+        # Restored states stay by key group until the program asks for them: only then it is known if they are namespaced.
         self._pending: dict[str, dict[int, dict[Any, Any]]] = {}
 
     def snapshot_full(self) -> KeyedDelta:
-        """Give everything, in the same shape; what counts as changed stays as it is."""
+        """Return everything, in the same shape. Changes still count for the next delta."""
         groups = self._groups
         snapshot: KeyedDelta = {
             name: found
@@ -85,7 +85,7 @@ class HeapKeyedBackend(KeyedBackend):
                 self._tables[name].load(group, entries)
         else:
             pending = self._pending.setdefault(name, {})
-            # A queue may have the timer that is to be deleted.
+            # The queue may have the timer that a tombstone deletes.
             keep = name.startswith(TIMER_PREFIX) and name[len(TIMER_PREFIX) :] in self._timers
             for group, entries in by_group.items():
                 _apply_entries(pending.setdefault(group, {}), entries, keep)

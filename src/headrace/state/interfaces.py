@@ -75,7 +75,7 @@ class ValueState(State, Generic[T]):
 
     @abstractmethod
     def value(self) -> T | None:
-        """Give the value of the current key, ``None`` if there is none."""
+        """Return the value of the current key, ``None`` if there is none."""
 
     @abstractmethod
     def update(self, value: T | None) -> None:
@@ -93,7 +93,7 @@ class AppendingState(State, Generic[IN, OUT]):
 
     @abstractmethod
     def get(self) -> OUT:
-        """Give the result for the current key."""
+        """Return the result for the current key."""
 
     @abstractmethod
     def add(self, value: IN) -> None:
@@ -163,7 +163,7 @@ class MapState(State, Generic[K, V]):
 
     @abstractmethod
     def get(self, key: K) -> V | None:
-        """Give the value under ``key``, ``None`` if there is none."""
+        """Return the value under ``key``, ``None`` if there is none."""
 
     @abstractmethod
     def put(self, key: K, value: V) -> None:
@@ -179,7 +179,7 @@ class MapState(State, Generic[K, V]):
 
     @abstractmethod
     def contains(self, key: K) -> bool:
-        """Say whether there is an entry under ``key``."""
+        """Return whether there is an entry under ``key``."""
 
     @abstractmethod
     def items(self) -> Iterable[tuple[K, V]]:
@@ -195,7 +195,7 @@ class MapState(State, Generic[K, V]):
 
     @abstractmethod
     def is_empty(self) -> bool:
-        """Say whether the map of the current key has no entry."""
+        """Return whether the map of the current key has no entry."""
 
     def __getitem__(self, key: K) -> V | None:
         """Like :meth:`get`: a missing key gives ``None``."""
@@ -229,11 +229,11 @@ class ReadOnlyBroadcastState(State, Generic[K, V]):
 
     @abstractmethod
     def get(self, key: K) -> V | None:
-        """Give the value under ``key``, ``None`` if there is none."""
+        """Return the value under ``key``, ``None`` if there is none."""
 
     @abstractmethod
     def contains(self, key: K) -> bool:
-        """Say whether there is an entry under ``key``."""
+        """Return whether there is an entry under ``key``."""
 
     @abstractmethod
     def items(self) -> Iterable[tuple[K, V]]:
@@ -249,7 +249,7 @@ class ReadOnlyBroadcastState(State, Generic[K, V]):
 
     @abstractmethod
     def is_empty(self) -> bool:
-        """Say whether the map has no entry."""
+        """Return whether the map has no entry."""
 
     def __getitem__(self, key: K) -> V | None:
         """Like :meth:`get`."""
@@ -303,15 +303,15 @@ class OperatorStateStore(ABC):
 
     @abstractmethod
     def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> BroadcastState[Any, Any]:
-        """Give the broadcast state of that name, made empty if it is new."""
+        """Return the broadcast state of that name, made empty if it is new."""
 
     @abstractmethod
     def get_list_state(self, state_descriptor: ListStateDescriptor) -> ListState[Any]:
-        """Give the list state of that name: on a change of parallelism its elements are split evenly."""
+        """Return the list state of that name: on a change of parallelism its elements are split evenly."""
 
     @abstractmethod
     def get_union_list_state(self, state_descriptor: ListStateDescriptor) -> ListState[Any]:
-        """Give the union list state of that name: on restore every subtask gets the elements of all."""
+        """Return the union list state of that name: on restore every subtask gets the elements of all."""
 
 
 class KeyedStateStore(ABC):
@@ -323,20 +323,20 @@ class KeyedStateStore(ABC):
 
     @abstractmethod
     def get_state(self, state_descriptor: ValueStateDescriptor) -> ValueState[Any]:
-        """Give the value state of that name."""
+        """Return the value state of that name."""
 
     @abstractmethod
     def get_list_state(self, state_descriptor: ListStateDescriptor) -> ListState[Any]:
-        """Give the list state of that name."""
+        """Return the list state of that name."""
 
     @abstractmethod
     def get_map_state(self, state_descriptor: MapStateDescriptor) -> MapState[Any, Any]:
-        """Give the map state of that name."""
+        """Return the map state of that name."""
 
     @abstractmethod
     def get_reducing_state(self, state_descriptor: ReducingStateDescriptor) -> ReducingState[Any]:
-        """Give the reducing state of that name."""
+        """Return the reducing state of that name."""
 
     @abstractmethod
     def get_aggregating_state(self, state_descriptor: AggregatingStateDescriptor) -> AggregatingState[Any, Any]:
-        """Give the aggregating state of that name."""
+        """Return the aggregating state of that name."""

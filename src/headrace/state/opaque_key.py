@@ -34,7 +34,7 @@ def _is_hashable(value: object) -> bool:
 
 
 def holds_nan(value: Any) -> bool:
-    """Say whether a key is a NaN, or has one among its items or fields.
+    """Return whether a key is a NaN, or has one among its items or fields.
 
     >>> nan = float("nan")
     >>> holds_nan(nan), holds_nan(("a", (1, nan))), holds_nan(("a", 1.5))
@@ -81,7 +81,7 @@ _FREEZERS: tuple[tuple[type, Callable[[Any], Hashable]], ...] = (
 
 
 def _freeze(value: Any) -> Hashable:
-    """Give a hashable form such that equal values have equal forms."""
+    """Return a hashable form such that equal values have equal forms."""
     if _is_hashable(value):
         return _with_one_nan(value) if holds_nan(value) else value
     for base, freeze in _FREEZERS:
@@ -101,7 +101,7 @@ def _freeze(value: Any) -> Hashable:
 
 
 def _with_one_nan(value: Any) -> Hashable:
-    """Give the form of a hashable value that holds a NaN. It has the stable hash, so the key group, of the value."""
+    """Return the form of a hashable value that holds a NaN. It has the stable hash, so the key group, of the value."""
     if isinstance(value, complex):
         return ("complex", _freeze(value.real), _freeze(value.imag))
     if isinstance(value, (numbers.Number, Decimal)):
@@ -155,7 +155,7 @@ class OpaqueKey:
 
 
 def hashable_keys(keys: list[Any]) -> list[Any]:
-    """Give ``keys`` itself if all are hashable, else a copy in which the others are wrapped. A NaN stays as it is.
+    """Return ``keys`` itself if all are hashable, else a copy in which the others are wrapped. A NaN stays as it is.
 
     >>> keys = ["a", 1]
     >>> hashable_keys(keys) is keys
@@ -172,7 +172,7 @@ def hashable_keys(keys: list[Any]) -> list[Any]:
 
 
 def filed_keys(keys: list[Any]) -> list[Any]:
-    """Give keys in the form in which state is filed: those that are unhashable or hold a NaN are wrapped.
+    """Return keys in the form in which state is filed: those that are unhashable or hold a NaN are wrapped.
 
     On the hot path call it only after a ``TypeError``: looking into every key would cost more than a lookup.
 
@@ -183,7 +183,7 @@ def filed_keys(keys: list[Any]) -> list[Any]:
 
 
 def unwrap_key(key: Any) -> Any:
-    """Give the key as the user's key selector returned it.
+    """Return the key as the user's key selector returned it.
 
     >>> unwrap_key(OpaqueKey([1])), unwrap_key("a")
     ([1], 'a')

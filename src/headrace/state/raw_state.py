@@ -66,11 +66,11 @@ class OperatorStateCheckpointOutputStream(_Output):
         self._parts.append(bytearray())
 
     def get_number_of_partitions(self) -> int:
-        """Give how many partitions there are."""
+        """Return how many partitions there are."""
         return len(self._parts)
 
     def partitions(self) -> list[bytes]:
-        """Give what was written."""
+        """Return what was written."""
         return [bytes(part) for part in self._parts]
 
     def _part(self) -> bytearray:
@@ -97,7 +97,7 @@ class KeyedStateCheckpointOutputStream(_Output):
         self._current: int | None = None
 
     def get_key_group_list(self) -> list[int]:
-        """Give the key groups of the subtask: only for these something can be written."""
+        """Return the key groups of the subtask: only for these something can be written."""
         return list(self._key_groups)
 
     def start_new_key_group(self, key_group_id: int) -> None:
@@ -116,19 +116,19 @@ class KeyedStateCheckpointOutputStream(_Output):
         self._parts[key_group_id] = bytearray()
 
     def get_current_key_group(self) -> int | None:
-        """Give the key group that is being written, ``None`` before the first."""
+        """Return the key group that is being written, ``None`` before the first."""
         return self._current
 
     def is_key_group_already_started(self, key_group_id: int) -> bool:
-        """Say whether a key group was started."""
+        """Return whether a key group was started."""
         return key_group_id in self._parts
 
     def is_key_group_already_finished(self, key_group_id: int) -> bool:
-        """Say whether a key group was started, and another one after it."""
+        """Return whether a key group was started, and another one after it."""
         return key_group_id in self._parts and key_group_id != self._current
 
     def by_group(self) -> dict[int, bytes]:
-        """Give what was written."""
+        """Return what was written."""
         return {group: bytes(part) for group, part in self._parts.items()}
 
     def _part(self) -> bytearray:
@@ -149,7 +149,7 @@ class StatePartitionStreamProvider:
         self._data = data
 
     def get_stream(self) -> io.BytesIO:
-        """Give a stream over the bytes of the partition, from its beginning."""
+        """Return a stream over the bytes of the partition, from its beginning."""
         return io.BytesIO(self._data)
 
 
@@ -166,7 +166,7 @@ class KeyGroupStatePartitionStreamProvider(StatePartitionStreamProvider):
         self._key_group_id = key_group_id
 
     def get_key_group_id(self) -> int:
-        """Give the key group."""
+        """Return the key group."""
         return self._key_group_id
 
 
@@ -190,7 +190,7 @@ class RawKeyedState:
         self._changed: dict[str, set[int]] = {}
 
     def get(self, name: str) -> dict[int, bytes]:
-        """Give the bytes of all key groups, in their order."""
+        """Return the bytes of all key groups, in their order."""
         return dict(sorted(self._states.get(RAW_PREFIX + name, {}).items()))
 
     def replace(self, name: str, by_group: Mapping[int, bytes]) -> None:
@@ -204,11 +204,11 @@ class RawKeyedState:
         self._changed.setdefault(name, set()).update(changed)
 
     def kinds(self) -> dict[str, str]:
-        """Give the kind of every state by name."""
+        """Return the kind of every state by name."""
         return dict.fromkeys(self._states, "RawKeyedState")
 
     def collect_delta(self) -> KeyedDelta:
-        """Give what changed since the last call."""
+        """Return what changed since the last call."""
         changed, self._changed = self._changed, {}
         return {
             name: {group: [(_ENTRY, self._states[name].get(group, TOMBSTONE))] for group in sorted(groups)}
@@ -217,7 +217,7 @@ class RawKeyedState:
         }
 
     def snapshot_full(self) -> KeyedDelta:
-        """Give everything, in the same shape."""
+        """Return everything, in the same shape."""
         return {
             name: {group: [(_ENTRY, data)] for group, data in sorted(by_group.items())}
             for name, by_group in self._states.items()

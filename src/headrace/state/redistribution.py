@@ -41,7 +41,7 @@ def _names(parts: Iterable[dict[str, Any]]) -> list[str]:
 
 
 def redistribute(snapshots: Sequence[OperatorSnapshot], parallelism: int) -> list[OperatorSnapshot]:
-    """Give the operator state of each new subtask, from that of all old ones in the order of their subtasks.
+    """Return the operator state of each new subtask, from that of all old ones in the order of their subtasks.
 
     1. List states: with the same parallelism every subtask keeps its own; else the lists of all subtasks, one after
        the other, are split evenly.

@@ -63,7 +63,7 @@ class StateTypes:
         self._declared[name] = wanted
 
     def texts(self) -> dict[str, str]:
-        """Give the types by name, to be filed and handed to `restore` again."""
+        """Return the types by name, to be filed and handed to `restore` again."""
         return self._restored | self._declared
 
 
@@ -77,6 +77,6 @@ def same_type(saved: str, wanted: str) -> bool:
 
 
 def _fits(general: str, special: str) -> bool:
-    """Whether both are the same type, once a pickled value in `general` may be anything."""
+    """Return whether both are the same type, once a pickled value in `general` may be anything."""
     pattern: Any = re.escape(general).replace(re.escape(_ANY), ".+")
     return re.fullmatch(pattern, special) is not None

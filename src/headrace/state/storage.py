@@ -31,7 +31,7 @@ class UploadError(StateError):
 
 
 def local_path(url: str) -> str | None:
-    """Give the local path that a URL means; None if it is not on a local (or mounted) file system.
+    """Return the local path that a URL means; None if it is not on a local (or mounted) file system.
 
     >>> local_path("file:///tmp/x"), local_path("/tmp/x"), local_path("s3://bucket/x")
     ('/tmp/x', '/tmp/x', None)
@@ -43,7 +43,7 @@ def local_path(url: str) -> str | None:
 
 
 def join(url: str, *parts: str) -> str:
-    """Give the URL of something below a URL.
+    """Return the URL of something below a URL.
 
     >>> join("s3://bucket/x/", "a", "b")
     's3://bucket/x/a/b'
@@ -52,7 +52,7 @@ def join(url: str, *parts: str) -> str:
 
 
 def file_system(url: str) -> tuple[Any, str]:
-    """Give the fsspec file system of a URL and the path in it."""
+    """Return the fsspec file system of a URL and the path in it."""
     try:
         return common_storage.file_system(url)
     except InvalidProgramError as error:
@@ -80,7 +80,7 @@ def upload(directory: str, name: str, url: str, new_name: str | None = None) -> 
 
 
 def blocks(url: str, name: str) -> Iterator[bytes]:
-    """Give the contents of a file in a folder, part by part."""
+    """Return the contents of a file in a folder, part by part."""
     local = local_path(url)
     if local is not None:
         opened = open(os.path.join(local, name), "rb")

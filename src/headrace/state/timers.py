@@ -63,7 +63,7 @@ class TimerQueue:
         self._removed: set[Timer] = set()
 
     def __len__(self) -> int:
-        """Give the number of timers."""
+        """Return the number of timers."""
         return len(self._live)
 
     def register(self, timestamp: int, key: Any, namespace: Any = None) -> None:
@@ -98,7 +98,7 @@ class TimerQueue:
             self._rebuild()
 
     def next_timestamp(self) -> int | None:
-        """Give the time of the next timer, ``None`` if there is none."""
+        """Return the time of the next timer, ``None`` if there is none."""
         heap, ordered, live = self._heap, self._ordered, self._live
         while heap and live.get(heap[0][2]) != heap[0][1]:
             heappop(heap)
@@ -134,7 +134,7 @@ class TimerQueue:
                 live[timer] = found
 
     def collect_delta(self) -> StateDelta:
-        """Give what changed since the last delta, by key group, and start a new one.
+        """Return what changed since the last delta, by key group, and start a new one.
 
         An entry is ``(timer, sequence number)``, or ``(timer, TOMBSTONE)`` for one that fired or was deleted.
         """
@@ -150,7 +150,7 @@ class TimerQueue:
         return self._by_group(list(changed.items()))
 
     def snapshot_full(self) -> StateDelta:
-        """Give all timers, by key group. The running delta is left alone."""
+        """Return all timers, by key group. The running delta is left alone."""
         return self._by_group(list(self._live.items()))
 
     def apply(self, delta: StateDelta, key_groups: range) -> None:

@@ -60,11 +60,11 @@ class IncrementalCleanupStrategy(CleanupStrategy):
         self._run_cleanup_for_every_record = run_cleanup_for_every_record
 
     def get_cleanup_size(self) -> int:
-        """Give the number of entries checked each time."""
+        """Return the number of entries checked each time."""
         return self._cleanup_size
 
     def run_cleanup_for_every_record(self) -> bool:
-        """Say whether each record triggers a check."""
+        """Return whether each record triggers a check."""
         return self._run_cleanup_for_every_record
 
 
@@ -77,11 +77,11 @@ class RocksdbCompactFilterCleanupStrategy(CleanupStrategy):
         self._periodic_compaction_time = periodic_compaction_time or Duration.of_days(30)
 
     def get_query_time_after_num_entries(self) -> int:
-        """Give the number of entries after which the clock is read again."""
+        """Return the number of entries after which the clock is read again."""
         return self._query_time_after_num_entries
 
     def get_periodic_compaction_time(self) -> Duration:
-        """Give the age at which a file is compacted."""
+        """Return the age at which a file is compacted."""
         return self._periodic_compaction_time
 
 
@@ -108,22 +108,22 @@ class CleanupStrategies:
         self._is_cleanup_in_background = is_cleanup_in_background
 
     def is_cleanup_in_background(self) -> bool:
-        """Say whether the backend cleans up in its own default way."""
+        """Return whether the backend cleans up in its own default way."""
         return self._is_cleanup_in_background
 
     def in_full_snapshot(self) -> bool:
-        """Say whether expired entries are left out of full snapshots."""
+        """Return whether expired entries are left out of full snapshots."""
         return _Strategies.FULL_STATE_SCAN_SNAPSHOT in self._strategies
 
     def get_incremental_cleanup_strategy(self) -> _Incremental | None:
-        """Give the settings of the incremental way; the default ones if only background cleanup is on."""
+        """Return the settings of the incremental way; the default ones if only background cleanup is on."""
         chosen = self._strategies.get(_Strategies.INCREMENTAL_CLEANUP)
         if isinstance(chosen, _Incremental):
             return chosen
         return _Incremental(5, False) if self._is_cleanup_in_background else None
 
     def get_rocksdb_compact_filter_cleanup_strategy(self) -> _CompactFilter | None:
-        """Give the settings of the way by compaction; the default ones if only background cleanup is on."""
+        """Return the settings of the way by compaction; the default ones if only background cleanup is on."""
         chosen = self._strategies.get(_Strategies.ROCKSDB_COMPACTION_FILTER)
         if isinstance(chosen, _CompactFilter):
             return chosen
@@ -209,7 +209,7 @@ class Builder:
         return self
 
     def build(self) -> StateTtlConfig:
-        """Give the configuration."""
+        """Return the configuration."""
         return StateTtlConfig(
             self._update_type,
             self._state_visibility,
@@ -261,27 +261,27 @@ class StateTtlConfig:
         return _Builder(ttl)
 
     def get_update_type(self) -> _UpdateType:
-        """Give what starts the time anew."""
+        """Return which uses restart the time."""
         return self._update_type
 
     def get_state_visibility(self) -> _StateVisibility:
-        """Give whether expired values may be seen."""
+        """Return whether expired values may be seen."""
         return self._state_visibility
 
     def get_ttl(self) -> Time | Duration:
-        """Give the time to live."""
+        """Return the time to live."""
         return self._ttl
 
     def get_ttl_time_characteristic(self) -> _TtlTimeCharacteristic:
-        """Give which clock counts."""
+        """Return which clock counts."""
         return self._ttl_time_characteristic
 
     def is_enabled(self) -> bool:
-        """Say whether values expire at all."""
+        """Return whether values expire at all."""
         return self._update_type is not _UpdateType.Disabled
 
     def get_cleanup_strategies(self) -> _CleanupStrategies:
-        """Give the ways to clean up."""
+        """Return the ways to clean up."""
         return self._cleanup_strategies
 
     def __repr__(self) -> str:

@@ -30,29 +30,29 @@ class WindowAssigner(ABC, Generic[T, W]):
 
         @abstractmethod
         def get_current_processing_time(self) -> int:
-            """Give the processing time in milliseconds."""
+            """Return the processing time in milliseconds."""
 
         @abstractmethod
         def get_runtime_context(self) -> Any:
-            """Give the runtime context of the operator; its state belongs to the key of the element."""
+            """Return the runtime context of the operator; its state belongs to the key of the element."""
 
     @abstractmethod
     def assign_windows(
         self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
     ) -> Collection[W]:
-        """Give the windows of an element."""
+        """Return the windows of an element."""
 
     @abstractmethod
     def get_default_trigger(self, env: Any) -> Trigger[T, W]:
-        """Give the trigger that is used if the program names none."""
+        """Return the trigger that is used if the program names none."""
 
     @abstractmethod
     def get_window_serializer(self) -> TypeSerializer[W]:
-        """Give a serializer of the windows."""
+        """Return a serializer of the windows."""
 
     @abstractmethod
     def is_event_time(self) -> bool:
-        """Say whether the windows are of event time: then elements can be late."""
+        """Return whether the windows are of event time: then elements can be late."""
 
 
 class MergingWindowAssigner(WindowAssigner[T, W]):
@@ -86,7 +86,7 @@ class SessionWindowTimeGapExtractor(ABC):
 
     @abstractmethod
     def extract(self, element: Any) -> int:
-        """Give the gap in milliseconds."""
+        """Return the gap in milliseconds."""
 
 
 def milliseconds(given: Any, what: str) -> int:
@@ -128,7 +128,7 @@ def missing_timestamp(element: Any) -> InvalidProgramError:
 
 
 def event_timestamp(element: Any, timestamp: int | None) -> int:
-    """The timestamp, which must be there."""
+    """Return the timestamp, which must be there."""
     if timestamp is None or timestamp <= MIN_TIMESTAMP:
         raise missing_timestamp(element)
     return timestamp

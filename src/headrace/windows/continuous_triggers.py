@@ -21,7 +21,7 @@ class Min:
     """
 
     def reduce(self, value1: Any, value2: Any) -> Any:
-        """Give the smaller one."""
+        """Return the smaller one."""
         return min(value1, value2)
 
 
@@ -39,7 +39,7 @@ class _Continuous(Trigger[Any, TimeWindow]):
         return True
 
     def _begin_of(self, time: int) -> int:
-        """The interval's begin, rounded towards zero as Flink does."""
+        """Return the interval's begin, rounded towards zero as Flink does."""
         return time - time % self.interval if time >= 0 else time + -time % self.interval
 
     def __repr__(self) -> str:

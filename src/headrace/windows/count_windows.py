@@ -33,7 +33,7 @@ class _Counting(WindowAssigner[Any, CountWindow]):
         return PurgingTrigger(CountTrigger(self._window_size))
 
     def get_window_serializer(self) -> TypeSerializer[CountWindow]:
-        """Give the serializer of count windows."""
+        """Return the serializer of count windows."""
         return CountWindowSerializer()
 
     def is_event_time(self) -> bool:
@@ -41,7 +41,7 @@ class _Counting(WindowAssigner[Any, CountWindow]):
         return False
 
     def _next_number(self, context: Any) -> int:
-        """The number of this element of its key, from 0."""
+        """Return the number of this element of its key, from 0."""
         state = context.get_runtime_context().get_state(ValueStateDescriptor(self._state_name, Types.LONG()))
         number: int = state.value() or 0
         state.update(number + 1)
@@ -68,7 +68,7 @@ class CountTumblingWindowAssigner(_Counting):
         return CountTumblingWindowAssigner(window_size)
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[CountWindow]:
-        """Give the window of the element's number."""
+        """Return the window of the element's number."""
         del element, timestamp
         return [CountWindow(self._next_number(context) // self._window_size)]
 
@@ -98,7 +98,7 @@ class CountSlidingWindowAssigner(_Counting):
         return CountSlidingWindowAssigner(window_size, window_slide)
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[CountWindow]:
-        """Give all windows of the element's number, the latest first."""
+        """Return all windows of the element's number, the latest first."""
         del element, timestamp
         number, slide = self._next_number(context), self._window_slide
         first = max(0, -(-(number - self._window_size + 1) // slide))

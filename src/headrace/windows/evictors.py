@@ -32,15 +32,15 @@ class TimestampedValue(NamedTuple):
     """Where windows join two streams: 0 for an element of the first, 1 for one of the second."""
 
     def get_value(self) -> Any:
-        """Give the element."""
+        """Return the element."""
         return self.value
 
     def get_timestamp(self) -> int:
-        """Give its timestamp; without one the lowest there is."""
+        """Return its timestamp; without one the lowest there is."""
         return MIN_TIMESTAMP if self.timestamp is None else self.timestamp
 
     def has_timestamp(self) -> bool:
-        """Say whether it has one."""
+        """Return whether it has one."""
         return self.timestamp is not None
 
 
@@ -64,15 +64,15 @@ class Evictor(ABC, Generic[T, W]):
 
         @abstractmethod
         def get_current_processing_time(self) -> int:
-            """Give the processing time in milliseconds."""
+            """Return the processing time in milliseconds."""
 
         @abstractmethod
         def get_current_watermark(self) -> int:
-            """Give the current watermark."""
+            """Return the current watermark."""
 
         @abstractmethod
         def get_metric_group(self) -> Any:
-            """Give the metric group of the operator."""
+            """Return the metric group of the operator."""
 
     @abstractmethod
     def evict_before(

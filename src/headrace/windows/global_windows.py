@@ -44,7 +44,7 @@ class GlobalWindows(WindowAssigner[Any, GlobalWindow]):
         return GlobalWindows(EndOfStreamTrigger())
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[GlobalWindow]:
-        """Give the one window."""
+        """Return the one window."""
         del element, timestamp, context
         return [_THE_ONE]
 
@@ -54,7 +54,7 @@ class GlobalWindows(WindowAssigner[Any, GlobalWindow]):
         return NeverTrigger() if self._trigger is None else self._trigger
 
     def get_window_serializer(self) -> TypeSerializer[GlobalWindow]:
-        """Give the serializer of the global window."""
+        """Return the serializer of the global window."""
         return GlobalWindowSerializer()
 
     def is_event_time(self) -> bool:

@@ -28,7 +28,7 @@ class _Sessions(MergingWindowAssigner[Any, TimeWindow]):
     _event_time: bool
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        """Give the window that the element opens."""
+        """Return the window that the element opens."""
         gap = self.gap_of(element)
         if self._event_time:
             time = MIN_TIMESTAMP if timestamp is None else timestamp
@@ -37,7 +37,7 @@ class _Sessions(MergingWindowAssigner[Any, TimeWindow]):
         return [TimeWindow(time, time + gap)]
 
     def gap_of(self, element: Any) -> int:
-        """Give the gap after an element."""
+        """Return the gap after an element."""
         raise NotImplementedError
 
     def merge_windows(self, windows: Iterable[TimeWindow], callback: Any) -> None:
@@ -50,11 +50,11 @@ class _Sessions(MergingWindowAssigner[Any, TimeWindow]):
         return EventTimeTrigger() if self._event_time else ProcessingTimeTrigger()
 
     def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
-        """Give the serializer of time windows."""
+        """Return the serializer of time windows."""
         return TimeWindowSerializer()
 
     def is_event_time(self) -> bool:
-        """Say whether it is event time."""
+        """Return whether it is event time."""
         return self._event_time
 
 
@@ -72,7 +72,7 @@ class _FixedGap(_Sessions):
         return self._session_gap
 
     def gap_of(self, element: Any) -> int:
-        """Give the gap."""
+        """Return the gap."""
         del element
         return self._session_gap
 

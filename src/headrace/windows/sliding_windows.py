@@ -43,7 +43,7 @@ class _Sliding(WindowAssigner[Any, TimeWindow]):
         return self._offset
 
     def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
-        """Give the serializer of time windows."""
+        """Return the serializer of time windows."""
         return TimeWindowSerializer()
 
     def _windows_of(self, time: int) -> list[TimeWindow]:
@@ -71,7 +71,7 @@ class SlidingEventTimeWindows(_Sliding):
         return SlidingEventTimeWindows(*_times(size, slide, offset))
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        """Give all windows that hold the timestamp."""
+        """Return all windows that hold the timestamp."""
         del context
         return self._windows_of(event_timestamp(element, timestamp))
 
@@ -99,7 +99,7 @@ class SlidingProcessingTimeWindows(_Sliding):
         return SlidingProcessingTimeWindows(*_times(size, slide, offset))
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        """Give all windows that hold the current time."""
+        """Return all windows that hold the current time."""
         del element, timestamp
         return self._windows_of(context.get_current_processing_time())
 

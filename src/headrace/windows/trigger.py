@@ -31,11 +31,11 @@ class TriggerResult(Enum):
     PURGE = (False, True)
 
     def is_fire(self) -> bool:
-        """Say whether the window function is called."""
+        """Return whether the window function is called."""
         return self.value[0]
 
     def is_purge(self) -> bool:
-        """Say whether the elements are dropped."""
+        """Return whether the elements are dropped."""
         return self.value[1]
 
 
@@ -66,15 +66,15 @@ class Trigger(ABC, Generic[T, W]):
 
         @abstractmethod
         def get_current_processing_time(self) -> int:
-            """Give the processing time in milliseconds."""
+            """Return the processing time in milliseconds."""
 
         @abstractmethod
         def get_metric_group(self) -> Any:
-            """Give the metric group of the operator."""
+            """Return the metric group of the operator."""
 
         @abstractmethod
         def get_current_watermark(self) -> int:
-            """Give the current watermark."""
+            """Return the current watermark."""
 
         @abstractmethod
         def register_processing_time_timer(self, time: int) -> None:
@@ -94,7 +94,7 @@ class Trigger(ABC, Generic[T, W]):
 
         @abstractmethod
         def get_partitioned_state(self, state_descriptor: StateDescriptor) -> Any:
-            """Give state of this key and window."""
+            """Return state of this key and window."""
 
     class OnMergeContext(TriggerContext):
         """What `Trigger.on_merge` gets: state of the merged windows can be merged too."""
@@ -116,7 +116,7 @@ class Trigger(ABC, Generic[T, W]):
         """Decide when an event-time timer of the window is due."""
 
     def can_merge(self) -> bool:
-        """Say whether windows of this trigger can be merged; if so, `on_merge` must do its part."""
+        """Return whether windows of this trigger can be merged; if so, `on_merge` must do its part."""
         return False
 
     @abstractmethod

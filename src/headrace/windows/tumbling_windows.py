@@ -35,7 +35,7 @@ class _Tumbling(WindowAssigner[Any, TimeWindow]):
         return self._offset
 
     def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
-        """Give the serializer of time windows."""
+        """Return the serializer of time windows."""
         return TimeWindowSerializer()
 
     def _window_of(self, time: int) -> list[TimeWindow]:
@@ -61,7 +61,7 @@ class TumblingEventTimeWindows(_Tumbling):
         return TumblingEventTimeWindows(milliseconds(size, "size"), _offset(offset))
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        """Give the window of the timestamp."""
+        """Return the window of the timestamp."""
         del context
         return self._window_of(event_timestamp(element, timestamp))
 
@@ -89,7 +89,7 @@ class TumblingProcessingTimeWindows(_Tumbling):
         return TumblingProcessingTimeWindows(milliseconds(size, "size"), _offset(offset))
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        """Give the window of the current time."""
+        """Return the window of the current time."""
         del element, timestamp
         return self._window_of(context.get_current_processing_time())
 

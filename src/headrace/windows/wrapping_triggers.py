@@ -83,7 +83,7 @@ class PurgingTrigger(Trigger[Any, Any]):
         return _purging(self.nested_trigger.on_event_time(time, window, ctx))
 
     def can_merge(self) -> bool:
-        """Say what the other trigger says."""
+        """Return what the other trigger says."""
         return self.nested_trigger.can_merge()
 
     def on_merge(self, window: Any, ctx: Any) -> None:

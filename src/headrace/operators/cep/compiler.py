@@ -19,7 +19,7 @@ TAKE, IGNORE, PROCEED = Action.TAKE, Action.IGNORE, Action.PROCEED
 
 
 def compile_pattern(pattern: PatternData) -> Nfa:
-    """Compiles and checks; raises `MalformedPatternException`.
+    """Compile a pattern and check it. Raise `MalformedPatternException` if it cannot work.
 
     >>> nfa = compile_pattern(PatternData((Step("a", Contiguity.STRICT), Step("b", Contiguity.RELAXED))))
     >>> [state.name for state in nfa.states]
@@ -103,7 +103,7 @@ class _Builder:
         return state
 
     def _convert(self, sink: State) -> State:
-        """The states of one step that wants events; gives the first of them."""
+        """Make the states of one step that wants events. Return the first of them."""
         step = self._step
         if step.repetition is Repetition.LOOP:
             self._at.mark_round(first=False)
@@ -152,7 +152,7 @@ class _Builder:
         return state
 
     def _repeated(self, sink: State, proceed: State) -> State:
-        """The counted part of a step: `least` states, and `most - least` that may be left."""
+        """Return the counted part of a step: `least` states, and `most - least` that may be left."""
         step = self._step
         self._at.mark_round(first=False)
         until = self._at.until()
@@ -173,7 +173,7 @@ class _Builder:
         return self._single(sink, proceed, take, self._at.ignore_when(), step.optional)
 
     def _loop(self, sink: State) -> State:
-        """The part of a loop that takes any number of events."""
+        """Return the part of a loop that takes any number of events."""
         step = self._step
         if step.group is not None:
             return self._looping_group(sink)
@@ -218,7 +218,7 @@ class _Builder:
         return first
 
     def _inside_group(self, sink: State) -> State:
-        """The states of the group's own chain; afterwards we are where we were."""
+        """Return the states of the group's own chain; afterwards we are where we were."""
         with self._at.inside_group():
             return self._convert(self._middle(sink))
 

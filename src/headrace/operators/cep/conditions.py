@@ -31,11 +31,11 @@ class ConditionContext:
         return events
 
     def timestamp(self) -> int:
-        """The time of the current event."""
+        """Return the time of the current event."""
         return self.time
 
     def current_processing_time(self) -> int:
-        """The clock."""
+        """Return the clock."""
         return self._now()
 
 
@@ -74,7 +74,7 @@ def _with_context(call: Callable[..., Any], iterates: bool) -> Callable[..., Any
 
 
 def owners_of(pattern: PatternData) -> list[Any]:
-    """The condition objects that want to be opened and closed, each once."""
+    """Return the condition objects that want to be opened and closed, each once."""
     found: dict[int, Any] = {}
     for tree in _trees(pattern.steps):
         waiting = [tree]

@@ -20,15 +20,15 @@ class MatchContext:
         self._clock = clock
 
     def timestamp(self) -> int:
-        """The time of the event that completed the match; of a timed-out match, when its window ended."""
+        """Return the time of the event that completed the match; of a timed-out match, when its window ended."""
         return self.time
 
     def current_processing_time(self) -> int:
-        """The clock, in milliseconds."""
+        """Return the clock, in milliseconds."""
         return self._clock.now()
 
     def output(self, output_tag: OutputTag, value: Any) -> None:
-        """Emits to a side output."""
+        """Emit to a side output."""
         if not isinstance(output_tag, OutputTag):
             raise TypeMismatchError("ctx.output takes an OutputTag and a value", seen=output_tag)
         values, times = self.sides.setdefault(output_tag.tag_id, ([], []))

@@ -43,7 +43,7 @@ class Cursor:
 
     @contextmanager
     def inside_group(self) -> Iterator[None]:
-        """Goes to the last step of the group that is the current step, and afterwards back to the group."""
+        """Go to the last step of the group that is the current step, and afterwards back to the group."""
         was = self._chain, self._at, self.following, self._group
         group = self.step
         assert group.group is not None
@@ -55,11 +55,11 @@ class Cursor:
         return self._group is not None and self._at == 0
 
     def _in_first_round(self) -> bool:
-        """Whether the states being made are the first round of the group that we are in."""
+        """Return whether the states being made are the first round of the group that we are in."""
         return id(self._group) not in self._later_round
 
     def mark_round(self, first: bool) -> None:
-        """Says whether the states made next are the first round of the current step, if that is a group."""
+        """Return whether the states made next are the first round of the current step, if that is a group."""
         if self.step.group is not None:
             (self._later_round.discard if first else self._later_round.add)(id(self.step))
 
@@ -129,14 +129,14 @@ class Cursor:
         return self.unless(self._group_until(), when)
 
     def heads_optional_group(self) -> bool:
-        """Whether leaving out the current step can mean leaving out the group that it begins."""
+        """Return whether leaving out the current step can mean leaving out the group that it begins."""
         if not self._is_head_of_group() or not self._in_first_round():
             return False
         assert self._group is not None
         return self._group.optional
 
     def nots_before(self) -> list[tuple[Formula, str]]:
-        """The not_followed_by steps that guard this one: those before it, across optional steps."""
+        """Return the not_followed_by steps that guard this one: those before it, across optional steps."""
         found = []
         at = self._at
         while at > 0:
@@ -150,5 +150,5 @@ class Cursor:
 
 
 def shown(step: Step) -> str:
-    """The name of the step's states."""
+    """Return the name of the step's states."""
     return "GroupPattern" if step.group is not None else step.name

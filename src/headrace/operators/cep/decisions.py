@@ -33,7 +33,7 @@ class Decision:
         self.discards = False
 
     def after(self, answer: bool) -> Decision:
-        """The node for this answer, made at the first time."""
+        """Return the node for this answer, made at the first time."""
         node = self.yes if answer else self.no
         if node is None:
             node = decide(self.state, {**self.answers, self.atom: answer})
@@ -72,7 +72,7 @@ def decide(state: State, answers: dict[int, bool]) -> Decision:
 
 
 def roots(nfa: Nfa) -> list[Decision]:
-    """The roots of the trees, by state."""
+    """Return the roots of the trees, by state."""
     return [decide(state, {}) for state in nfa.states]
 
 
@@ -104,7 +104,7 @@ def _fill(decision: Decision) -> None:
 
 
 def _open_edges(state: State, answers: dict[int, bool]) -> list[Edge]:
-    """The TAKE and IGNORE edges that hold, of the state and of those it proceeds to, latest PROCEED first."""
+    """Return the TAKE and IGNORE edges that hold, of the state and of those it proceeds to, latest PROCEED first."""
     edges: list[Edge] = []
     stack: list[tuple[State, frozenset[int]]] = [(state, frozenset())]
     while stack:
@@ -120,7 +120,7 @@ def _open_edges(state: State, answers: dict[int, bool]) -> list[Edge]:
 
 
 def _completes(state: State, answers: dict[int, bool]) -> bool:
-    """Whether nothing but PROCEED edges lies between `state` and the end."""
+    """Return whether nothing but PROCEED edges lies between `state` and the end."""
     stack: list[tuple[State, frozenset[int]]] = [(state, frozenset())]
     while stack:
         current, way = stack.pop()

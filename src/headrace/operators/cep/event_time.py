@@ -20,7 +20,7 @@ class EventTimeCepOperator(CepOperator):
     """Sorts by time, drops or diverts what is late, and ends windows at watermarks."""
 
     def open(self) -> None:
-        """Takes up the events that waited at the last checkpoint."""
+        """Take up the events that waited at the last checkpoint."""
         super().open()
         # With a comparator an event may come to stand behind one that arrived after it: none can be left out early.
         self._starts = self.matcher.start_filter() if self._sort_key is None else None
@@ -35,7 +35,7 @@ class EventTimeCepOperator(CepOperator):
                 self._wait_values.append(value)
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Keeps the records that are not late."""
+        """Keep the records that are not late."""
         if keys is None:
             keys = [0] * len(values)
         if timestamps is None:
@@ -57,7 +57,7 @@ class EventTimeCepOperator(CepOperator):
         self._arrived.update(keys)
 
     def process_watermark(self, timestamp: int) -> None:
-        """Runs what is due, then hands the watermark on."""
+        """Run what is due, then pass the watermark on."""
         self.watermark = timestamp
         groups = self._due_events(timestamp) if self._wait_times else {}
         for key in self._due_keys(groups, timestamp):
@@ -76,7 +76,7 @@ class EventTimeCepOperator(CepOperator):
             self.context.event_timers.register(time, key)
 
     def end_epoch(self) -> None:
-        """Files what still waits under its keys."""
+        """File what still waits under its keys."""
         waiting: dict[Any, list[Event]] = {}
         for key, time, value in zip(self._wait_keys, self._wait_times, self._wait_values):
             waiting.setdefault(key, []).append((time, value))

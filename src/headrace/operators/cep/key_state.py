@@ -42,7 +42,7 @@ class KeyState:
         return not self.branches and not self.complete and not self.blocked
 
     def size(self) -> BufferSize:
-        """Counts what is held; links and events are counted once however many branches share them."""
+        """Count what is held; links and events are counted once however many branches share them."""
         (events, links), _ = frozen(b[1] for b in (*self.branches, *self.complete))
         return BufferSize(len(self.branches), len(self.complete), len(links), len(events))
 

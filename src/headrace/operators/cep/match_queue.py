@@ -14,7 +14,7 @@ START = 2
 
 
 def push(heap: list[Any], item: Any) -> None:
-    """Adds an item; equal ones do not overtake each other on the way up."""
+    """Add an item; equal ones do not overtake each other on the way up."""
     heap.append(item)
     key = item[START]
     at = len(heap) - 1
@@ -29,7 +29,7 @@ def push(heap: list[Any], item: Any) -> None:
 
 
 def pop(heap: list[Any]) -> Any:
-    """Takes the first item; the last one takes its place and sinks below smaller ones only.
+    """Take the first item; the last one takes its place and sinks below smaller ones only.
 
     >>> heap = []
     >>> for item in "abc":
@@ -45,7 +45,7 @@ def pop(heap: list[Any]) -> Any:
 
 
 def keep(heap: list[Any], wanted: Callable[[Any], bool]) -> None:
-    """Removes what is not wanted."""
+    """Remove what is not wanted."""
     kept = [item for item in heap if wanted(item)]
     if len(kept) == len(heap):
         return

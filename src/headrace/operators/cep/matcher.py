@@ -68,7 +68,7 @@ class Matcher:
     # -- time -----------------------------------------------------------------------------------------------------
 
     def advance(self, state: KeyState, time: int) -> tuple[list[Match], list[tuple[Match, int]]] | None:
-        """Ends the branches whose window ends at `time`: matches that this completes or frees, and timed-out ones."""
+        """End the branches whose window ends at `time`: matches that this completes or frees, and timed-out ones."""
         branches = state.branches
         if not branches:
             return None
@@ -118,7 +118,7 @@ class Matcher:
     # -- events ---------------------------------------------------------------------------------------------------
 
     def process(self, state: KeyState, event: Any, time: int) -> list[Match]:
-        """Feeds one event; gives the matches that it completes or frees."""
+        """Feed one event; return the matches that it completes or frees."""
         context = self._context
         context.time = time
         answers: dict[int, bool] = {}
@@ -201,7 +201,7 @@ class Matcher:
         return moved if changed else branches
 
     def _all_stay(self, state: KeyState, event: Any, answers: dict[int, bool]) -> bool:
-        """Whether the event leaves every branch as it is, as far as that can be said without looking at branches."""
+        """Return whether the event leaves every branch as it is, as far as that can be said without looking at branches."""
         states = state.states
         if states is None:
             states = state.states = {b[0] for b in state.branches}
@@ -223,7 +223,7 @@ class Matcher:
         return node
 
     def _leaf(self, node: Decision, event: Any, answers: dict[int, bool]) -> Decision:
-        """Asks conditions until it is clear what happens; the context must have the branch's link."""
+        """Ask conditions until it is clear what happens; the context must have the branch's link."""
         atom = node.atom
         while atom >= 0:
             if self._iterative[atom]:
@@ -240,7 +240,7 @@ class Matcher:
     # -- matches --------------------------------------------------------------------------------------------------
 
     def _settle(self, state: KeyState, complete: list[Branch]) -> list[Match]:
-        """Gives out complete matches; with a skip strategy each removes others, and waits for earlier branches."""
+        """Emit complete matches. With a skip strategy, each removes others and waits for earlier branches."""
         if not self._skips and len(complete) <= 1:
             return [match_of(b[1]) for b in complete]
         queue = state.complete

@@ -108,7 +108,7 @@ class State:
         return self.name.split(":", 1)[0]
 
     def add(self, action: Action, target: State, when: Formula) -> None:
-        """Adds an edge; the order of edges is the order in which branches are made."""
+        """Add an edge; the order of edges is the order in which branches are made."""
         self.edges.append(Edge(action, self, target, when))
 
 

@@ -45,11 +45,11 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
         self._times: list[int | None] = []
 
     def user_functions(self) -> Sequence[Any]:
-        """The function for matches, then the conditions."""
+        """Return the function for matches, then the conditions."""
         return (self.func, *self._owners)
 
     def open(self) -> None:
-        """Finds the state, makes the matcher, opens conditions and function."""
+        """Find the state, make the matcher, open conditions and function."""
         OperatorWithLateRecords.open(self)  # not that of FunctionOperator: the function comes after the conditions
         context = self.context
         self.match_context = MatchContext(context.clock)
@@ -68,7 +68,7 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
                 self.guarded(opener, TaskRuntimeContext(context))
 
     def close(self) -> None:
-        """Closes conditions and function."""
+        """Close conditions and function."""
         for owner in self._owners:
             closer = getattr(owner, "close", None)
             if callable(closer):
@@ -78,7 +78,7 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
     # -- one key --------------------------------------------------------------------------------------------------
 
     def feed(self, key: Any, events: Iterable[Event], until: int | None) -> KeyState | None:
-        """Runs events of one key, in order, then moves its time to `until`; gives the state if any is left."""
+        """Run events of one key in order, then move its time to `until`. Return the state if any is left."""
         data = self.branches.data
         state: KeyState | None = data.get(key)
         was_there = state is not None
@@ -126,7 +126,7 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
         return state
 
     def register_end(self, key: Any, time: int) -> None:
-        """Registers a timer for the end of a window."""
+        """Register a timer for the end of a window."""
         raise NotImplementedError
 
     def deadline(self, state: KeyState) -> int | None:
@@ -173,7 +173,7 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
             self._times.extend([time] * (len(results) - size))
 
     def emit_results(self) -> None:
-        """Hands on what functions gave; in processing time without timestamps, as in Flink."""
+        """Emit the results of functions; in processing time without timestamps, like Flink."""
         stamped = self.spec.event_time
         if self._results:
             results, times = self._results, self._times

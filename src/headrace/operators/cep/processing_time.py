@@ -12,12 +12,12 @@ class ProcessingTimeCepOperator(CepOperator):
     """The clock gives events their times; timers end windows one millisecond after their last one."""
 
     def open(self) -> None:
-        """Binds what can start."""
+        """Bind what can start."""
         super().open()
         self._starts = self.matcher.start_filter()
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Feeds every record at once, or puts it into the queue of its key."""
+        """Feed every record at once, or put it into the queue of its key."""
         if keys is None:
             keys = [0] * len(values)
         now = self.context.clock.now
@@ -33,7 +33,7 @@ class ProcessingTimeCepOperator(CepOperator):
         self.emit_results()
 
     def advance_processing_time(self, now: int) -> None:
-        """Runs queued events and ends windows of the keys whose timers are due."""
+        """Run queued events and end windows of the keys whose timers are due."""
         timers = self.context.processing_timers
         timer = timers.pop_due(now)
         if timer is None:
@@ -54,7 +54,7 @@ class ProcessingTimeCepOperator(CepOperator):
         self.context.processing_timers.register(time + 1, key)
 
     def next_processing_timer(self) -> int | None:
-        """The earliest timer."""
+        """Return the earliest timer."""
         return self.context.processing_timers.next_timestamp()
 
     def _can_start(self, value: Any) -> Any:

@@ -24,7 +24,7 @@ Frozen = tuple[dict[int, Any], list[tuple[str, int, int]]]
 
 
 def match_of(link: Link | None) -> dict[str, list[Any]]:
-    """The chain as a match: steps in order of their first event, with their events in order.
+    """Return the chain as a match: steps in order of their first event, with their events in order.
 
     >>> match_of(("b", 2, "y", ("a", 1, "x", None)))
     {'a': ['x'], 'b': ['y']}
@@ -43,7 +43,7 @@ def match_of(link: Link | None) -> dict[str, list[Any]]:
 
 
 def numbers_of(link: Link | None, step: str | None = None) -> list[int]:
-    """The numbers of the events of the chain (or of one step in it), newest first."""
+    """Return the numbers of the events of the chain (or of one step in it), newest first."""
     numbers = []
     while link is not None:
         if step is None or link[0] == step:

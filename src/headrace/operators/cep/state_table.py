@@ -35,7 +35,7 @@ class StateTable:
         return state
 
     def stop_state(self, name: str, unwanted: Formula) -> State:
-        """The one state in which branches end because of the NOT step `name`."""
+        """Return the one state in which branches end because of the NOT step `name`."""
         stop = self._stops.get(name)
         if stop is None:
             stop = self._stops[name] = self.new_state(name, StateKind.STOP)

@@ -53,7 +53,7 @@ class AlignedWindowOperator(WindowFunctionOperator):
         self._can_combine = can_combine(spec.kind, spec.combiner)
 
     def open(self) -> None:
-        """Takes up what the table has."""
+        """Take up what the table has."""
         super().open()
         self._check = MergeCheck(self.contents)
         take_over_as_aligned(self.context)
@@ -71,7 +71,7 @@ class AlignedWindowOperator(WindowFunctionOperator):
     # -- elements -------------------------------------------------------------------------------------------------
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Adds a run of records."""
+        """Add a run of records."""
         assert keys is not None
         if timestamps is None or None in timestamps:
             nameless = next(v for v, t in zip(values, timestamps or [None] * len(values)) if t is None)
@@ -91,7 +91,7 @@ class AlignedWindowOperator(WindowFunctionOperator):
             self._add(first, values, stamps, keys, panes)
 
     def _add(self, pane: int, values: Values, stamps: list[int], keys: list[Any], panes: list[int] | None) -> None:
-        """Adds records: all of one pane, or each of the one that `panes` has for it."""
+        """Add records: all of one pane, or each of the one that `panes` has for it."""
         records = iter(values)
         distinct = set(keys)
         try:
@@ -123,13 +123,13 @@ class AlignedWindowOperator(WindowFunctionOperator):
         return self._can_combine and 2 * len(distinct) <= len(keys) and self._check.passes(keys, panes, values)
 
     def _add_runs(self, keys: list[Any], panes: list[int], records: Iterator[Any]) -> None:
-        """Combines the records of each pane first: then a record costs the same in however many windows it is."""
+        """Combine the records of each pane first: then a record costs the same in however many windows it is."""
         runs = Runs(self.contents)
         runs.add(keys, panes, records)
         self.merge_runs(*runs.take())
 
     def merge_runs(self, keys: list[Any], runs: list[Run]) -> int:
-        """Adds what was combined to the windows that are still open; gives the number of records that were late."""
+        """Add what was combined to the windows that are still open; return the number of records that were late."""
         by_pane: dict[int, set[Any]] = {}
         for key, run in zip(keys, runs):
             by_pane.setdefault(run[0], set()).add(key)
@@ -168,7 +168,7 @@ class AlignedWindowOperator(WindowFunctionOperator):
     # -- time -----------------------------------------------------------------------------------------------------
 
     def process_watermark(self, timestamp: int) -> None:
-        """Fires the windows that have ended, in the order of their ends, then hands the watermark on."""
+        """Fire the windows that have ended, in the order of their ends, then pass the watermark on."""
         self.watermark = timestamp
         if timestamp >= self._next_end:
             limit = time_reached(timestamp) - self._size + 1
@@ -232,7 +232,7 @@ class AlignedWindowOperator(WindowFunctionOperator):
     # -- state ----------------------------------------------------------------------------------------------------
 
     def end_epoch(self) -> None:
-        """Puts what was touched into the table."""
+        """Put what was touched into the table."""
         data, dirty = self._table.data, self._table.dirty
         for start, touched in self._touched.items():
             contents = self._live[start]

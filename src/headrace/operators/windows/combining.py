@@ -14,7 +14,7 @@ class CombiningWindowOperator(AlignedWindowOperator):
     """Merges runs into their windows; runs have no timestamps, records that were not worth combining have theirs."""
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Adds runs, or records."""
+        """Add runs, or records."""
         if timestamps is not None:
             super().process_batch(values, timestamps, keys)
             return

@@ -24,11 +24,11 @@ class AssignerContext(WindowAssigner.WindowAssignerContext):
         self._runtime = TaskRuntimeContext(operator.context)
 
     def get_current_processing_time(self) -> int:
-        """The clock, in milliseconds."""
+        """Return the clock, in milliseconds."""
         return self._clock.now()
 
     def get_runtime_context(self) -> Any:
-        """The runtime context; its keyed state is that of the element's key."""
+        """Return the runtime context; its keyed state is that of the element's key."""
         return self._runtime
 
 
@@ -54,15 +54,15 @@ class WindowTriggerContext(Trigger.OnMergeContext):
         return self
 
     def get_current_processing_time(self) -> int:
-        """The clock, in milliseconds."""
+        """Return the clock, in milliseconds."""
         return self._clock.now()
 
     def get_metric_group(self) -> Any:
-        """The operator's metric group."""
+        """Return the operator's metric group."""
         return _metric_group(self._operator)
 
     def get_current_watermark(self) -> int:
-        """The operator's event time."""
+        """Return the operator's event time."""
         return self._operator.watermark
 
     def register_processing_time_timer(self, time: int) -> None:
@@ -74,11 +74,11 @@ class WindowTriggerContext(Trigger.OnMergeContext):
         self._event.register(time, self.key, self.window)
 
     def delete_processing_time_timer(self, time: int) -> None:
-        """Takes a timer of the key and window back."""
+        """Take a timer of the key and window back."""
         self._processing.delete(time, self.key, self.window)
 
     def delete_event_time_timer(self, time: int) -> None:
-        """Takes a timer of the key and window back."""
+        """Take a timer of the key and window back."""
         self._event.delete(time, self.key, self.window)
 
     def get_partitioned_state(self, state_descriptor: StateDescriptor) -> Any:
@@ -112,15 +112,15 @@ class FiringContext(Evictor.EvictorContext):
         return self
 
     def window(self) -> Any:
-        """The window."""
+        """Return the window."""
         return self._window
 
     def current_processing_time(self) -> int:
-        """The clock, in milliseconds."""
+        """Return the clock, in milliseconds."""
         return self._clock.now()
 
     def current_watermark(self) -> int:
-        """The operator's event time."""
+        """Return the operator's event time."""
         return self._operator.watermark
 
     def window_state(self) -> Any:
@@ -134,15 +134,15 @@ class FiringContext(Evictor.EvictorContext):
         return self._global_state
 
     def get_current_processing_time(self) -> int:
-        """The clock, in milliseconds."""
+        """Return the clock, in milliseconds."""
         return self._clock.now()
 
     def get_current_watermark(self) -> int:
-        """The operator's event time."""
+        """Return the operator's event time."""
         return self._operator.watermark
 
     def get_metric_group(self) -> Any:
-        """The operator's metric group."""
+        """Return the operator's metric group."""
         return _metric_group(self._operator)
 
 

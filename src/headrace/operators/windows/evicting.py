@@ -21,7 +21,7 @@ class EvictingWindowOperator(WindowOperator):
         self.side = 0
 
     def open(self) -> None:
-        """Keeps elements, whatever is made of them."""
+        """Keep elements, whatever is made of them."""
         super().open()
         self._combined = self.contents
         self.contents = Contents()
@@ -45,7 +45,7 @@ class EvictingWindowOperator(WindowOperator):
             self._table.dirty.add((key, place))
 
     def fire_elements(self, key: Any, window: Any, elements: list[TimestampedValue]) -> None:
-        """Calls the window function with the elements that are left."""
+        """Call the window function with the elements that are left."""
         combined = self._combined
         values = [element.value for element in elements]
         if not combined.single:

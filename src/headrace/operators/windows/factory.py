@@ -19,7 +19,7 @@ __all__ = ["window_operator"]
 
 
 def window_operator(spec: WindowOperation, large_state: bool = False) -> Operator:
-    """The running form of a window operation. Classes are compared exactly: a subclass may do anything.
+    """Return the running form of a window operation. Classes are compared exactly: a subclass may do anything.
 
     Quick operators keep open windows in memory: state that may be larger than that is the general one's, also where
     records were combined before the exchange.

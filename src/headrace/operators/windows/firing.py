@@ -36,7 +36,7 @@ class WindowFunctionOperator(OperatorWithLateRecords):
         return self._functions
 
     def open(self) -> None:
-        """Makes the context, then opens the functions."""
+        """Make the context, then open the functions."""
         self.contents = contents_for(self.spec)
         self.firing = FiringContext(self, self.merging)
         self.results: Values = []
@@ -50,14 +50,14 @@ class WindowFunctionOperator(OperatorWithLateRecords):
         self.clears = callable(clear) and not getattr(clear, "does_nothing", False)
 
     def close(self) -> None:
-        """Closes the functions."""
+        """Close the functions."""
         for function in self._functions:
             closer = getattr(function, "close", None)
             if callable(closer):
                 self.guarded(closer)
 
     def fire(self, key: Any, window: Any, elements: Any) -> None:
-        """Calls the function with the elements of a window; its results wait for `emit_results`."""
+        """Call the function with the elements of a window; its results wait for `emit_results`."""
         results = self.results
         spec = self.spec
         backend = self.context.keyed_state
@@ -83,19 +83,19 @@ class WindowFunctionOperator(OperatorWithLateRecords):
         self.stamp(window)
 
     def stamp(self, window: Any) -> None:
-        """Gives the results that have none yet the timestamp of the window."""
+        """Set the timestamp of the window on the results that have none yet."""
         missing = len(self.results) - len(self.times)
         if missing:
             self.times.extend([window.max_timestamp()] * missing)
 
     def clear_window(self, key: Any, window: Any) -> None:
-        """Lets a process function clear its own state of a window that is removed."""
+        """Let a process function clear its own state of a window that is removed."""
         if self.clears:
             self.context.keyed_state.key = key
             self.guarded(self.spec.function.clear, self.firing.at(key, window))
 
     def emit_results(self) -> None:
-        """Sends what has been collected on."""
+        """Emit the collected results."""
         if self.results:
             results, times = self.results, self.times
             self.results, self.times = [], []

@@ -23,7 +23,7 @@ class LargeCombiningWindowOperator(WindowOperator):
     """Merges runs into their windows; runs have no timestamps, records that were not worth combining have theirs."""
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Adds runs, or records."""
+        """Add runs, or records."""
         if timestamps is not None:
             super().process_batch(values, timestamps, keys)
             return
@@ -34,7 +34,7 @@ class LargeCombiningWindowOperator(WindowOperator):
             raise self.failure_for(error, None) from error
 
     def _merge_runs(self, keys: list[Any], runs: list[Run]) -> int:
-        """Adds what was combined to the windows that are still open; gives the number of records that were late."""
+        """Add what was combined to the windows that are still open; return the number of records that were late."""
         data, dirty, merge = self._table.data, self._table.dirty, self.contents.merge
         register = self.context.event_timers.register
         by_pane: dict[int, list[Any]] = {}

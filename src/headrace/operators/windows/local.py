@@ -56,7 +56,7 @@ class LocalWindowOperator(Operator):
         self._next_end = MAX_WATERMARK
 
     def open(self) -> None:
-        """Makes room for runs. The key selector is opened and closed with the edge, whose selector it is too."""
+        """Make room for runs. The key selector is opened and closed with the edge, whose selector it is too."""
         contents = contents_for(self._spec.windows)
         self._runs = Runs(contents)
         self._check = MergeCheck(contents)
@@ -64,7 +64,7 @@ class LocalWindowOperator(Operator):
     # -- elements -------------------------------------------------------------------------------------------------
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Combines a run of records, or hands it on."""
+        """Combine a run of records, or pass it on."""
         try:
             values = self._coerce(values)
         except Exception as error:
@@ -110,26 +110,26 @@ class LocalWindowOperator(Operator):
     # -- time -----------------------------------------------------------------------------------------------------
 
     def process_watermark(self, timestamp: int) -> None:
-        """Sends what a window that ends may need, then hands the watermark on."""
+        """Send what a window that ends may need, then pass the watermark on."""
         self.watermark = timestamp
         if timestamp >= self._next_end - 1:
             self._send()
         self.output.emit_watermark(timestamp)
 
     def process_idle(self, idle: bool) -> None:
-        """Sends everything: others may go on without this input."""
+        """Send everything: others may go on without this input."""
         self._send()
         self.output.emit_idle(idle)
 
     def process_clock(self, now: int) -> None:
-        """Sends everything: tests watch what happens between two moves of the clock."""
+        """Send everything: tests watch what happens between two moves of the clock."""
         self._send()
         super().process_clock(now)
 
     def end_epoch(self) -> None:
-        """Sends everything: nothing is held when a checkpoint is taken."""
+        """Send everything: nothing is held when a checkpoint is taken."""
         self._send()
 
     def finish(self) -> None:
-        """Sends everything."""
+        """Send everything."""
         self._send()

@@ -24,7 +24,7 @@ class _Found(MergingWindowAssigner.MergeCallback[Any]):
         self.merges: list[tuple[Any, list[Any]]] = []
 
     def merge(self, to_be_merged: Iterable[Any], merge_result: Any) -> None:
-        """Notes one merge."""
+        """Note one merge."""
         self.merges.append((merge_result, list(to_be_merged)))
 
 
@@ -56,7 +56,7 @@ class MergingWindowSet:
         return self._data.get(key, _NONE).get(window)
 
     def add(self, key: Any, window: Any, on_merge: OnMerge) -> Any:
-        """Adds a window and gives the one that it became part of (itself, if nothing is merged)."""
+        """Add a window. Return the one that it became part of (itself, if nothing is merged)."""
         found = _Found()
         mapping = self._data.get(key)
         if mapping is None:
@@ -81,7 +81,7 @@ class MergingWindowSet:
         return result
 
     def retire(self, key: Any, window: Any) -> None:
-        """Removes a window that is over."""
+        """Remove a window that is over."""
         mapping = self._data.get(key)
         if mapping is not None and window in mapping:
             del mapping[window]

@@ -41,7 +41,7 @@ class WindowOperator(WindowFunctionOperator):
         self._event_time: bool = spec.assigner.is_event_time()
 
     def open(self) -> None:
-        """Binds the tables and makes the contexts."""
+        """Bind the tables and make the contexts."""
         super().open()
         backend = self.context.keyed_state
         take_over_as_general(self.context, getattr(self._assigner, "size", None))
@@ -54,7 +54,7 @@ class WindowOperator(WindowFunctionOperator):
     # -- elements -------------------------------------------------------------------------------------------------
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Adds a run of records."""
+        """Add a run of records."""
         assert keys is not None
         stamps: list[int | None] = timestamps if timestamps is not None else [None] * len(values)
         records = iter(values)
@@ -79,7 +79,7 @@ class WindowOperator(WindowFunctionOperator):
         return min((MIN_TIMESTAMP if stamp is None else stamp) + self._lateness, MAX_WATERMARK) <= self.watermark
 
     def _add(self, key: Any, value: Any, stamp: int | None) -> bool:
-        """Adds an element; says whether no window took it."""
+        """Add an element. Return whether no window took it."""
         timestamp = MIN_TIMESTAMP if stamp is None else stamp
         skipped = True
         windows = self._assigner.assign_windows(value, timestamp, self._assigning)
@@ -124,7 +124,7 @@ class WindowOperator(WindowFunctionOperator):
             timers.register(end, key, window)
 
     def _act(self, result: TriggerResult, key: Any, window: Any, place: Any) -> None:
-        """Does what the trigger decided."""
+        """Do what the trigger decided."""
         if result.is_fire():
             contents = self._table.data.get((key, place), _NOTHING)
             if contents is not _NOTHING:
@@ -181,7 +181,7 @@ class WindowOperator(WindowFunctionOperator):
         return self.context.event_timers if self._event_time else self.context.processing_timers
 
     def process_watermark(self, timestamp: int) -> None:
-        """Fires event-time timers, then hands the watermark on; in batch mode processing time ends with event time."""
+        """Fire event-time timers, then pass the watermark on; in batch mode processing time ends with event time."""
         self.watermark = timestamp
         self._fire_timers(self.context.event_timers, timestamp, True)
         if timestamp == MAX_WATERMARK and self.context.task.batch:
@@ -189,11 +189,11 @@ class WindowOperator(WindowFunctionOperator):
         self.output.emit_watermark(timestamp)
 
     def advance_processing_time(self, now: int) -> None:
-        """Fires processing-time timers."""
+        """Fire processing-time timers."""
         self._fire_timers(self.context.processing_timers, now, False)
 
     def next_processing_timer(self) -> int | None:
-        """The earliest processing-time timer."""
+        """Return the earliest processing-time timer."""
         return self.context.processing_timers.next_timestamp()
 
     def _fire_timers(self, queue: Any, limit: int, event: bool) -> None:

@@ -56,7 +56,7 @@ class Runs:
         self.records += len(keys)
 
     def take(self) -> tuple[list[Any], list[Run]]:
-        """Give keys and runs, and begin anew."""
+        """Return keys and runs, and start over."""
         keys, runs = self.keys, self.runs
         self._open, self.keys, self.runs, self.records = {}, [], [], 0
         return keys, runs

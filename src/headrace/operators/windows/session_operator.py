@@ -41,7 +41,7 @@ class SessionWindowOperator(WindowFunctionOperator):
         self._changes = 0
 
     def open(self) -> None:
-        """Takes up what the table has."""
+        """Take up what the table has."""
         super().open()
         take_over_as_sessions(self.context)
         self._table = self.context.keyed_state.table(SESSIONS)
@@ -57,7 +57,7 @@ class SessionWindowOperator(WindowFunctionOperator):
     # -- elements -------------------------------------------------------------------------------------------------
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Adds a run of records."""
+        """Add a run of records."""
         assert keys is not None
         stamps = [MIN_TIMESTAMP] * len(values) if timestamps is None else timestamps
         gap, live, ends = self._gap, self._live, self._ends
@@ -126,7 +126,7 @@ class SessionWindowOperator(WindowFunctionOperator):
     # -- time -----------------------------------------------------------------------------------------------------
 
     def process_watermark(self, timestamp: int) -> None:
-        """Fires the sessions that have ended, then hands the watermark on."""
+        """Fire the sessions that have ended, then pass the watermark on."""
         self.watermark = timestamp
         ends, limit = self._ends, time_reached(timestamp) + 1
         due: list[tuple[int, int, Any, _Session]] = []
@@ -163,7 +163,7 @@ class SessionWindowOperator(WindowFunctionOperator):
     # -- state ----------------------------------------------------------------------------------------------------
 
     def end_epoch(self) -> None:
-        """Puts what was touched into the table."""
+        """Put what was touched into the table."""
         data, dirty, live = self._table.data, self._table.dirty, self._live
         for key in self._touched:
             sessions = live.get(key)

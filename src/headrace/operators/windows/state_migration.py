@@ -41,7 +41,7 @@ _ROOM = 256
 
 
 def is_per_window(name: str) -> bool:
-    """Whether a state of a window operator has an entry per key and window, not per key.
+    """Return whether a state of a window operator has an entry per key and window, not per key.
 
     >>> is_per_window(CONTENTS), is_per_window("_trigger/count"), is_per_window(SESSIONS)
     (True, True, False)

@@ -26,27 +26,27 @@ class _Store(KeyedStateStore):
     """All five getters are one."""
 
     def state(self, descriptor: StateDescriptor) -> Any:
-        """The state that a descriptor describes."""
+        """Return the state that a descriptor describes."""
         raise NotImplementedError
 
     def get_state(self, state_descriptor: Any) -> Any:
-        """Give the value state of that name."""
+        """Return the value state of that name."""
         return self.state(state_descriptor)
 
     def get_list_state(self, state_descriptor: Any) -> Any:
-        """Give the list state of that name."""
+        """Return the list state of that name."""
         return self.state(state_descriptor)
 
     def get_map_state(self, state_descriptor: Any) -> Any:
-        """Give the map state of that name."""
+        """Return the map state of that name."""
         return self.state(state_descriptor)
 
     def get_reducing_state(self, state_descriptor: Any) -> Any:
-        """Give the reducing state of that name."""
+        """Return the reducing state of that name."""
         return self.state(state_descriptor)
 
     def get_aggregating_state(self, state_descriptor: Any) -> Any:
-        """Give the aggregating state of that name."""
+        """Return the aggregating state of that name."""
         return self.state(state_descriptor)
 
 
@@ -77,7 +77,7 @@ class WindowStateStore(_Store):
         self._holder.key = entry_key
 
     def state(self, descriptor: StateDescriptor) -> Any:
-        """Give the state that a descriptor describes."""
+        """Return the state that a descriptor describes."""
         if not isinstance(descriptor, StateDescriptor):
             raise TypeMismatchError("Not a state descriptor", seen=descriptor, expected="a StateDescriptor")
         of_kind = (descriptor.kind, descriptor.name)
@@ -121,7 +121,7 @@ class GlobalStateStore(_Store):
         self._backend = backend
 
     def state(self, descriptor: StateDescriptor) -> Any:
-        """Give the state that a descriptor describes."""
+        """Return the state that a descriptor describes."""
         return self._backend.get_state(descriptor)  # type: ignore[call-overload]
 
 
