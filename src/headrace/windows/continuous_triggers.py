@@ -26,7 +26,7 @@ class Min:
 
 
 class _Continuous(Trigger[Any, TimeWindow]):
-    """What both have in common: the next firing is state of the window, the earliest one after a merge."""
+    """The base of both: the next firing is state of the window, the earliest one after a merge."""
 
     def __init__(self, interval: int) -> None:
         """Take the interval in milliseconds."""
@@ -35,11 +35,11 @@ class _Continuous(Trigger[Any, TimeWindow]):
         self.state_desc = ReducingStateDescriptor("fire-time", Min(), Types.LONG())
 
     def can_merge(self) -> bool:
-        """Say yes."""
+        """Return True."""
         return True
 
     def _begin_of(self, time: int) -> int:
-        """Return the interval's begin, rounded towards zero as Flink does."""
+        """Return the interval's begin, rounded towards zero like in Flink."""
         return time - time % self.interval if time >= 0 else time + -time % self.interval
 
     def __repr__(self) -> str:
@@ -56,7 +56,7 @@ class ContinuousEventTimeTrigger(_Continuous):
 
     @staticmethod
     def of(interval: Any) -> ContinuousEventTimeTrigger:
-        """Make it of a time."""
+        """Make a trigger with an interval."""
         return ContinuousEventTimeTrigger(milliseconds(interval, "interval"))
 
     def on_element(self, element: Any, timestamp: int, window: TimeWindow, ctx: Any) -> TriggerResult:
@@ -87,7 +87,7 @@ class ContinuousEventTimeTrigger(_Continuous):
         return TriggerResult.FIRE
 
     def on_merge(self, window: TimeWindow, ctx: Any) -> None:
-        """Go on with the earliest time."""
+        """Continue with the earliest time."""
         del window
         ctx.merge_partitioned_state(self.state_desc)
         time = ctx.get_partitioned_state(self.state_desc).get()
@@ -120,7 +120,7 @@ class ContinuousProcessingTimeTrigger(_Continuous):
 
     @staticmethod
     def of(interval: Any) -> ContinuousProcessingTimeTrigger:
-        """Make it of a time."""
+        """Make a trigger with an interval."""
         return ContinuousProcessingTimeTrigger(milliseconds(interval, "interval"))
 
     def on_element(self, element: Any, timestamp: int, window: TimeWindow, ctx: Any) -> TriggerResult:
@@ -149,7 +149,7 @@ class ContinuousProcessingTimeTrigger(_Continuous):
         return TriggerResult.CONTINUE
 
     def on_merge(self, window: TimeWindow, ctx: Any) -> None:
-        """Go on with the earliest time."""
+        """Continue with the earliest time."""
         del window
         ctx.merge_partitioned_state(self.state_desc)
         time = ctx.get_partitioned_state(self.state_desc).get()

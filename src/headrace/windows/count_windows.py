@@ -1,6 +1,6 @@
 """Count windows: each holds a number of elements of its key.
 
-The default trigger fires a window when it is full and drops its contents: no other element can come to it.
+The default trigger fires a window when it is full and drops its contents: no more elements can arrive.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["CountSlidingWindowAssigner", "CountTumblingWindowAssigner"]
 
 
 class _Counting(WindowAssigner[Any, CountWindow]):
-    """What both have in common: the number of elements so far is state of the key."""
+    """The base of both: the number of elements so far is state of the key."""
 
     _window_size: int
     _state_name: str
@@ -37,7 +37,7 @@ class _Counting(WindowAssigner[Any, CountWindow]):
         return CountWindowSerializer()
 
     def is_event_time(self) -> bool:
-        """Say no: elements are never late."""
+        """Return False: elements are never late."""
         return False
 
     def _next_number(self, context: Any) -> int:
@@ -49,7 +49,7 @@ class _Counting(WindowAssigner[Any, CountWindow]):
 
 
 class CountTumblingWindowAssigner(_Counting):
-    """Every so many elements of a key make a window.
+    """Windows of a fixed number of elements of a key.
 
     >>> CountTumblingWindowAssigner.of(3)
     CountTumblingWindowAssigner(3)
@@ -64,7 +64,7 @@ class CountTumblingWindowAssigner(_Counting):
 
     @staticmethod
     def of(window_size: int) -> CountTumblingWindowAssigner:
-        """Make it."""
+        """Make an assigner."""
         return CountTumblingWindowAssigner(window_size)
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[CountWindow]:
@@ -94,7 +94,7 @@ class CountSlidingWindowAssigner(_Counting):
 
     @staticmethod
     def of(window_size: int, window_slide: int) -> CountSlidingWindowAssigner:
-        """Make it."""
+        """Make an assigner."""
         return CountSlidingWindowAssigner(window_size, window_slide)
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[CountWindow]:

@@ -1,4 +1,4 @@
-"""Session windows: an element opens a window as long as the gap, and windows that overlap or touch become one."""
+"""Session windows: an element opens a window as long as the gap, and windows that overlap or touch are merged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 
 
 class _Sessions(MergingWindowAssigner[Any, TimeWindow]):
-    """What all sessions have in common."""
+    """The base of all sessions."""
 
     _event_time: bool
 
@@ -81,10 +81,10 @@ class _FixedGap(_Sessions):
 
 
 class _DynamicGap(_Sessions):
-    """Sessions whose gap the elements tell."""
+    """Sessions whose gap depends on the element."""
 
     def __init__(self, session_window_time_gap_extractor: Any) -> None:
-        """Take the extractor, or a callable that gives the gap of an element in milliseconds."""
+        """Take the extractor, or a callable that returns the gap of an element in milliseconds."""
         self._extractor = session_window_time_gap_extractor
 
     def gap_of(self, element: Any) -> int:
@@ -113,12 +113,12 @@ class EventTimeSessionWindows(_FixedGap):
 
     @staticmethod
     def with_gap(size: Any) -> EventTimeSessionWindows:
-        """Make it of a time."""
+        """Make an assigner with a gap."""
         return EventTimeSessionWindows(milliseconds(size, "gap"))
 
     @staticmethod
     def with_dynamic_gap(extractor: Any) -> DynamicEventTimeSessionWindows:
-        """Make it of an extractor of gaps."""
+        """Make an assigner with an extractor of gaps."""
         return DynamicEventTimeSessionWindows(extractor)
 
 
@@ -134,17 +134,17 @@ class ProcessingTimeSessionWindows(_FixedGap):
 
     @staticmethod
     def with_gap(size: Any) -> ProcessingTimeSessionWindows:
-        """Make it of a time."""
+        """Make an assigner with a gap."""
         return ProcessingTimeSessionWindows(milliseconds(size, "gap"))
 
     @staticmethod
     def with_dynamic_gap(extractor: Any) -> DynamicProcessingTimeSessionWindows:
-        """Make it of an extractor of gaps."""
+        """Make an assigner with an extractor of gaps."""
         return DynamicProcessingTimeSessionWindows(extractor)
 
 
 class DynamicEventTimeSessionWindows(_DynamicGap):
-    """Sessions by event time whose gap the elements tell.
+    """Sessions by event time whose gap depends on the element.
 
     >>> DynamicEventTimeSessionWindows.with_dynamic_gap(len).assign_windows("abc", 10, None)
     [TimeWindow(start=10, end=13)]
@@ -154,12 +154,12 @@ class DynamicEventTimeSessionWindows(_DynamicGap):
 
     @staticmethod
     def with_dynamic_gap(extractor: Any) -> DynamicEventTimeSessionWindows:
-        """Make it of an extractor of gaps."""
+        """Make an assigner with an extractor of gaps."""
         return DynamicEventTimeSessionWindows(extractor)
 
 
 class DynamicProcessingTimeSessionWindows(_DynamicGap):
-    """Sessions by the clock whose gap the elements tell.
+    """Sessions by the clock whose gap depends on the element.
 
     >>> DynamicProcessingTimeSessionWindows.with_dynamic_gap(len).is_event_time()
     False
@@ -169,5 +169,5 @@ class DynamicProcessingTimeSessionWindows(_DynamicGap):
 
     @staticmethod
     def with_dynamic_gap(extractor: Any) -> DynamicProcessingTimeSessionWindows:
-        """Make it of an extractor of gaps."""
+        """Make an assigner with an extractor of gaps."""
         return DynamicProcessingTimeSessionWindows(extractor)

@@ -16,7 +16,7 @@ __all__ = ["SlidingEventTimeWindows", "SlidingProcessingTimeWindows"]
 
 
 class _Sliding(WindowAssigner[Any, TimeWindow]):
-    """What both have in common."""
+    """The base of both."""
 
     def __init__(self, size: int, slide: int, offset: int) -> None:
         """Take the size, the slide and the offset of the first window in milliseconds."""
@@ -47,7 +47,7 @@ class _Sliding(WindowAssigner[Any, TimeWindow]):
         return TimeWindowSerializer()
 
     def _windows_of(self, time: int) -> list[TimeWindow]:
-        """All windows that hold ``time``, the latest first."""
+        """Return all windows that contain ``time``, the latest first."""
         size, slide = self._size, self._slide
         last = TimeWindow.get_window_start_with_offset(time, self._offset, slide)
         return [TimeWindow(start, start + size) for start in range(last, time - size, -slide)]
@@ -67,11 +67,11 @@ class SlidingEventTimeWindows(_Sliding):
 
     @staticmethod
     def of(size: Any, slide: Any, offset: Any = None) -> SlidingEventTimeWindows:
-        """Make it of times."""
+        """Make an assigner."""
         return SlidingEventTimeWindows(*_times(size, slide, offset))
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        """Return all windows that hold the timestamp."""
+        """Return all windows that contain the timestamp."""
         del context
         return self._windows_of(event_timestamp(element, timestamp))
 
@@ -81,7 +81,7 @@ class SlidingEventTimeWindows(_Sliding):
         return EventTimeTrigger()
 
     def is_event_time(self) -> bool:
-        """Say yes."""
+        """Return True."""
         return True
 
 
@@ -95,11 +95,11 @@ class SlidingProcessingTimeWindows(_Sliding):
 
     @staticmethod
     def of(size: Any, slide: Any, offset: Any = None) -> SlidingProcessingTimeWindows:
-        """Make it of times."""
+        """Make an assigner."""
         return SlidingProcessingTimeWindows(*_times(size, slide, offset))
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        """Return all windows that hold the current time."""
+        """Return all windows that contain the current time."""
         del element, timestamp
         return self._windows_of(context.get_current_processing_time())
 
@@ -109,7 +109,7 @@ class SlidingProcessingTimeWindows(_Sliding):
         return ProcessingTimeTrigger()
 
     def is_event_time(self) -> bool:
-        """Say no."""
+        """Return False."""
         return False
 
 

@@ -16,7 +16,7 @@ __all__ = ["TumblingEventTimeWindows", "TumblingProcessingTimeWindows"]
 
 
 class _Tumbling(WindowAssigner[Any, TimeWindow]):
-    """What both have in common."""
+    """The base of both."""
 
     def __init__(self, size: int, offset: int) -> None:
         """Take the size and the offset of the first window in milliseconds."""
@@ -57,7 +57,7 @@ class TumblingEventTimeWindows(_Tumbling):
 
     @staticmethod
     def of(size: Any, offset: Any = None) -> TumblingEventTimeWindows:
-        """Make it of times; ``offset`` moves all windows, e.g. for days that start at another hour than in UTC."""
+        """Make an assigner; ``offset`` moves all windows, e.g. for days that start at another hour than in UTC."""
         return TumblingEventTimeWindows(milliseconds(size, "size"), _offset(offset))
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
@@ -71,7 +71,7 @@ class TumblingEventTimeWindows(_Tumbling):
         return EventTimeTrigger()
 
     def is_event_time(self) -> bool:
-        """Say yes."""
+        """Return True."""
         return True
 
 
@@ -85,7 +85,7 @@ class TumblingProcessingTimeWindows(_Tumbling):
 
     @staticmethod
     def of(size: Any, offset: Any = None) -> TumblingProcessingTimeWindows:
-        """Make it of times."""
+        """Make an assigner."""
         return TumblingProcessingTimeWindows(milliseconds(size, "size"), _offset(offset))
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
@@ -99,7 +99,7 @@ class TumblingProcessingTimeWindows(_Tumbling):
         return ProcessingTimeTrigger()
 
     def is_event_time(self) -> bool:
-        """Say no."""
+        """Return False."""
         return False
 
 

@@ -36,7 +36,7 @@ class Window(ABC):
 
     @abstractmethod
     def max_timestamp(self) -> int:
-        """Return the highest timestamp that still belongs to the window: results of the window have it."""
+        """Return the highest timestamp that belongs to the window: the timestamp of its results."""
 
 
 class TimeWindow(tuple[int, int], Window):
@@ -56,7 +56,7 @@ class TimeWindow(tuple[int, int], Window):
         return tuple.__new__(cls, (start, end))
 
     def __init__(self, start: int, end: int) -> None:
-        """Nothing is left to do after `__new__`."""
+        """Do nothing: `__new__` took both ends."""
 
     def __getnewargs__(self) -> tuple[int, int]:
         """Pickle by the two ends."""
@@ -73,7 +73,7 @@ class TimeWindow(tuple[int, int], Window):
         return self[1]
 
     def max_timestamp(self) -> int:
-        """Return the last millisecond. A window that reaches beyond the end of time ends with it.
+        """Return the last millisecond. A window that extends beyond the end of time ends there.
 
         >>> TimeWindow(2**63 - 8, 2**63 + 2).max_timestamp() == 2**63 - 1
         True
@@ -86,7 +86,7 @@ class TimeWindow(tuple[int, int], Window):
         return bool(self[0] <= other[1] and self[1] >= other[0])
 
     def cover(self, other: TimeWindow) -> TimeWindow:
-        """Return the smallest window that holds both."""
+        """Return the smallest window that contains both."""
         return TimeWindow(min(self[0], other[0]), max(self[1], other[1]))
 
     @staticmethod
@@ -126,7 +126,7 @@ class TimeWindow(tuple[int, int], Window):
 
 
 class CountWindow(Window):
-    """A window of a number of elements, known by its number.
+    """A window of a number of elements, identified by its number.
 
     >>> CountWindow(3), CountWindow(3) == CountWindow(3)
     (CountWindow(id=3), True)
@@ -162,7 +162,7 @@ class GlobalWindow(Window):
     __slots__ = ()
 
     def __init__(self) -> None:
-        """All global windows are equal."""
+        """Return whether both are global windows: all are equal."""
 
     @staticmethod
     def get() -> GlobalWindow:
@@ -184,7 +184,7 @@ class GlobalWindow(Window):
 
 
 def time_reached(watermark: int) -> int:
-    """Return the time up to which windows are over: with the highest watermark all are, however far they reach.
+    """Return the time up to which windows have ended: with the highest watermark all have, however far they reach.
 
     Windows start and end at Python integers, so the window of a timestamp near 2**63 has an end beyond 64 bits.
 
@@ -195,7 +195,7 @@ def time_reached(watermark: int) -> int:
 
 
 def first_end(time: int, size: int, slide: int, offset: int) -> int:
-    """Return the end of the first of the windows that hold ``time``, where windows of one size begin every ``slide``.
+    """Return the end of the first of the windows that contain ``time``, where windows of one size begin every ``slide``.
 
     >>> first_end(17, 10, 10, 0), first_end(17, 10, 5, 0), first_end(17, 10, 4, 0)
     (20, 20, 18)
@@ -205,7 +205,7 @@ def first_end(time: int, size: int, slide: int, offset: int) -> int:
 
 
 def in_flinks_order(windows: list[TimeWindow]) -> list[TimeWindow]:
-    """Sort windows that become one into the order in which Flink adds their contents up: that of a Java HashSet.
+    """Sort windows to be merged into the order in which Flink merges their contents: that of a Java HashSet.
 
     ``windows`` are in ascending order. Programs see the order in the elements of a merged session.
 
@@ -219,7 +219,7 @@ def in_flinks_order(windows: list[TimeWindow]) -> list[TimeWindow]:
 
 
 def _java_hash(total: int) -> int:
-    """Return the hash code of a TimeWindow in Flink, spread as a HashSet does it; of the lowest 32 bits only."""
+    """Return the hash code of a TimeWindow in Flink, spread like in a HashSet; of the lowest 32 bits only."""
     mixed = total & _LONG
     mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _LONG
     mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _LONG

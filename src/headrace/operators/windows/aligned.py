@@ -1,16 +1,17 @@
-"""Tumbling and sliding windows of event time with the default trigger, no evictor and no allowed lateness: the quick way.
+"""The fast operator for tumbling and sliding windows of event time.
 
-All keys share the same windows, so windows are kept as window -> key -> contents, in plain dicts, without a timer per key:
-when the watermark passes the end of a window, its keys fire in the order in which they came to it, windows in the order of
-their ends. This is what the general operator does too, at a fraction of the cost per record.
+For windows with the default trigger, no evictor and no allowed lateness. All keys share the same windows, so windows are
+kept as window -> key -> contents, in plain dicts, without a timer per key: when the watermark passes the end of a window,
+its keys fire in the order in which they arrived, windows in the order of their ends. The general operator produces the
+same results, at many times the cost per record.
 
-Working memory and state: within an epoch only the dicts are changed. At its end what was touched is put into the keyed
-table, entry (key, start) -> (place in the window's order, contents). A window that opens and fires within one epoch never reaches
-the table.
+Working memory and state: within an epoch only the dicts change. At its end the changed entries are put into the keyed
+table as (key, start) -> (place in the window's order, contents). A window that opens and fires within one epoch never
+reaches the table.
 
-Sliding windows: elements of one pane (the greatest time span that no window's end cuts) go to the same windows. Where a run has
-several records of most keys, those of a key and pane are combined first (`runs`). While the contents of overlapping windows are
-one and the same immutable object, an element is added to it once for all of them.
+Sliding windows: elements of one pane (the longest time span that no window's end divides) belong to the same windows. If a
+run has several records of most keys, those of a key and pane are combined first (`runs`). While overlapping windows share
+one immutable object as their contents, an element is added to it once for all of them.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ __all__ = ["AlignedWindowOperator"]
 
 
 class AlignedWindowOperator(WindowFunctionOperator):
-    """Windows that all keys share."""
+    """Windows shared by all keys."""
 
     def __init__(self, spec: WindowOperation) -> None:
         super().__init__(spec)
@@ -48,12 +49,12 @@ class AlignedWindowOperator(WindowFunctionOperator):
         self._pane = gcd(self._size, self._slide)
         self._live: dict[int, dict[Any, Any]] = {}
         self._touched: dict[int, set[Any]] = {}
-        self._filed: dict[int, int] = {}  # start -> how many of the window's keys the table knows
+        self._filed: dict[int, int] = {}  # start -> number of the window's keys that are in the table
         self._next_end = MAX_WATERMARK
         self._can_combine = can_combine(spec.kind, spec.combiner)
 
     def open(self) -> None:
-        """Take up what the table has."""
+        """Load the windows of the table."""
         super().open()
         self._check = MergeCheck(self.contents)
         take_over_as_aligned(self.context)
@@ -84,14 +85,14 @@ class AlignedWindowOperator(WindowFunctionOperator):
             self._add(first, values, stamps, keys, None)
             return
         panes = [t - (t - offset) % pane for t in stamps]
-        if self._size <= self._slide:  # the panes share no window: one after the other
+        if self._size <= self._slide:  # panes share no window: add one after the other
             for start, some, their_stamps, their_keys in grouped(panes, values, stamps, keys):
                 self._add(start, some, their_stamps, their_keys, None)
         else:
             self._add(first, values, stamps, keys, panes)
 
     def _add(self, pane: int, values: Values, stamps: list[int], keys: list[Any], panes: list[int] | None) -> None:
-        """Add records: all of one pane, or each of the one that `panes` has for it."""
+        """Add records, all of one pane, or each of its pane in `panes`."""
         records = iter(values)
         distinct = set(keys)
         try:
@@ -123,13 +124,13 @@ class AlignedWindowOperator(WindowFunctionOperator):
         return self._can_combine and 2 * len(distinct) <= len(keys) and self._check.passes(keys, panes, values)
 
     def _add_runs(self, keys: list[Any], panes: list[int], records: Iterator[Any]) -> None:
-        """Combine the records of each pane first: then a record costs the same in however many windows it is."""
+        """Combine the records of each pane first, so that the cost of a record does not grow with its number of windows."""
         runs = Runs(self.contents)
         runs.add(keys, panes, records)
         self.merge_runs(*runs.take())
 
     def merge_runs(self, keys: list[Any], runs: list[Run]) -> int:
-        """Add what was combined to the windows that are still open; return the number of records that were late."""
+        """Add combined records to the windows that are still open. Return the number of records that were late."""
         by_pane: dict[int, set[Any]] = {}
         for key, run in zip(keys, runs):
             by_pane.setdefault(run[0], set()).add(key)
@@ -138,7 +139,7 @@ class AlignedWindowOperator(WindowFunctionOperator):
         return sum(run[1] for run in runs if not found[run[0]]) if () in found.values() else 0
 
     def _windows_of(self, pane: int, keys: set[Any]) -> Windows:
-        """The windows of a pane that are still open, the earliest first; `keys` are about to be added to them."""
+        """Return the open windows of a pane, the earliest first; `keys` are about to be added to them."""
         size, slide = self._size, self._slide
         last = pane - (pane - self._offset) % slide
         open_after = time_reached(self.watermark) - size + 1  # a window is open if its start is greater
@@ -161,7 +162,7 @@ class AlignedWindowOperator(WindowFunctionOperator):
         return windows or ()
 
     def _skip(self, values: Values, stamps: list[int]) -> None:
-        """Records of panes without an open window: late, unless windows have gaps and this is one."""
+        """Handle records of panes without an open window: they are late, unless they are in a gap between windows."""
         late = [t <= self.watermark for t in stamps]
         self.late(list(compress(values, late)), list(compress(stamps, late)))
 
@@ -197,7 +198,7 @@ class AlignedWindowOperator(WindowFunctionOperator):
         self.emit_results()
 
     def _process_singles(self, window: TimeWindow, contents: dict[Any, Any]) -> None:
-        """The loop of `fire` for the common case, without its branches."""
+        """Run the loop of `fire` for the common case, without its branches."""
         backend, context = self.context.keyed_state, self.firing
         process, result, at = self.spec.function.process, self.contents.result, context.at
         results = self.results
@@ -232,7 +233,7 @@ class AlignedWindowOperator(WindowFunctionOperator):
     # -- state ----------------------------------------------------------------------------------------------------
 
     def end_epoch(self) -> None:
-        """Put what was touched into the table."""
+        """Put changed entries into the table."""
         data, dirty = self._table.data, self._table.dirty
         for start, touched in self._touched.items():
             contents = self._live[start]

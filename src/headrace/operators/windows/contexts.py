@@ -1,4 +1,4 @@
-"""The contexts of triggers, assigners, evictors and process functions: one of each per operator, moved from window to window."""
+"""The contexts of triggers, assigners, evictors and process functions: one of each per operator, reused for each window."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class WindowTriggerContext(Trigger.OnMergeContext):
         self.merged: list[Any] = []
 
     def at(self, key: Any, window: Any) -> WindowTriggerContext:
-        """This context for a key and window."""
+        """Move this context to a key and window, and return it."""
         self.key = key
         self.window = window
         self._store.at((key, window))
@@ -66,32 +66,32 @@ class WindowTriggerContext(Trigger.OnMergeContext):
         return self._operator.watermark
 
     def register_processing_time_timer(self, time: int) -> None:
-        """A timer of the key and window."""
+        """Register a timer of the key and window."""
         self._processing.register(time, self.key, self.window)
 
     def register_event_time_timer(self, time: int) -> None:
-        """A timer of the key and window."""
+        """Register a timer of the key and window."""
         self._event.register(time, self.key, self.window)
 
     def delete_processing_time_timer(self, time: int) -> None:
-        """Take a timer of the key and window back."""
+        """Delete a timer of the key and window."""
         self._processing.delete(time, self.key, self.window)
 
     def delete_event_time_timer(self, time: int) -> None:
-        """Take a timer of the key and window back."""
+        """Delete a timer of the key and window."""
         self._event.delete(time, self.key, self.window)
 
     def get_partitioned_state(self, state_descriptor: StateDescriptor) -> Any:
-        """State of the key and window."""
+        """Return state of the key and window."""
         return self._store.state(state_descriptor)
 
     def merge_partitioned_state(self, state_descriptor: StateDescriptor) -> None:
-        """State of the merged windows goes into that of the new one."""
+        """Merge the state of the merged windows into that of the new one."""
         self._store.merge(state_descriptor, self.key, self.window, self.merged)
 
 
 class FiringContext(Evictor.EvictorContext):
-    """What a process function (and an evictor) may know of the window at hand."""
+    """What a process function (and an evictor) can see of the current window."""
 
     def __init__(self, operator: Operator, merging: bool) -> None:
         self._operator = operator
@@ -102,10 +102,10 @@ class FiringContext(Evictor.EvictorContext):
         self._backend = operator.context.keyed_state
         self._window: Any = None
         self.uses_state = False
-        """Whether the function has asked for window state: only then it must be moved along from key to key."""
+        """Whether the function uses window state: only then it must be moved from key to key."""
 
     def at(self, key: Any, window: Any) -> FiringContext:
-        """This context for a window; the key is the backend's current one."""
+        """Move this context to a window, and return it; the key is the backend's current one."""
         self._window = window
         if self.uses_state:
             self._store.at((key, window))
@@ -124,13 +124,13 @@ class FiringContext(Evictor.EvictorContext):
         return self._operator.watermark
 
     def window_state(self) -> Any:
-        """State of the key and window."""
+        """Return state of the key and window."""
         self.uses_state = True
         self._store.at((self._backend.key, self._window))
         return self._window_state
 
     def global_state(self) -> Any:
-        """State of the key."""
+        """Return state of the key."""
         return self._global_state
 
     def get_current_processing_time(self) -> int:

@@ -1,4 +1,4 @@
-"""Calling the window function: the base of all window operators.
+"""The base of all window operators: it calls the window function.
 
 Decides how contents become results: as they are, by `apply`, or by `process` with its context. Results have the highest
 timestamp of their window. Opens and closes the user's functions.
@@ -32,7 +32,7 @@ class WindowFunctionOperator(OperatorWithLateRecords):
         self._functions = [f for f in (spec.combiner, spec.function) if f is not None]
 
     def user_functions(self) -> Sequence[Any]:
-        """The function that folds elements and the one that windows are given to, as far as there are any."""
+        """Return the combining function and the window function, if there are any."""
         return self._functions
 
     def open(self) -> None:
@@ -102,5 +102,5 @@ class WindowFunctionOperator(OperatorWithLateRecords):
             emit_tagged(self.output, results, times)
 
     def late(self, values: Values, timestamps: list[int | None]) -> None:
-        """Records that no window takes any more: to the side output, or dropped and counted."""
+        """Send late records to the side output, or drop and count them."""
         self.late_to(self.spec.late_tag, values, timestamps)

@@ -1,4 +1,4 @@
-"""The inner loops of windows: adding a run of records to the contents of their keys. Nothing else happens here."""
+"""The inner loops of windows: add a run of records to the contents of their keys."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Windows", "fold_into", "grouped", "is_immutable", "isolated", "merge
 Windows = Sequence[dict[Any, Any]]
 """The windows of one record, the earliest first: each maps a key to its contents."""
 
-_FEW = 4  # up to so many panes are told apart by one pass for each of them
+_FEW = 4  # up to this number, each pane is selected by a pass of its own
 _NOTHING = object()
 _ATOMS = frozenset((int, float, str, bytes, bool, complex, type(None)))
 
@@ -48,7 +48,7 @@ def fold_into(window: dict[Any, Any], kind: str, contents: Contents, keys: list[
 
 
 def share_into(windows: Iterable[Windows], contents: Contents, keys: list[Any], records: Iterator[Any]) -> None:
-    """Add every record to its windows; windows whose contents are one immutable object are served by one call.
+    """Add every record to its windows; one call serves all windows that share one immutable object.
 
     >>> windows = [{"a": 1}, {}, {}]
     >>> share_into([windows], ReducedContents(lambda a, b: a + b), ["a"], iter([5]))
@@ -70,7 +70,7 @@ def share_into(windows: Iterable[Windows], contents: Contents, keys: list[Any], 
 
 
 def merge_into(windows: Iterable[Windows], contents: Contents, keys: list[Any], parts: Iterator[Any]) -> None:
-    """Merge contents that were made elsewhere into those of several windows each, as `share_into` adds records.
+    """Merge contents that were made elsewhere into those of several windows each, like `share_into` adds records.
 
     >>> windows = [{"a": 1}, {}]
     >>> merge_into([windows], ReducedContents(lambda a, b: a + b), ["a"], iter([5]))
@@ -112,7 +112,7 @@ def grouped(panes: list[int], *columns: list[Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def isolated(value: Any) -> Any:
-    """An element as the first one of a window that shares it with others: a copy if a reduce function could change it.
+    """Return an element as the first one of a window that shares it with others: a copy if functions could change it.
 
     >>> element = [1]
     >>> isolated(element) is element, isolated((1, "a"))

@@ -1,15 +1,17 @@
-"""Before the exchange of tumbling and sliding windows: combines the records of a key and pane, so that few are sent.
+"""The operator before the exchange of tumbling and sliding windows: it combines the records of a key and pane.
 
-A key with most of the data then costs the operator behind the exchange no more than any other key. Results do not change:
+A key with most of the data then costs the operator after the exchange no more than any other key. Results do not change:
 
-1. What is held is sent before a watermark that ends a window of it, before the stream becomes idle and at the end of an epoch.
-   The operator behind the exchange always goes on with the input whose watermark is lowest, so it is never ahead of this one's
-   watermark while records of it wait: nothing is late that would not have been late.
-2. Runs keep the order of records as far as windows can show it (`runs`), and they carry their number of records, for the count of
+1. Combined records are sent before a watermark that ends one of their windows, before the stream becomes idle, and at the
+   end of an epoch. The operator after the exchange always continues with the input whose watermark is lowest, so it is
+   never ahead of this one's watermark while records wait here: no record becomes late.
+2. Runs keep the order of records as far as windows can show it (`runs`), and their number of records, for the count of
    dropped ones.
+3. A function's `merge` is not relied on before it was tried (`merge_check`).
 
-Where most keys have only one record or two, combining costs more than it saves: then records are sent as they are, and it is
-tried again later. So it is with sliding windows whose contents can be changed in place: each window needs its own copy.
+If most keys have only one or two records, combining costs more than it saves: then records are sent as they are, and
+combining is tried again later. The same applies to sliding windows whose contents can be changed in place, because each
+window needs its own copy.
 """
 
 from __future__ import annotations
@@ -33,11 +35,11 @@ from headrace.windows.window_types import first_end
 __all__ = ["LocalWindowOperator"]
 
 _TRIAL = 4_096
-"""After so many records it is decided whether combining pays."""
+"""Number of records after which it is decided whether combining pays."""
 _PAUSE = 262_144
-"""So many records are sent as they are before it is tried again."""
+"""Number of records that are sent as they are before combining is tried again."""
 _MOST_RUNS = 65_536
-"""Runs that are held at most."""
+"""The greatest number of runs to hold."""
 
 
 class LocalWindowOperator(Operator):
@@ -56,7 +58,7 @@ class LocalWindowOperator(Operator):
         self._next_end = MAX_WATERMARK
 
     def open(self) -> None:
-        """Make room for runs. The key selector is opened and closed with the edge, whose selector it is too."""
+        """Start without runs. The key selector is opened and closed with the edge, which uses it too."""
         contents = contents_for(self._spec.windows)
         self._runs = Runs(contents)
         self._check = MergeCheck(contents)
@@ -110,14 +112,14 @@ class LocalWindowOperator(Operator):
     # -- time -----------------------------------------------------------------------------------------------------
 
     def process_watermark(self, timestamp: int) -> None:
-        """Send what a window that ends may need, then pass the watermark on."""
+        """Send everything if a window ends, then pass the watermark on."""
         self.watermark = timestamp
         if timestamp >= self._next_end - 1:
             self._send()
         self.output.emit_watermark(timestamp)
 
     def process_idle(self, idle: bool) -> None:
-        """Send everything: others may go on without this input."""
+        """Send everything: the receiver may continue without this input."""
         self._send()
         self.output.emit_idle(idle)
 

@@ -1,7 +1,7 @@
-"""Whether the `merge` of an aggregate function may be used where Flink only ever calls `add`.
+"""Whether the `merge` of an aggregate function may be used where Flink only calls `add`.
 
-Flink calls `merge` for sessions only, but the class demands it, so programs have methods that raise, return None or one
-of the two accumulators, or forget a field, and never notice. Combining records early must not change results, so `merge`
+Flink calls `merge` for sessions only, but the class requires it. So programs have methods that raise, return None or one
+of the two accumulators, or forget a field, without noticing. Combining records early must not change results, so `merge`
 is tried on copies of the first records before anything is combined:
 
 1. Two records of one key and pane are added to one accumulator, and each to one of its own, in both orders. Merging the
@@ -25,7 +25,7 @@ from headrace.operators.windows.folding import isolated
 __all__ = ["MergeCheck"]
 
 _RECORDS = 512
-"""How many records of each run are looked at, until the outcome is known."""
+"""How many records of each run are examined until the outcome is known."""
 _PAIRS = 64
 """How many pairs of them are tried."""
 _ROUNDING = 1e-9
@@ -63,7 +63,7 @@ class MergeCheck:
         self._left_counts = self._right_counts = False
 
     def passes(self, keys: Sequence[Any], panes: Sequence[int], values: Sequence[Any]) -> bool:
-        """Return whether records may be combined. As long as that is not known, try it on the records of this run."""
+        """Return whether records may be combined. Until that is known, try `merge` on the records of this run."""
         if self._outcome is None:
             self._outcome = self._examine(keys, panes, values)
         return self._outcome is True

@@ -1,6 +1,6 @@
 """Which windows of a key are open, and under which window each keeps its contents, where windows can be merged.
 
-Contents do not move when a window grows: the first window keeps them, and this set says so. Filed per key like any state.
+Contents do not move when a window grows: they stay with the first window, and this set knows it. Saved per key like any state.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class MergingWindowSet:
     """
 
     def __init__(self, assigner: MergingWindowAssigner[Any, Any], table: Table) -> None:
-        """Take who decides on merges, and the table that keeps the sets."""
+        """Take the assigner that decides on merges, and the table of the sets."""
         self._assigner = assigner
         self._data = table.data
         self._dirty = table.dirty
 
     def contents_of(self, key: Any, window: Any) -> Any:
-        """The window under which the contents of an open window are filed, None if the window is not open."""
+        """Return the window under which the contents of an open window are filed, None if the window is not open."""
         return self._data.get(key, _NONE).get(window)
 
     def add(self, key: Any, window: Any, on_merge: OnMerge) -> Any:
@@ -81,7 +81,7 @@ class MergingWindowSet:
         return result
 
     def retire(self, key: Any, window: Any) -> None:
-        """Remove a window that is over."""
+        """Remove a window that has ended."""
         mapping = self._data.get(key)
         if mapping is not None and window in mapping:
             del mapping[window]

@@ -1,9 +1,9 @@
 """The general window operator: any assigner, any trigger, lateness, merging.
 
-For each element: 1. the assigner gives its windows; 2. windows that can be merged are, with their contents and their trigger's
-state; 3. windows that are over (their end plus the allowed lateness is not after the watermark) are left out; 4. the element is
-added; 5. the trigger decides; 6. a timer is set that removes the window. An element that no window takes is late. The
-same order as Flink's, which programs can see through their triggers.
+For each element: 1. the assigner returns its windows; 2. windows are merged if possible, with their contents and their
+trigger's state; 3. windows that have ended (their end plus the allowed lateness is not after the watermark) are left out;
+4. the element is added; 5. the trigger decides; 6. a timer is set that removes the window. An element that no window takes
+is late. This is Flink's order, which programs can see through their triggers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["WindowOperator"]
 _CONTINUE = TriggerResult.CONTINUE
 _NOTHING = object()
 _RESULTS = 4096
-"""So many results of timers are sent together at most, unless one window has more."""
+"""The greatest number of results of timers to send together, unless one window has more."""
 
 
 class WindowOperator(WindowFunctionOperator):
@@ -124,7 +124,7 @@ class WindowOperator(WindowFunctionOperator):
             timers.register(end, key, window)
 
     def _act(self, result: TriggerResult, key: Any, window: Any, place: Any) -> None:
-        """Do what the trigger decided."""
+        """Carry out the trigger's decision."""
         if result.is_fire():
             contents = self._table.data.get((key, place), _NOTHING)
             if contents is not _NOTHING:
@@ -144,7 +144,7 @@ class WindowOperator(WindowFunctionOperator):
     # -- merging --------------------------------------------------------------------------------------------------
 
     def _merge(self, key: Any, window: Any, parts: list[Any], place: Any, others: list[Any]) -> None:
-        """Several windows have become one: trigger first, then timers, then contents."""
+        """Merge several windows into one: first the trigger, then timers, then contents."""
         self._check_merged(window)
         deciding = self._deciding.at(key, window)
         deciding.merged = parts
@@ -173,7 +173,7 @@ class WindowOperator(WindowFunctionOperator):
     # -- time -----------------------------------------------------------------------------------------------------
 
     def _end_of(self, window: Any) -> int:
-        """When the window is removed."""
+        """Return the time at which the window is removed."""
         last: int = window.max_timestamp()
         return min(last + self._lateness, MAX_WATERMARK) if self._event_time else last
 

@@ -1,7 +1,7 @@
 """Which window operations may combine records before they reach their windows, and before they are sent over the network.
 
-Decides from the program alone. Combining must not change any result, so what only records can show is checked while they
-are processed (`merge_check`). Called when the program is built, and by the operators.
+Decides from the program alone. Combining must not change any result, so what only records can show is checked during
+processing (`merge_check`). Called when the program is built, and by the operators.
 """
 
 from __future__ import annotations

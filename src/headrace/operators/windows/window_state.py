@@ -23,7 +23,7 @@ __all__ = ["GlobalStateStore", "NoWindowState", "WindowStateStore"]
 
 
 class _Store(KeyedStateStore):
-    """All five getters are one."""
+    """Makes one method of all five getters."""
 
     def state(self, descriptor: StateDescriptor) -> Any:
         """Return the state that a descriptor describes."""
@@ -51,7 +51,7 @@ class _Store(KeyedStateStore):
 
 
 class WindowStateStore(_Store):
-    """State by key and window, under names with a prefix, so that triggers and functions do not meet.
+    """State by key and window, under names with a prefix, so that those of triggers and functions do not clash.
 
     >>> from headrace.common.typeinfo import Types
     >>> from headrace.state.descriptors import ValueStateDescriptor
@@ -66,14 +66,14 @@ class WindowStateStore(_Store):
     """
 
     def __init__(self, backend: KeyedBackend, prefix: str) -> None:
-        """Take the backend that has the tables."""
+        """Take the backend of the tables."""
         self._backend = backend
         self._prefix = prefix
         self._holder = KeyHolder()
         self._states: dict[tuple[str, str], Any] = {}
 
     def at(self, entry_key: tuple[Any, Any]) -> None:
-        """From now on states are those of this key and window."""
+        """Move all states to this key and window."""
         self._holder.key = entry_key
 
     def state(self, descriptor: StateDescriptor) -> Any:
@@ -87,7 +87,7 @@ class WindowStateStore(_Store):
         return state
 
     def merge(self, descriptor: StateDescriptor, key: Any, target: Any, sources: list[Any]) -> None:
-        """Bring the state of the windows ``sources`` into that of ``target``."""
+        """Merge the state of the windows ``sources`` into that of ``target``."""
         merge = _merger(descriptor)
         table = self._backend.table(self._prefix + descriptor.name, namespaced=True, kind=descriptor.kind)
         data, dirty = table.data, table.dirty
@@ -126,10 +126,10 @@ class GlobalStateStore(_Store):
 
 
 class NoWindowState(_Store):
-    """Refuses: a window that may be merged has no state of its own."""
+    """Refuses all: a window that may be merged cannot have its own state."""
 
     def state(self, descriptor: StateDescriptor) -> Any:
-        """Refuse."""
+        """Raise an error."""
         raise StateError(
             "Per-window state is not allowed when using merging windows.",
             seen=descriptor,
