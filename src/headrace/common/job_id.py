@@ -35,7 +35,7 @@ class JobID(NoJava):
             raise InvalidProgramError("A text is no job id", seen=repr(text), expected="32 hexadecimal digits")
 
     def to_hex_string(self) -> str:
-        """Give the 32 digits.
+        """Return the 32 digits.
 
         >>> JobID("0" * 32).to_hex_string()
         '00000000000000000000000000000000'
@@ -51,11 +51,11 @@ class JobID(NoJava):
         return hash(self._text)
 
     def __str__(self) -> str:
-        """Give the 32 digits."""
+        """Return the 32 digits."""
         return self._text
 
     def __repr__(self) -> str:
-        """Give the call that makes an equal id."""
+        """Return the call that makes an equal id."""
         return f"JobID({self._text!r})"
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from headrace.config.known_options import check_options
+from headrace.config.known_keys import check_options
 from headrace.config.option_values import value_text
 from headrace.errors import ConfigurationError
 
@@ -45,7 +45,7 @@ _MAPS = ("pipeline.global-job-parameters",)
 def load_configuration(
     directory: str | os.PathLike[str] | None = None, overrides: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    r"""Give all settings that count outside of a program, as texts by key; `overrides` (`-D`) win over all.
+    r"""Return all settings that count outside of a program, as texts by key; `overrides` (`-D`) win over all.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -64,7 +64,7 @@ def load_configuration(
 
 
 def configuration_file(directory: str | os.PathLike[str] | None = None) -> Path:
-    """Give the path at which the configuration file is looked for; it need not be there.
+    """Return the path at which the configuration file is looked for; it need not be there.
 
     >>> str(configuration_file("/etc/headrace"))
     '/etc/headrace/headrace.yaml'
@@ -124,7 +124,7 @@ def write_configuration(path: str | os.PathLike[str], settings: Mapping[str, str
 
 
 def parse_properties(text: str, source: str) -> dict[str, str]:
-    r"""Give the keys and values of a YAML text, nested ones with dots between.
+    r"""Return the keys and values of a YAML text, nested ones with dots between.
 
     >>> parse_properties("rest: {port: 8082}\ntags: [a, b]\n'on': yes", "here")
     {'rest.port': '8082', 'tags': 'a;b', 'on': 'yes'}
@@ -158,7 +158,7 @@ def _flat(prefix: str, values: Mapping[Any, Any], source: str) -> Iterator[tuple
 
 
 def _loader() -> Any:
-    """Reads all scalars as the texts that they are (each option knows its type), and no key twice."""
+    """Read all scalars as the texts that they are (each option knows its type), and no key twice."""
     import yaml
 
     class TextLoader(yaml.BaseLoader):

@@ -46,7 +46,7 @@ class ConfigOption(Generic[T]):
     names: tuple[str, ...] = ()
 
     def with_description(self, description: str) -> ConfigOption[T]:
-        """Give the option with a text that says what it does.
+        """Return the option with a text that says what it does.
 
         >>> ConfigOptions.key("a").string_type().no_default_value().with_description("first").description
         'first'
@@ -54,7 +54,7 @@ class ConfigOption(Generic[T]):
         return dataclasses.replace(self, description=description)
 
     def with_fallback_keys(self, *fallback_keys: str) -> ConfigOption[T]:
-        """Give the option with older keys, which count where the key itself is not set.
+        """Return the option with older keys, which count where the key itself is not set.
 
         >>> ConfigOptions.key("a").string_type().no_default_value().with_fallback_keys("old").fallback_keys
         ('old',)
@@ -62,7 +62,7 @@ class ConfigOption(Generic[T]):
         return dataclasses.replace(self, fallback_keys=fallback_keys)
 
     def read(self, value: Any) -> T:
-        """Give the typed value of what a configuration holds: a text, or a value of the type already.
+        """Return the typed value of what a configuration holds: a text, or a value of the type already.
 
         >>> ConfigOptions.key("a").duration_type().no_default_value().read("5 s").to_millis()
         5000
@@ -194,7 +194,7 @@ class ConfigOptions:
             self._names = names
 
         def default_value(self, value: T) -> ConfigOption[T]:
-            """Give the option with a default.
+            """Return the option with a default.
 
             >>> ConfigOptions.key("a").int_type().default_value("x")
             Traceback (most recent call last):
@@ -207,7 +207,7 @@ class ConfigOptions:
             return dataclasses.replace(option, default=option.read(value))
 
         def no_default_value(self) -> ConfigOption[T]:
-            """Give the option without a default.
+            """Return the option without a default.
 
             >>> ConfigOptions.key("a").int_type().no_default_value().default is None
             True

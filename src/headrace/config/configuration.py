@@ -60,7 +60,7 @@ class Configuration(NoJava):
         return self
 
     def get(self, option: ConfigOption[T], default_value: T | None = None) -> T | None:
-        """Give the value of an option, or ``default_value``, or the option's default.
+        """Return the value of an option, or ``default_value``, or the option's default.
 
         >>> timeout = ConfigOptions.key("timeout").duration_type().no_default_value()
         >>> Configuration().set_string("timeout", "5 s").get(timeout).to_millis()
@@ -81,7 +81,7 @@ class Configuration(NoJava):
         return self._put(option.key, option.read(value))
 
     def get_string(self, key: str, default_value: str) -> str:
-        """Give the text of a value.
+        """Return the text of a value.
 
         >>> Configuration().set_float("a", 1.5).get_string("a", "")
         '1.5'
@@ -101,7 +101,7 @@ class Configuration(NoJava):
 
     @staticmethod
     def parse_list_value(value: str | None, standard_yaml: bool = True) -> list[Any]:
-        """Give the elements of a text that is a list; without ``standard_yaml`` only semicolons separate them.
+        """Return the elements of a text that is a list; without ``standard_yaml`` only semicolons separate them.
 
         >>> Configuration.parse_list_value("[a, b]"), Configuration.parse_list_value("a;b")
         (['a', 'b'], ['a', 'b'])
@@ -115,7 +115,7 @@ class Configuration(NoJava):
         return default_value if value is None else value
 
     def get_integer(self, key: str, default_value: int) -> int:
-        """Give a value as an ``int`` of 64 bits.
+        """Return a value as an ``int`` of 64 bits.
 
         >>> Configuration().get_integer("a", 7)
         7
@@ -131,7 +131,7 @@ class Configuration(NoJava):
         return self.set(ConfigOptions.key(key).long_type().no_default_value(), value)
 
     def get_boolean(self, key: str, default_value: bool) -> bool:
-        """Give a value as a ``bool``.
+        """Return a value as a ``bool``.
 
         >>> Configuration().set_string("a", "TRUE").get_boolean("a", False)
         True
@@ -148,7 +148,7 @@ class Configuration(NoJava):
         return self.set(ConfigOptions.key(key).boolean_type().no_default_value(), given)
 
     def get_float(self, key: str, default_value: float) -> float:
-        """Give a value as a ``float``.
+        """Return a value as a ``float``.
 
         >>> Configuration().set_integer("a", 2).get_float("a", 0.0)
         2.0
@@ -164,7 +164,7 @@ class Configuration(NoJava):
         return self.set(ConfigOptions.key(key).double_type().no_default_value(), value)
 
     def get_bytearray(self, key: str, default_value: bytearray) -> bytearray:
-        """Give a value that was set as bytes.
+        """Return a value that was set as bytes.
 
         >>> Configuration().set_bytearray("a", bytearray(b"x")).get_bytearray("a", bytearray())
         bytearray(b'x')
@@ -183,7 +183,7 @@ class Configuration(NoJava):
         return self._put(key, bytes(value))
 
     def key_set(self) -> _Keys:
-        """Give all keys.
+        """Return all keys.
 
         >>> Configuration().set_string("a", "b").key_set()
         {'a'}
@@ -210,7 +210,7 @@ class Configuration(NoJava):
         return self
 
     def contains_key(self, key: str) -> bool:
-        """Say whether a key is set.
+        """Return whether a key is set.
 
         >>> Configuration().contains_key("a")
         False
@@ -218,7 +218,7 @@ class Configuration(NoJava):
         return key in self._values
 
     def to_dict(self) -> dict[str, str]:
-        """Give all values as texts.
+        """Return all values as texts.
 
         >>> Configuration().set_boolean("a", True).to_dict()
         {'a': 'true'}
@@ -242,13 +242,24 @@ class Configuration(NoJava):
         return hash(frozenset((key, _hash(value)) for key, value in self._values.items()))
 
     def __str__(self) -> str:
-        """Give Java's form of a map."""
+        """Return Java's form of a map."""
         ordered = hash_map_order(self._values, Types.STRING(), buckets=16)
         return "{" + ", ".join(f"{key}={value_text(self._values[key])}" for key in ordered) + "}"
 
     def __repr__(self) -> str:
-        """Give the call that makes an equal configuration of texts."""
+        """Return the call that makes an equal configuration of texts."""
         return f"Configuration.from_dict({self.to_dict()!r})"
+
+
+def value_of(configuration: Configuration, option: ConfigOption[T]) -> T:
+    """Return the value of an option that has a default, or that is known to be set.
+
+    >>> value_of(Configuration(), ConfigOptions.key("retries").int_type().default_value(3))
+    3
+    """
+    value = configuration.get(option)
+    assert value is not None, f"{option.key} has no default"
+    return value
 
 
 def _hash(value: object) -> int:

@@ -6,11 +6,7 @@ stand with the parts that they are about. Read by the runtime, the service, the 
 
 from __future__ import annotations
 
-from typing import Any
-
-from headrace.config.config_options import ConfigOption, ConfigOptions
-
-__all__ = ["HEADRACE_OPTIONS"]
+from headrace.config.config_options import ConfigOptions
 
 _key = ConfigOptions.key
 
@@ -62,8 +58,3 @@ CLUSTER_WORKERS = _key("headrace.cluster.workers").int_type().default_value(2)
 CLUSTER_WORKER_CORES = _key("headrace.cluster.worker-cores").int_type().no_default_value()
 CLUSTER_WORKER_MEMORY = _key("headrace.cluster.worker-memory").memory_type().default_value(2 << 30)
 CLUSTER_MASTER_PORT = _key("headrace.cluster.master-port").int_type().default_value(7077)
-
-HEADRACE_OPTIONS: dict[str, ConfigOption[Any]] = {
-    option.key: option for option in list(globals().values()) if isinstance(option, ConfigOption)
-}
-"""All of them, by key."""

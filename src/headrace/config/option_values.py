@@ -64,7 +64,7 @@ def _amount(text: str, units: dict[str, int], default: str, what: str) -> int:
 
 
 def parse_duration(text: str) -> Duration:
-    """Give the span of a text such as ``10 s``, ``5min``, ``250`` (milliseconds) or ``PT1M``.
+    """Return the span of a text such as ``10 s``, ``5min``, ``250`` (milliseconds) or ``PT1M``.
 
     >>> parse_duration("5 min") == Duration.of_minutes(5), parse_duration("250").to_millis()
     (True, 250)
@@ -78,7 +78,7 @@ def parse_duration(text: str) -> Duration:
 
 
 def duration_text(span: Duration) -> str:
-    """Give the text of a span in the longest unit that shows it whole.
+    """Return the text of a span in the longest unit that shows it whole.
 
     >>> duration_text(Duration.of_seconds(90)), duration_text(Duration.of_days(1))
     ('90 s', '1 d')
@@ -91,7 +91,7 @@ def duration_text(span: Duration) -> str:
 
 
 def parse_memory(text: str) -> int:
-    """Give the bytes of a text such as ``64 mb``, ``1g`` or ``512`` (bytes); a kilobyte has 1024.
+    """Return the bytes of a text such as ``64 mb``, ``1g`` or ``512`` (bytes); a kilobyte has 1024.
 
     >>> parse_memory("64 mb"), parse_memory("512")
     (67108864, 512)
@@ -100,7 +100,7 @@ def parse_memory(text: str) -> int:
 
 
 def parse_boolean(text: str) -> bool:
-    """Give the truth value of ``true`` or ``false`` in any case.
+    """Return the truth value of ``true`` or ``false`` in any case.
 
     >>> parse_boolean("TRUE")
     True
@@ -112,7 +112,7 @@ def parse_boolean(text: str) -> bool:
 
 
 def parse_integer(text: str) -> int:
-    """Give the number of a text of digits.
+    """Return the number of a text of digits.
 
     >>> parse_integer("-5")
     -5
@@ -124,7 +124,7 @@ def parse_integer(text: str) -> int:
 
 
 def parse_float(text: str) -> float:
-    """Give the number of a text.
+    """Return the number of a text.
 
     >>> parse_float("1.5")
     1.5
@@ -161,7 +161,7 @@ def _split(text: str, separator: str) -> list[str]:
 
 
 def parse_list(text: str) -> list[Any]:
-    """Give the elements of ``a;b``, of ``[a, b]``, or of lines that each start with a dash.
+    """Return the elements of ``a;b``, of ``[a, b]``, or of lines that each start with a dash.
 
     >>> parse_list("a;b"), parse_list("[a, 'b c', 3]")
     (['a', 'b'], ['a', 'b c', 3])
@@ -178,7 +178,7 @@ def parse_list(text: str) -> list[Any]:
 
 
 def parse_map(text: str) -> dict[str, str]:
-    """Give the entries of ``a:1,b:2`` or ``{a: 1, b: 2}``.
+    """Return the entries of ``a:1,b:2`` or ``{a: 1, b: 2}``.
 
     >>> parse_map("a:1,b:x")
     {'a': '1', 'b': 'x'}
@@ -198,7 +198,7 @@ def parse_map(text: str) -> dict[str, str]:
 
 
 def value_text(value: Any) -> str:
-    """Give the text of an option value, which the functions above read back.
+    """Return the text of an option value, which the functions above read back.
 
     >>> value_text(True), value_text(["a", "b"]), value_text({"a": 1}), value_text(Duration.of_seconds(5))
     ('true', 'a;b', 'a:1', '5 s')

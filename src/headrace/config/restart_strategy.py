@@ -44,11 +44,11 @@ class RestartStrategyConfiguration(ABC):
 
     @abstractmethod
     def get_description(self) -> str:
-        """Give one line for people."""
+        """Return one line for people."""
 
 
 class RestartStrategies:
-    """Gives the restart strategies.
+    """Return the restart strategies.
 
     >>> RestartStrategies.fixed_delay_restart(3, 1000).get_restart_attempts()
     3
@@ -63,7 +63,7 @@ class RestartStrategies:
         """
 
         def get_description(self) -> str:
-            """Give one line for people."""
+            """Return one line for people."""
             return "No restart"
 
     @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class RestartStrategies:
         """
 
         def get_description(self) -> str:
-            """Give one line for people."""
+            """Return one line for people."""
             return "Restart as the configuration says"
 
     @dataclass(frozen=True, init=False)
@@ -101,15 +101,15 @@ class RestartStrategies:
             object.__setattr__(self, "delay", _span(delay_between_attempts_interval, "delay_between_attempts"))
 
         def get_restart_attempts(self) -> int:
-            """Give the number of restarts."""
+            """Return the number of restarts."""
             return self.restart_attempts
 
         def get_delay_between_attempts_interval(self) -> timedelta:
-            """Give the delay before a restart."""
+            """Return the delay before a restart."""
             return self.delay
 
         def get_description(self) -> str:
-            """Give one line for people."""
+            """Return one line for people."""
             return f"Restart up to {self.restart_attempts} times, each after {_text(self.delay)}"
 
     @dataclass(frozen=True, init=False)
@@ -138,19 +138,19 @@ class RestartStrategies:
             object.__setattr__(self, "delay", _span(delay_between_attempts_interval, "delay_interval"))
 
         def get_max_failure_rate(self) -> int:
-            """Give the number of failures that may come within the interval."""
+            """Return the number of failures that may come within the interval."""
             return self.max_failure_rate
 
         def get_failure_interval(self) -> timedelta:
-            """Give the interval in which failures are counted."""
+            """Return the interval in which failures are counted."""
             return self.failure_interval
 
         def get_delay_between_attempts_interval(self) -> timedelta:
-            """Give the delay before a restart."""
+            """Return the delay before a restart."""
             return self.delay
 
         def get_description(self) -> str:
-            """Give one line for people."""
+            """Return one line for people."""
             return (
                 f"Restart after {_text(self.delay)}, unless more than {self.max_failure_rate} failures come within "
                 f"{_text(self.failure_interval)}"
@@ -196,7 +196,7 @@ class RestartStrategies:
             object.__setattr__(self, "attempts_before_reset_backoff", attempts)
 
         def get_description(self) -> str:
-            """Give one line for people."""
+            """Return one line for people."""
             return (
                 f"Restart after {_text(self.initial_backoff)}, then {self.backoff_multiplier} times as long each time "
                 f"up to {_text(self.max_backoff)}; anew after {_text(self.reset_backoff_threshold)} without failure"
@@ -204,7 +204,7 @@ class RestartStrategies:
 
     @staticmethod
     def no_restart() -> NoRestartStrategyConfiguration:
-        """Give the strategy that never restarts.
+        """Return the strategy that never restarts.
 
         >>> RestartStrategies.no_restart() == RestartStrategies.no_restart()
         True
@@ -213,7 +213,7 @@ class RestartStrategies:
 
     @staticmethod
     def fall_back_restart() -> FallbackRestartStrategyConfiguration:
-        """Give the strategy that leaves it to the configuration.
+        """Return the strategy that leaves it to the configuration.
 
         >>> RestartStrategies.fall_back_restart() == RestartStrategies.no_restart()
         False
@@ -224,7 +224,7 @@ class RestartStrategies:
     def fixed_delay_restart(
         restart_attempts: int, delay_between_attempts: Span
     ) -> FixedDelayRestartStrategyConfiguration:
-        """Give the strategy that restarts so many times, after a delay (milliseconds, or a span).
+        """Return the strategy that restarts so many times, after a delay (milliseconds, or a span).
 
         >>> RestartStrategies.fixed_delay_restart(3, timedelta(seconds=5)).get_delay_between_attempts_interval()
         datetime.timedelta(seconds=5)
@@ -235,7 +235,7 @@ class RestartStrategies:
     def failure_rate_restart(
         failure_rate: int, failure_interval: Span, delay_interval: Span
     ) -> FailureRateRestartStrategyConfiguration:
-        """Give the strategy that restarts unless failures are too many in an interval (milliseconds, or spans).
+        """Return the strategy that restarts unless failures are too many in an interval (milliseconds, or spans).
 
         >>> RestartStrategies.failure_rate_restart(2, 60_000, 1000).get_failure_interval()
         datetime.timedelta(seconds=60)
@@ -250,7 +250,7 @@ class RestartStrategies:
         reset_backoff_threshold: Span,
         jitter_factor: float,
     ) -> ExponentialDelayRestartStrategyConfiguration:
-        """Give the strategy whose delay grows with each failure (milliseconds, or spans).
+        """Return the strategy whose delay grows with each failure (milliseconds, or spans).
 
         >>> RestartStrategies.exponential_delay_restart(1, 10, 1.5, 1000, 0.0).max_backoff
         datetime.timedelta(microseconds=10000)

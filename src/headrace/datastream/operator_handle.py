@@ -70,7 +70,7 @@ class OperatorHandle(NoJava):
         return self
 
     def get_name(self) -> str:
-        """Give the name of the operator.
+        """Return the name of the operator.
 
         >>> from headrace.datastream import StreamExecutionEnvironment
         >>> StreamExecutionEnvironment.get_execution_environment().from_collection([1]).get_name()

@@ -32,7 +32,7 @@ def _checked(schema: object) -> CsvSchema:
 
 
 class CsvReaderFormat(StreamFormat):
-    """Reads rows from CSV files.
+    """Read rows from CSV files.
 
     >>> schema = CsvSchema.builder().add_number_column("id").add_string_column("name").build()
     >>> CsvReaderFormat.for_schema(schema).file_format.produced_type
@@ -41,12 +41,12 @@ class CsvReaderFormat(StreamFormat):
 
     @staticmethod
     def for_schema(schema: CsvSchema) -> CsvReaderFormat:
-        """Give the format that reads the columns of a schema."""
+        """Return the format that reads the columns of a schema."""
         return CsvReaderFormat(CsvFiles(_checked(schema)))
 
 
 class CsvBulkWriters:
-    """Writes rows to CSV files.
+    """Write rows to CSV files.
 
     >>> schema = CsvSchema.builder().add_number_column("id").build()
     >>> isinstance(CsvBulkWriters.for_schema(schema), BulkWriterFactory)
@@ -55,7 +55,7 @@ class CsvBulkWriters:
 
     @staticmethod
     def for_schema(schema: CsvSchema) -> BulkWriterFactory:
-        """Give the factory of writers for a schema."""
+        """Return the factory of writers for a schema."""
         return RowDataBulkWriterFactory(_Make(_checked(schema)), schema.row_type)
 
 

@@ -26,7 +26,7 @@ _PROPERTIES = {
 
 
 class OrcBulkWriters:
-    """Writes rows to ORC files. Texts of CHAR have blanks up to their length, as in Flink.
+    """Write rows to ORC files. Texts of CHAR have blanks up to their length, as in Flink.
 
     >>> from headrace.table import DataTypes
     >>> OrcBulkWriters.for_row_type(DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())])).get_row_type()
@@ -39,7 +39,7 @@ class OrcBulkWriters:
         writer_properties: Configuration | dict[str, str] | None = None,
         hadoop_config: Configuration | None = None,
     ) -> BulkWriterFactory:
-        """Give the factory of writers for rows; properties are those of ORC, such as ``orc.compress``."""
+        """Return the factory of writers for rows; properties are those of ORC, such as ``orc.compress``."""
         arrow_rows.no_hadoop(hadoop_config, "ORC")
         settings: dict[str, Any] = {"compression": "zlib"}
         properties = writer_properties.to_dict() if isinstance(writer_properties, Configuration) else writer_properties
@@ -64,7 +64,7 @@ class _Make:
 
 
 class OrcColumnarRowInputFormat(BulkFormat):
-    """Reads rows from ORC files, only the columns of the row type.
+    """Read rows from ORC files, only the columns of the row type.
 
     >>> from headrace.table import DataTypes
     >>> OrcColumnarRowInputFormat(DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())])).file_format.produced_type

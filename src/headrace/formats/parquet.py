@@ -20,7 +20,7 @@ __all__ = ["AvroParquetReaders", "AvroParquetWriters", "ParquetBulkWriters", "Pa
 
 
 class ParquetColumnarRowInputFormat(BulkFormat):
-    """Reads rows from Parquet files, only the columns of the row type.
+    """Read rows from Parquet files, only the columns of the row type.
 
     >>> from headrace.table import DataTypes
     >>> rows = DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())])
@@ -43,7 +43,7 @@ class ParquetColumnarRowInputFormat(BulkFormat):
 
 
 class AvroParquetReaders:
-    """Reads Parquet files as Avro records, which are dicts.
+    """Read Parquet files as Avro records, which are dicts.
 
     >>> schema = AvroSchema.parse_string('{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]}')
     >>> isinstance(AvroParquetReaders.for_generic_record(schema), StreamFormat)
@@ -52,12 +52,12 @@ class AvroParquetReaders:
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> StreamFormat:
-        """Give the format that reads the fields of a schema."""
+        """Return the format that reads the fields of a schema."""
         return StreamFormat(ParquetRecords(schema))
 
 
 class AvroParquetWriters:
-    """Writes Avro records, which are dicts, to Parquet files.
+    """Write Avro records, which are dicts, to Parquet files.
 
     >>> schema = AvroSchema.parse_string('{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]}')
     >>> isinstance(AvroParquetWriters.for_generic_record(schema), BulkWriterFactory)
@@ -66,12 +66,12 @@ class AvroParquetWriters:
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:
-        """Give the factory of writers for a schema."""
+        """Return the factory of writers for a schema."""
         return BulkWriterFactory(_Make(row_type_of(schema, groups=True), schema))
 
 
 class ParquetBulkWriters:
-    """Writes rows to Parquet files, compressed with Snappy as Flink's are.
+    """Write rows to Parquet files, compressed with Snappy as Flink's are.
 
     >>> from headrace.table import DataTypes
     >>> ParquetBulkWriters.for_row_type(DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())])).get_row_type()
@@ -82,14 +82,14 @@ class ParquetBulkWriters:
     def for_row_type(
         row_type: RowType, hadoop_config: Configuration | None = None, utc_timestamp: bool = False
     ) -> BulkWriterFactory:
-        """Give the factory of writers for rows; timestamps are written as they are."""
+        """Return the factory of writers for rows; timestamps are written as they are."""
         no_hadoop(hadoop_config, "Parquet")
         rows = _rows(row_type, "ParquetBulkWriters.for_row_type")
         return RowDataBulkWriterFactory(_Make(rows), rows)
 
 
 class _Make:
-    """Makes the writer of one file: of rows, or of the records of a schema."""
+    """Create the writer of one file: of rows, or of the records of a schema."""
 
     def __init__(self, rows: RowType, schema: AvroSchema | None = None) -> None:
         self._rows, self._schema = rows, schema

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class TypeSerializer(ABC, Generic[T]):
-    """Writes values to a stream of bytes and reads them back; a program writes a subclass.
+    """Write values to a stream of bytes and reads them back; a program writes a subclass.
 
     Two serializers are equal when they are of one class and have equal attributes.
 
@@ -50,12 +50,12 @@ class TypeSerializer(ABC, Generic[T]):
         return hash(repr(self))
 
     def __repr__(self) -> str:
-        """Give the name of the class."""
+        """Return the name of the class."""
         return f"{type(self).__name__}()"
 
 
 class VoidNamespaceSerializer(TypeSerializer[bytes]):
-    """Writes nothing and reads nothing: for state that belongs to no window.
+    """Write nothing and reads nothing: for state that belongs to no window.
 
     >>> VoidNamespaceSerializer().deserialize(BytesIO())
     b''
@@ -65,5 +65,5 @@ class VoidNamespaceSerializer(TypeSerializer[bytes]):
         """Write nothing."""
 
     def deserialize(self, stream: BytesIO) -> bytes:
-        """Give no bytes."""
+        """Return no bytes."""
         return b""

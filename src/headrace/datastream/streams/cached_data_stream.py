@@ -46,7 +46,7 @@ class CachedDataStream(DataStream):
         self._cache = cache
 
     def invalidate(self) -> None:
-        """Give the kept elements up; the next job that needs them computes and keeps them again."""
+        """Return the kept elements up; the next job that needs them computes and keeps them again."""
         self._cache.forget()
 
     # ------------------------------------------------------------------ refusals

@@ -74,7 +74,7 @@ class DataStream(PartitionedStream):
         return self
 
     def get_type(self) -> TypeInformation:
-        """Give the type of the elements; a stream without a declared type has that of pickled Python objects.
+        """Return the type of the elements; a stream without a declared type has that of pickled Python objects.
 
         >>> from headrace.common import Types
         >>> from headrace.datastream import StreamExecutionEnvironment
@@ -85,13 +85,13 @@ class DataStream(PartitionedStream):
         return shown_type(self.transformation.output_type)
 
     def get_execution_config(self) -> Any:
-        """Give the execution configuration of the environment."""
+        """Return the execution configuration of the environment."""
         return self._env.get_config()
 
     # ------------------------------------------------------------------ element by element
 
     def map(self, func: Any, output_type: TypeInformation | None = None) -> DataStream:
-        """Give one result for each element: ``func`` is a callable or a MapFunction.
+        """Return one result for each element: ``func`` is a callable or a MapFunction.
 
         >>> from headrace.datastream import StreamExecutionEnvironment
         >>> env = StreamExecutionEnvironment.get_execution_environment()
@@ -102,7 +102,7 @@ class DataStream(PartitionedStream):
         return self._add(Map(func), "Map", declared_type(output_type))
 
     def flat_map(self, func: Any, output_type: TypeInformation | None = None) -> DataStream:
-        """Give any number of results for each element: ``func`` is a callable or a FlatMapFunction.
+        """Return any number of results for each element: ``func`` is a callable or a FlatMapFunction.
 
         >>> from headrace.datastream import StreamExecutionEnvironment
         >>> env = StreamExecutionEnvironment.get_execution_environment()
@@ -235,7 +235,7 @@ class DataStream(PartitionedStream):
         return self
 
     def assign_timestamps_and_watermarks(self, watermark_strategy: WatermarkStrategy) -> DataStream:
-        """Give the elements event times and the stream watermarks.
+        """Return the elements event times and the stream watermarks.
 
         >>> from headrace.common import WatermarkStrategy
         >>> from headrace.datastream import StreamExecutionEnvironment
@@ -336,7 +336,7 @@ class DataStream(PartitionedStream):
         return iteration(self, max_wait_time_millis)
 
     def get_side_output(self, output_tag: OutputTag) -> DataStream:
-        """Give the elements that the function of this operator yielded as ``tag, value``.
+        """Return the elements that the function of this operator yielded as ``tag, value``.
 
         >>> from headrace.datastream import OutputTag, ProcessFunction, StreamExecutionEnvironment
         >>> odd = OutputTag("odd")
@@ -395,7 +395,7 @@ class DataStream(PartitionedStream):
         return self._sink(spec, "Print to Std. Err")
 
     def add_sink(self, sink_func: SinkFunction) -> DataStreamSink:
-        """Give the elements to a SinkFunction, or to a connector that PyFlink programs pass here."""
+        """Return the elements to a SinkFunction, or to a connector that PyFlink programs pass here."""
         from headrace.connectors.base.definitions import Sink, prepared_for
 
         if isinstance(sink_func, Sink):
@@ -409,7 +409,7 @@ class DataStream(PartitionedStream):
         )
 
     def sink_to(self, sink: Any) -> DataStreamSink:
-        """Give the elements to a sink of `headrace.datastream.connectors`."""
+        """Return the elements to a sink of `headrace.datastream.connectors`."""
         from headrace.connectors.base.definitions import prepared_for
 
         stream, spec = prepared_for(sink, self)
@@ -424,7 +424,7 @@ class DataStream(PartitionedStream):
         mode: str = "append",
         partition_by: Sequence[str] = (),
     ) -> DataStreamSink:
-        """Give the elements to any batch writer of Spark: one write for each checkpoint, by the driver.
+        """Return the elements to any batch writer of Spark: one write for each checkpoint, by the driver.
 
         ``schema`` is a StructType or its text; elements are rows, tuples, dicts, or single values for one column. In
         the values of ``options`` ``{epoch}`` is the number of the checkpoint and ``{job}`` the id of the job: a repeated

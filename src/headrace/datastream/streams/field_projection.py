@@ -10,7 +10,7 @@ __all__ = ["FieldProjection"]
 
 
 class FieldProjection:
-    """Gives a tuple of the chosen fields.
+    """Return a tuple of the chosen fields.
 
     >>> FieldProjection([2, 0])(("a", "b", "c")), FieldProjection([1])(("a", "b"))
     (('c', 'a'), ('b',))
@@ -22,6 +22,6 @@ class FieldProjection:
         self._fields = itemgetter(*indexes)
 
     def __call__(self, element: Any) -> tuple[Any, ...]:
-        """Give the chosen fields of ``element``."""
+        """Return the chosen fields of ``element``."""
         fields = self._fields(element)
         return fields if len(self._indexes) > 1 else (fields,)

@@ -39,7 +39,7 @@ class PartitionedStream(OperatorHandle):
     is_keyed = False
 
     def get_execution_environment(self) -> StreamExecutionEnvironment:
-        """Give the environment that this stream belongs to."""
+        """Return the environment that this stream belongs to."""
         return self._env
 
     def shuffle(self) -> DataStream:

@@ -26,7 +26,7 @@ Self = TypeVar("Self", bound="WindowSettings")
 
 
 def checked_assigner(given: Any, call: str) -> WindowAssigner[Any, Any]:
-    """Give the assigner, or refuse what is none.
+    """Return the assigner, or refuse what is none.
 
     >>> checked_assigner(10, "window()")
     Traceback (most recent call last):
@@ -49,7 +49,7 @@ def checked_assigner(given: Any, call: str) -> WindowAssigner[Any, Any]:
 
 
 def count_windows(size: int, slide: int) -> WindowAssigner[Any, Any]:
-    """Give the assigner of count windows; without a slide one follows the other.
+    """Return the assigner of count windows; without a slide one follows the other.
 
     >>> count_windows(4, 0), count_windows(4, 2)
     (CountTumblingWindowAssigner(4), CountSlidingWindowAssigner(4, 2))
