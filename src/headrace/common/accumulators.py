@@ -36,7 +36,7 @@ N = TypeVar("N", int, float)
 
 
 class Accumulator(ABC, Generic[V, R]):
-    """Take values of one type and has a result of another; two of them can be merged. Programs may write their own.
+    """Takes values of one type and has a result of another; two of them can be merged. Programs may write their own.
 
     >>> class Longest(Accumulator):
     ...     def __init__(self):
@@ -118,7 +118,7 @@ class _Sum(SimpleAccumulator[N]):
 
 
 class IntCounter(_Sum[int]):
-    """Add up whole numbers.
+    """Adds up whole numbers.
 
     >>> counter = IntCounter()
     >>> counter.add(2)
@@ -131,7 +131,7 @@ class IntCounter(_Sum[int]):
 
 
 class LongCounter(_Sum[int]):
-    """Add up whole numbers; Python has one type for all of them.
+    """Adds up whole numbers; Python has one type for all of them.
 
     >>> LongCounter(7)
     LongCounter 7
@@ -141,7 +141,7 @@ class LongCounter(_Sum[int]):
 
 
 class DoubleCounter(_Sum[float]):
-    """Add up floating-point numbers.
+    """Adds up floating-point numbers.
 
     >>> counter = DoubleCounter()
     >>> counter.add(0.5)

@@ -11,7 +11,7 @@ __all__ = ["ExecutionMode"]
 
 
 class ExecutionMode(Enum):
-    """Return whether data is exchanged while it is made, or when all of it is there.
+    """Whether data is exchanged while it is made, or when all of it is there.
 
     >>> ExecutionMode.PIPELINED.value
     0

@@ -11,7 +11,7 @@ __all__ = ["InputDependencyConstraint"]
 
 
 class InputDependencyConstraint(Enum):
-    """Return whether a task starts when any or all of its inputs can be read.
+    """Whether a task starts when any or all of its inputs can be read.
 
     >>> InputDependencyConstraint.ANY.value
     0

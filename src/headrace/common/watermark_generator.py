@@ -65,7 +65,7 @@ class WatermarkOutput(ABC):
 
 
 class WatermarkGenerator(ABC):
-    """Create watermarks from the elements seen; a program writes a subclass.
+    """Creates watermarks from the elements seen; a program writes a subclass.
 
     It may emit in ``on_event`` (punctuated) or in ``on_periodic_emit`` (periodic), or in both.
 

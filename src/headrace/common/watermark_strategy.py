@@ -47,7 +47,7 @@ _DEFAULT_ALIGNMENT_INTERVAL_MS = 1000
 
 
 class TimestampAssigner(ABC):
-    """Return each element its event time; a program writes a subclass.
+    """Returns each element its event time; a program writes a subclass.
 
     >>> class BySecondField(TimestampAssigner):
     ...     def extract_timestamp(self, value, record_timestamp):

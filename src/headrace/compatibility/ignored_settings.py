@@ -1,4 +1,4 @@
-"""Call and options that Flink programs contain and that have no effect on Spark. Each causes one warning.
+"""Calls and options that Flink programs contain and that have no effect on Spark. Each causes one warning.
 
 Decides which these are and why; the page docs/limits.md lists `WITHOUT_EFFECT` and `OPTIONS_WITHOUT_EFFECT`. Called by
 the settings themselves, and by the environment when it submits a job.

@@ -1,7 +1,6 @@
-"""The options of restart strategies, under Flink's keys and with Flink's defaults.
+"""Keys of restart strategies, with Flink's names and defaults, and the strategy that they describe.
 
-Decides which strategy a configuration asks for. Never decides what happens without one: the runtime does, which knows
-whether there are checkpoints.
+Does not decide what happens without a strategy: the driver does, because it knows whether there are checkpoints.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _NONE_NAMES = ("none", "off", "disable", "false", "no-restart")
 
 
 def restart_strategy_from(configuration: Configuration) -> RestartStrategyConfiguration | None:
-    """Return the strategy that a configuration asks for, or ``None`` if it asks for none.
+    """Return the strategy of a configuration, or ``None`` if it does not name one.
 
     >>> asked = Configuration().set_string("restart-strategy.type", "fixed-delay")
     >>> restart_strategy_from(asked.set_string("restart-strategy.fixed-delay.attempts", "4")).get_description()
@@ -73,7 +72,7 @@ def restart_strategy_from(configuration: Configuration) -> RestartStrategyConfig
             configuration.get(_ATTEMPTS),
         )
     raise ConfigurationError(
-        "There is no such restart strategy",
+        "Unknown restart strategy",
         seen=repr(name),
         expected="none, fixed-delay, failure-rate or exponential-delay",
         remedy=f"correct {RESTART_STRATEGY.key}",

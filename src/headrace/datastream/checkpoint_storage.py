@@ -76,7 +76,7 @@ class JobManagerCheckpointStorage(CheckpointStorage):
 
 
 class FileSystemCheckpointStorage(CheckpointStorage):
-    """Write checkpoints as files under a directory that all machines reach.
+    """Writes checkpoints as files under a directory that all machines reach.
 
     >>> FileSystemCheckpointStorage("file:///var/checkpoints").get_checkpoint_path()
     'file:/var/checkpoints'

@@ -20,7 +20,7 @@ __all__ = ["FieldByName", "KeyAndElement", "key_function", "key_type_of"]
 
 @dataclass(frozen=True)
 class FieldByName:
-    """Take a field by name: of a Row, of a mapping, or an attribute of any other object.
+    """Takes a field by name: of a Row, of a mapping, or an attribute of any other object.
 
     >>> FieldByName("user")({"user": "ann"})
     'ann'
@@ -38,7 +38,7 @@ class FieldByName:
 
 
 class KeyAndElement(MapFunction):
-    """Return a row of an element's key and the element.
+    """Returns a row of an element's key and the element.
 
     >>> KeyAndElement(len).map("abc")
     <Row(3, 'abc')>

@@ -88,7 +88,7 @@ class GenericRecordAvroTypeInfo(TypeInformation):
 
 
 class AvroInputFormat(InputFormat):
-    """Read Avro files; for `StreamExecutionEnvironment.create_input`.
+    """Reads Avro files; for `StreamExecutionEnvironment.create_input`.
 
     >>> schema = AvroSchema.parse_string('{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]}')
     >>> AvroInputFormat("/data", schema).get_produced_type()
@@ -107,7 +107,7 @@ class AvroInputFormat(InputFormat):
 
 
 class AvroReaderFormat:
-    """Read Avro files through a FileSource; records are dicts.
+    """Reads Avro files through a FileSource; records are dicts.
 
     >>> schema = AvroSchema.parse_string('{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]}')
     >>> isinstance(AvroReaderFormat.for_generic_record(schema), StreamFormat)
@@ -121,7 +121,7 @@ class AvroReaderFormat:
 
 
 class AvroBulkWriters:
-    """Write dicts to Avro files.
+    """Writes dicts to Avro files.
 
     >>> schema = AvroSchema.parse_string('{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]}')
     >>> isinstance(AvroBulkWriters.for_generic_record(schema), BulkWriterFactory)
@@ -174,7 +174,7 @@ def _no_class(record_class: object) -> NoReturn:
 
 
 class AvroRowDeserializationSchema(DeserializationSchema):
-    r"""Read a row from the binary form of a record.
+    r"""Reads a row from the binary form of a record.
 
     >>> text = (
     ...     '{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}, {"name": "b", "type": "string"}]}'
@@ -208,7 +208,7 @@ class AvroRowDeserializationSchema(DeserializationSchema):
 
 
 class AvroRowSerializationSchema(SerializationSchema):
-    r"""Write a row as the binary form of a record.
+    r"""Writes a row as the binary form of a record.
 
     >>> text = (
     ...     '{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}, {"name": "b", "type": "string"}]}'

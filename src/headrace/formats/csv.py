@@ -32,7 +32,7 @@ def _checked(schema: object) -> CsvSchema:
 
 
 class CsvReaderFormat(StreamFormat):
-    """Read rows from CSV files.
+    """Reads rows from CSV files.
 
     >>> schema = CsvSchema.builder().add_number_column("id").add_string_column("name").build()
     >>> CsvReaderFormat.for_schema(schema).file_format.produced_type
@@ -46,7 +46,7 @@ class CsvReaderFormat(StreamFormat):
 
 
 class CsvBulkWriters:
-    """Write rows to CSV files.
+    """Writes rows to CSV files.
 
     >>> schema = CsvSchema.builder().add_number_column("id").build()
     >>> isinstance(CsvBulkWriters.for_schema(schema), BulkWriterFactory)

@@ -22,7 +22,7 @@ def _row_type(given: object) -> RowTypeInfo:
 
 
 class CsvRowDeserializationSchema(DeserializationSchema):
-    """Read a row from a line of CSV.
+    """Reads a row from a line of CSV.
 
     >>> from headrace.common import Types
     >>> row_type = Types.ROW_NAMED(["id", "name"], [Types.LONG(), Types.STRING()])
@@ -146,7 +146,7 @@ def _tolerant(read: Any, text: str) -> Any:
 
 
 class CsvRowSerializationSchema(SerializationSchema):
-    r"""Write a row as a line of CSV.
+    r"""Writes a row as a line of CSV.
 
     >>> from headrace.common import Row, Types
     >>> row_type = Types.ROW_NAMED(["id", "name"], [Types.LONG(), Types.STRING()])

@@ -29,7 +29,7 @@ def _row_type(given: object) -> RowTypeInfo:
 
 
 class JsonRowDeserializationSchema(DeserializationSchema):
-    """Read a row from a JSON object.
+    """Reads a row from a JSON object.
 
     >>> from headrace.common import Types
     >>> row_type = Types.ROW_NAMED(["id", "name"], [Types.LONG(), Types.STRING()])
@@ -130,7 +130,7 @@ class JsonRowDeserializationSchema(DeserializationSchema):
 
 
 class JsonRowSerializationSchema(SerializationSchema):
-    """Write a row as a JSON object.
+    """Writes a row as a JSON object.
 
     >>> from headrace.common import Row, Types
     >>> row_type = Types.ROW_NAMED(["id", "name"], [Types.LONG(), Types.STRING()])
@@ -181,7 +181,7 @@ class JsonRowSerializationSchema(SerializationSchema):
 
 
 class JsonReaderFormat:
-    """Read rows from files with a JSON object in each line.
+    """Reads rows from files with a JSON object in each line.
 
     >>> from headrace.common import Types
     >>> row_type = Types.ROW_NAMED(["id"], [Types.LONG()])

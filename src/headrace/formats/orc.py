@@ -26,7 +26,7 @@ _PROPERTIES = {
 
 
 class OrcBulkWriters:
-    """Write rows to ORC files. Texts of CHAR have blanks up to their length, as in Flink.
+    """Writes rows to ORC files. Texts of CHAR have blanks up to their length, as in Flink.
 
     >>> from headrace.table import DataTypes
     >>> OrcBulkWriters.for_row_type(DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())])).get_row_type()
@@ -64,7 +64,7 @@ class _Make:
 
 
 class OrcColumnarRowInputFormat(BulkFormat):
-    """Read rows from ORC files, only the columns of the row type.
+    """Reads rows from ORC files, only the columns of the row type.
 
     >>> from headrace.table import DataTypes
     >>> OrcColumnarRowInputFormat(DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())])).file_format.produced_type

@@ -20,7 +20,7 @@ __all__ = ["AvroParquetReaders", "AvroParquetWriters", "ParquetBulkWriters", "Pa
 
 
 class ParquetColumnarRowInputFormat(BulkFormat):
-    """Read rows from Parquet files, only the columns of the row type.
+    """Reads rows from Parquet files, only the columns of the row type.
 
     >>> from headrace.table import DataTypes
     >>> rows = DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())])
@@ -43,7 +43,7 @@ class ParquetColumnarRowInputFormat(BulkFormat):
 
 
 class AvroParquetReaders:
-    """Read Parquet files as Avro records, which are dicts.
+    """Reads Parquet files as Avro records, which are dicts.
 
     >>> schema = AvroSchema.parse_string('{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]}')
     >>> isinstance(AvroParquetReaders.for_generic_record(schema), StreamFormat)
@@ -57,7 +57,7 @@ class AvroParquetReaders:
 
 
 class AvroParquetWriters:
-    """Write Avro records, which are dicts, to Parquet files.
+    """Writes Avro records, which are dicts, to Parquet files.
 
     >>> schema = AvroSchema.parse_string('{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]}')
     >>> isinstance(AvroParquetWriters.for_generic_record(schema), BulkWriterFactory)
@@ -71,7 +71,7 @@ class AvroParquetWriters:
 
 
 class ParquetBulkWriters:
-    """Write rows to Parquet files, compressed with Snappy as Flink's are.
+    """Writes rows to Parquet files, compressed with Snappy as Flink's are.
 
     >>> from headrace.table import DataTypes
     >>> ParquetBulkWriters.for_row_type(DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())])).get_row_type()
@@ -89,7 +89,7 @@ class ParquetBulkWriters:
 
 
 class _Make:
-    """Create the writer of one file: of rows, or of the records of a schema."""
+    """Creates the writer of one file: of rows, or of the records of a schema."""
 
     def __init__(self, rows: RowType, schema: AvroSchema | None = None) -> None:
         self._rows, self._schema = rows, schema

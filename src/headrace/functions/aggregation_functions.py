@@ -15,7 +15,7 @@ __all__ = ["AggregateFunction", "ReduceFunction", "ReduceFunctionWrapper"]
 
 
 class ReduceFunction(Function):
-    """Create one value of two of the same type.
+    """Creates one value of two of the same type.
 
     >>> class Longest(ReduceFunction):
     ...     def reduce(self, value1, value2):
@@ -50,7 +50,7 @@ class ReduceFunctionWrapper(FunctionWrapper):
 
 
 class AggregateFunction(Function):
-    """Add values to an accumulator and makes a result of it; input, accumulator and result may differ in type.
+    """Adds values to an accumulator and makes a result of it; input, accumulator and result may differ in type.
 
     >>> class Mean(AggregateFunction):
     ...     def create_accumulator(self):

@@ -103,7 +103,7 @@ class AsyncRetryStrategy(ABC, Generic[OUT]):
 
 
 class AsyncFunction(Function, Generic[IN, OUT]):
-    """Create results of an element by asynchronous calls.
+    """Creates results of an element by asynchronous calls.
 
     >>> class Lookup(AsyncFunction):
     ...     async def async_invoke(self, value):
@@ -131,7 +131,7 @@ class AsyncFunctionDescriptor:
     """
 
     class OutputMode(Enum):
-        """Return whether results keep the order of the elements."""
+        """Whether results keep the order of the elements."""
 
         ORDERED = 0
         UNORDERED = 1

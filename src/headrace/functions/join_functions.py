@@ -19,7 +19,7 @@ OUT = TypeVar("OUT")
 
 
 class JoinFunction(Function, Generic[IN1, IN2, OUT]):
-    """Create one result of a pair.
+    """Creates one result of a pair.
 
     >>> class Both(JoinFunction):
     ...     def join(self, first, second):
@@ -34,7 +34,7 @@ class JoinFunction(Function, Generic[IN1, IN2, OUT]):
 
 
 class FlatJoinFunction(Function, Generic[IN1, IN2, OUT]):
-    """Create any number of results of a pair.
+    """Creates any number of results of a pair.
 
     >>> class IfDearer(FlatJoinFunction):
     ...     def join(self, first, second):
@@ -50,7 +50,7 @@ class FlatJoinFunction(Function, Generic[IN1, IN2, OUT]):
 
 
 class CoGroupFunction(Function, Generic[IN1, IN2, OUT]):
-    """Create results of the elements of two streams that have the same key and window; one side may be empty.
+    """Creates results of the elements of two streams that have the same key and window; one side may be empty.
 
     >>> class Missing(CoGroupFunction):
     ...     def co_group(self, first, second):
@@ -66,7 +66,7 @@ class CoGroupFunction(Function, Generic[IN1, IN2, OUT]):
 
 
 class ProcessJoinFunction(Function, Generic[IN1, IN2, OUT]):
-    """Create results of a pair of an interval join.
+    """Creates results of a pair of an interval join.
 
     >>> class Delay(ProcessJoinFunction):
     ...     def process_element(self, left, right, ctx):

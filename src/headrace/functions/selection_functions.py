@@ -14,7 +14,7 @@ __all__ = ["KeySelector", "NullByteKeySelector", "Partitioner"]
 
 
 class KeySelector(Function):
-    """Return the key of an element. The same element must always get the same key.
+    """Returns the key of an element. The same element must always get the same key.
 
     >>> class ByName(KeySelector):
     ...     def get_key(self, value):
@@ -29,7 +29,7 @@ class KeySelector(Function):
 
 
 class NullByteKeySelector(KeySelector):
-    """Return every element the same key, so that a keyed operator sees the whole stream.
+    """Returns every element the same key, so that a keyed operator sees the whole stream.
 
     >>> NullByteKeySelector().get_key("anything")
     0

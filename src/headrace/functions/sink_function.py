@@ -17,7 +17,7 @@ __all__ = ["SinkFunction"]
 
 
 class SinkFunction(Function):
-    """Take the elements at the end of a stream.
+    """Takes the elements at the end of a stream.
 
     >>> class Append(SinkFunction):
     ...     def __init__(self, path):

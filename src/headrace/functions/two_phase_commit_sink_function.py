@@ -17,7 +17,7 @@ __all__ = ["TwoPhaseCommitSinkFunction"]
 
 
 class TwoPhaseCommitSinkFunction(SinkFunction):
-    r"""Write elements in transactions, which are committed when a checkpoint is complete.
+    r"""Writes elements in transactions, which are committed when a checkpoint is complete.
 
     Transactions are objects of yours: anything that pickles. Each subtask begins, fills and prepares its own. The driver
     commits them, in a copy of this object that was opened there (its `get_index_of_this_subtask` is -1). After a failure

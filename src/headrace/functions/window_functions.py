@@ -29,7 +29,7 @@ W2 = TypeVar("W2")
 
 
 class WindowFunction(Function, Generic[IN, OUT, KEY, W]):
-    """Create results of a window's elements.
+    """Creates results of a window's elements.
 
     >>> class Total(WindowFunction):
     ...     def apply(self, key, window, inputs):
@@ -44,7 +44,7 @@ class WindowFunction(Function, Generic[IN, OUT, KEY, W]):
 
 
 class AllWindowFunction(Function, Generic[IN, OUT, W]):
-    """Create results of the elements of a window over a stream that is not keyed.
+    """Creates results of the elements of a window over a stream that is not keyed.
 
     >>> class Total(AllWindowFunction):
     ...     def apply(self, window, inputs):
@@ -59,7 +59,7 @@ class AllWindowFunction(Function, Generic[IN, OUT, W]):
 
 
 class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
-    """Create results of a window's elements, with access to the window, to time and to state.
+    """Creates results of a window's elements, with access to the window, to time and to state.
 
     >>> class Bounds(ProcessWindowFunction):
     ...     def process(self, key, context, elements):
@@ -101,7 +101,7 @@ class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
 
 
 class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
-    """Create results of the elements of a window over a stream that is not keyed, with access to window and state.
+    """Creates results of the elements of a window over a stream that is not keyed, with access to window and state.
 
     >>> class Count(ProcessAllWindowFunction):
     ...     def process(self, context, elements):
@@ -136,7 +136,7 @@ class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
 
 
 class PassThroughWindowFunction(WindowFunction[IN, IN, KEY, W]):
-    """Return the window's elements as they are.
+    """Returns the window's elements as they are.
 
     >>> list(PassThroughWindowFunction().apply("key", None, [1, 2]))
     [1, 2]
@@ -149,7 +149,7 @@ class PassThroughWindowFunction(WindowFunction[IN, IN, KEY, W]):
 
 
 class PassThroughAllWindowFunction(AllWindowFunction[IN, IN, W]):
-    """Return the window's elements as they are.
+    """Returns the window's elements as they are.
 
     >>> list(PassThroughAllWindowFunction().apply(None, [1, 2]))
     [1, 2]

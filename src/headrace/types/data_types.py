@@ -182,7 +182,7 @@ class RowType(DataType):
 
 
 class DataTypes:
-    """Create types.
+    """Creates types.
 
     >>> DataTypes.DECIMAL(10, 2), DataTypes.ARRAY(DataTypes.BIGINT())
     (DecimalType(10, 2, true), ArrayType(BigIntType(true), true))

@@ -164,7 +164,7 @@ class RowFieldExtractorSchema(SerializationSchema):
 
 
 class Encoder:
-    r"""Write elements to a file, one after the other.
+    r"""Writes elements to a file, one after the other.
 
     >>> from io import BytesIO
     >>> lines = BytesIO()
@@ -198,7 +198,7 @@ class Encoder:
 
 
 class BulkWriter(ABC):
-    """Write one file of a format that has a head, a foot or blocks; see ``BulkWriterFactory``.
+    """Writes one file of a format that has a head, a foot or blocks; see ``BulkWriterFactory``.
 
     >>> hasattr(BulkWriter, "finish")
     True
@@ -218,7 +218,7 @@ class BulkWriter(ABC):
 
 
 class BulkWriterFactory:
-    """Create the writers of files of a format.
+    """Creates the writers of files of a format.
 
     >>> BulkWriterFactory(lambda stream: None).create(None) is None
     True
@@ -238,7 +238,7 @@ class BulkWriterFactory:
 
 
 class RowDataBulkWriterFactory(BulkWriterFactory):
-    """Create the writers of files of rows.
+    """Creates the writers of files of rows.
 
     >>> RowDataBulkWriterFactory(lambda stream: None, "the row type").get_row_type()
     'the row type'

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class TypeSerializer(ABC, Generic[T]):
-    """Write values to a stream of bytes and reads them back; a program writes a subclass.
+    """Writes values to a stream of bytes and reads them back; a program writes a subclass.
 
     Two serializers are equal when they are of one class and have equal attributes.
 
@@ -55,7 +55,7 @@ class TypeSerializer(ABC, Generic[T]):
 
 
 class VoidNamespaceSerializer(TypeSerializer[bytes]):
-    """Write nothing and reads nothing: for state that belongs to no window.
+    """Writes nothing and reads nothing: for state that belongs to no window.
 
     >>> VoidNamespaceSerializer().deserialize(BytesIO())
     b''

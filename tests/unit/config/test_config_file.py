@@ -99,12 +99,12 @@ def test_unknown_keys_of_headrace_are_refused_with_the_nearest_name(conf):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("execution.checkpointing.interval: 10 potatoes", "no span of time"),
+        ("execution.checkpointing.interval: 10 potatoes", "Expected a duration"),
         ("execution: {checkpointing.interval: 5 s}\nexecution.checkpointing.interval: 6 s", "set twice"),
         ("a: 1\na: 2", "a is set twice"),
-        ("a: [", "no YAML"),
+        ("a: [", "not valid YAML"),
         ("just text", "no keys and values"),
-        ("state.backend.rocksdb.memory.fixed-per-slot: much", "no amount of memory"),
+        ("state.backend.rocksdb.memory.fixed-per-slot: much", "Expected a memory size"),
         ("!!python/object/apply:os.system ['true']", "no keys and values"),
     ],
 )

@@ -24,7 +24,7 @@ class _Job(Protocol):
 
 
 class CloseableIterator:
-    """Return elements as the job makes them; a context manager.
+    """Returns elements as the job makes them; a context manager.
 
     >>> class Job:
     ...     def results(self, collect_id):

@@ -10,7 +10,7 @@ __all__ = ["FieldProjection"]
 
 
 class FieldProjection:
-    """Return a tuple of the chosen fields.
+    """Returns a tuple of the chosen fields.
 
     >>> FieldProjection([2, 0])(("a", "b", "c")), FieldProjection([1])(("a", "b"))
     (('c', 'a'), ('b',))

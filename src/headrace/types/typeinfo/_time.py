@@ -107,7 +107,7 @@ class TimestampTypeInfo(TypeInformation):
 
 
 class SqlTimeTypeInfo(TypeInformation):
-    """Return the types of SQL dates and times.
+    """Returns the types of SQL dates and times.
 
     >>> SqlTimeTypeInfo.DATE(), SqlTimeTypeInfo.TIME(), SqlTimeTypeInfo.TIMESTAMP()
     (DateTypeInfo, TimeTypeInfo, TimestampTypeInfo)

@@ -21,7 +21,7 @@ __all__ = ["Types"]
 
 
 class Types:
-    """Return the types that a program declares.
+    """Returns the types that a program declares.
 
     >>> Types.TUPLE([Types.STRING(), Types.LIST(Types.LONG())])
     TupleTypeInfo(String, ListTypeInfo<Long>)
