@@ -12,8 +12,8 @@ from typing import Any, ClassVar, TypeVar
 
 from headrace.common.execution_mode import ExecutionMode
 from headrace.common.input_dependency_constraint import InputDependencyConstraint
-from headrace.compatibility.java_objects import NoJava
 from headrace.compatibility.names import offer_pyflink_names
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.config import pipeline_keys as keys
 from headrace.config.config_options import ConfigOption
 from headrace.config.configuration import Configuration, value_of
@@ -29,7 +29,7 @@ T = TypeVar("T")
 _MOST_PARALLELISM = 1 << 15
 
 
-class ExecutionConfig(NoJava):
+class ExecutionConfig(NoJvmObject):
     """Settings of a program's execution.
 
     >>> config = ExecutionConfig().set_parallelism(4).enable_object_reuse()

@@ -13,8 +13,8 @@ from headrace.common.completable_future import CompletableFuture
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
-from headrace.compatibility.java_objects import NoJava
 from headrace.compatibility.names import offer_pyflink_names
+from headrace.compatibility.no_jvm_object import NoJvmObject
 
 __all__ = ["JobClient", "JobHandle"]
 
@@ -59,7 +59,7 @@ class JobHandle(Protocol):
         """Return what is known of the job's checkpoints."""
 
 
-class JobClient(NoJava):
+class JobClient(NoJvmObject):
     """The way to a running job.
 
     >>> class Finished:

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from headrace.common.job_id import JobID
-from headrace.compatibility.java_objects import NoJava
 from headrace.compatibility.names import offer_pyflink_names
+from headrace.compatibility.no_jvm_object import NoJvmObject
 
 __all__ = ["JobExecutionResult"]
 
 
-class JobExecutionResult(NoJava):
+class JobExecutionResult(NoJvmObject):
     """The id of a job, how long it ran, and the results of its accumulators.
 
     >>> result = JobExecutionResult(JobID("0" * 32), 1500, {"lines": 3})

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import re
 
-from headrace.compatibility.java_objects import NoJava
 from headrace.compatibility.names import offer_pyflink_names
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.errors import InvalidProgramError
 
 __all__ = ["JobID"]
@@ -17,7 +17,7 @@ __all__ = ["JobID"]
 _HEX = re.compile(r"[0-9a-f]{32}")
 
 
-class JobID(NoJava):
+class JobID(NoJvmObject):
     """The id of a job.
 
     >>> print(JobID("7d85215526c85cdf061381304462af6b"))

@@ -21,8 +21,8 @@ from headrace.common.watermark_generator import (
     WatermarkGenerator,
     WatermarkOutput,
 )
-from headrace.compatibility.java_objects import NoJava
 from headrace.compatibility.names import offer_pyflink_names
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.errors import InvalidProgramError, NoJvmError, TypeMismatchError
 from headrace.types.time import Duration, Time, millis_of
 
@@ -179,7 +179,7 @@ class WatermarkAlignment:
 
 
 @dataclass(frozen=True, slots=True)
-class WatermarkStrategy(NoJava):
+class WatermarkStrategy(NoJvmObject):
     """How timestamps and watermarks are made for a stream.
 
     >>> strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_seconds(20))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, MutableMapping
 from typing import Any, TypeVar
 
-from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.config.config_options import ConfigOption, ConfigOptions
 from headrace.config.option_values import parse_list, value_text
 from headrace.errors import ConfigurationError, NoJvmError, TypeMismatchError
@@ -22,7 +22,7 @@ T = TypeVar("T")
 _Keys = set[str]
 
 
-class Configuration(NoJava):
+class Configuration(NoJvmObject):
     """Keys and values. A string can be read as any type that it can be parsed as.
 
     >>> configuration = Configuration().set_string("a", "5").set_boolean("b", True)

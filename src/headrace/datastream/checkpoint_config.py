@@ -10,8 +10,8 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from headrace.compatibility.ignored_settings import warn_without_effect
-from headrace.compatibility.java_objects import NoJava
 from headrace.compatibility.names import offer_pyflink_names
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.config import checkpoint_keys
 from headrace.config.config_options import ConfigOption
 from headrace.config.configuration import Configuration, value_of
@@ -41,7 +41,7 @@ class ExternalizedCheckpointCleanup(Enum):
     NO_EXTERNALIZED_CHECKPOINTS = 2
 
 
-class CheckpointConfig(NoJava):
+class CheckpointConfig(NoJvmObject):
     """The settings of checkpoints.
 
     >>> from headrace.datastream import StreamExecutionEnvironment

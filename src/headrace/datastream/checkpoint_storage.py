@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.compatibility.ignored_settings import warn_without_effect
-from headrace.compatibility.java_objects import NoJava
 from headrace.compatibility.names import offer_pyflink_names
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.datastream.storage_paths import normalized_path
 from headrace.errors import InvalidProgramError, NoJvmError
 
@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 
-class CheckpointStorage(NoJava):
+class CheckpointStorage(NoJvmObject):
     """Base of all storages.
 
     >>> isinstance(JobManagerCheckpointStorage(), CheckpointStorage)

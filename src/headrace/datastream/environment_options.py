@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from headrace.common.execution_config import ExecutionConfig
 from headrace.compatibility.ignored_settings import warn_without_effect
 from headrace.compatibility.jars import CLASSPATHS, JARS, jar_paths, warn_of_jars
-from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.config import pipeline_keys
 from headrace.config.config_file import load_configuration
 from headrace.config.config_options import ConfigOption
@@ -25,7 +25,7 @@ from headrace.config.job_file_keys import (
     PYTHON_REQUIREMENTS,
 )
 from headrace.datastream.execution_mode import RuntimeExecutionMode
-from headrace.datastream.operator_handle import PARALLELISM_DEFAULT
+from headrace.datastream.operator_handle import PARALLELISM_DEFAULT, check_integer
 from headrace.datastream.slot_sharing_group import SlotSharingGroup
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.types.time import Duration
@@ -38,7 +38,7 @@ __all__ = ["EnvironmentOptions"]
 _UPPER_BOUND = 32768
 
 
-class EnvironmentOptions(NoJava):
+class EnvironmentOptions(NoJvmObject):
     """The settings of an environment.
 
     >>> from headrace.datastream import StreamExecutionEnvironment
@@ -91,7 +91,7 @@ class EnvironmentOptions(NoJava):
 
     def set_parallelism(self, parallelism: int) -> Self:
         """Set the parallelism of all operators that do not set their own."""
-        _check_whole_number(parallelism, "parallelism")
+        check_integer(parallelism, "parallelism")
         if parallelism == PARALLELISM_DEFAULT:
             parallelism = self._cores()
         if parallelism < 1:
@@ -105,7 +105,7 @@ class EnvironmentOptions(NoJava):
 
     def set_max_parallelism(self, max_parallelism: int) -> Self:
         """Set the number of key groups of all operators that do not set their own."""
-        _check_whole_number(max_parallelism, "maximum parallelism")
+        check_integer(max_parallelism, "maximum parallelism")
         if not 0 < max_parallelism <= _UPPER_BOUND:
             raise InvalidProgramError(
                 f"maxParallelism is out of bounds 0 < maxParallelism <= {_UPPER_BOUND}. Found: {max_parallelism}"
@@ -123,7 +123,7 @@ class EnvironmentOptions(NoJava):
 
     def set_default_local_parallelism(self, parallelism: int) -> None:
         """Set the parallelism of programs that set none, for all environments of this process."""
-        _check_whole_number(parallelism, "parallelism")
+        check_integer(parallelism, "parallelism")
         EnvironmentOptions._default_local_parallelism = parallelism
 
     def _cores(self) -> int:
@@ -184,7 +184,7 @@ class EnvironmentOptions(NoJava):
 
     def set_buffer_timeout(self, timeout_millis: int) -> Self:
         """Set how long output may wait in a buffer: kept for the plan, an epoch hands all output on at its end."""
-        _check_whole_number(timeout_millis, "buffer timeout")
+        check_integer(timeout_millis, "buffer timeout")
         if timeout_millis < -1:
             raise InvalidProgramError("Timeout of buffer must be non-negative or -1", seen=timeout_millis)
         warn_without_effect("set_buffer_timeout")
@@ -274,8 +274,3 @@ class EnvironmentOptions(NoJava):
     def _append(self, option: ConfigOption[str], value: str) -> None:
         present = value_of(self._configuration, option)
         self._configuration.set(option, f"{present},{value}" if present else value)
-
-
-def _check_whole_number(value: object, what: str) -> None:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeMismatchError(f"The {what} is a whole number", seen=value, expected="an int")

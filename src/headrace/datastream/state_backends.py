@@ -10,7 +10,7 @@ from enum import Enum
 from urllib.parse import urlsplit
 
 from headrace.compatibility.ignored_settings import warn_without_effect
-from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.config import checkpoint_keys
 from headrace.config.configuration import Configuration
 from headrace.datastream.checkpoint_storage import CheckpointStorage
@@ -38,7 +38,7 @@ class PredefinedOptions(Enum):
     FLASH_SSD_OPTIMIZED = 3
 
 
-class StateBackend(NoJava):
+class StateBackend(NoJvmObject):
     """Base of all backends.
 
     >>> isinstance(HashMapStateBackend(), StateBackend)

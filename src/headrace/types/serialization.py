@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.errors import ConfigurationError, NoJvmError, TypeMismatchError
 from headrace.types.string_forms import java_form
 from headrace.types.typeinfo import TypeInformation, Types
@@ -42,7 +42,7 @@ def _no_java(java_object: object) -> None:
         raise NoJvmError("A schema of headrace wraps no Java object", remedy="write a subclass in Python")
 
 
-class SerializationSchema(NoJava):
+class SerializationSchema(NoJvmObject):
     """Turns elements into the bytes of messages; a program may write a subclass.
 
     >>> SimpleStringSchema().serialize("a")
@@ -58,7 +58,7 @@ class SerializationSchema(NoJava):
         raise NotImplementedError(f"{type(self).__name__} does not say how to serialize")
 
 
-class DeserializationSchema(NoJava):
+class DeserializationSchema(NoJvmObject):
     """Turns the bytes of messages into elements; a program may write a subclass.
 
     >>> SimpleStringSchema().deserialize(b"a")

@@ -10,7 +10,7 @@ import datetime
 from dataclasses import dataclass
 from functools import total_ordering
 
-from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.errors import InvalidProgramError, TypeMismatchError
 
 __all__ = ["Duration", "Instant", "Time", "instant_of", "millis_of", "utc_moment", "utc_text"]
@@ -43,7 +43,7 @@ def utc_text(millis: int) -> str:
 
 @total_ordering
 @dataclass(frozen=True, slots=True)
-class Duration(NoJava):
+class Duration(NoJvmObject):
     """A span of time, exact to the nanosecond.
 
     >>> Duration.of_seconds(90).to_millis()

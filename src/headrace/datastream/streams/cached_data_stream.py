@@ -38,8 +38,6 @@ class CachedDataStream(DataStream):
     >>> squares.invalidate()
     """
 
-    _what = "CachedDataStream"
-
     def __init__(self, env: StreamExecutionEnvironment, transformation_id: int, cache: StreamCache) -> None:
         """Programs call `DataStream.cache`."""
         super().__init__(env, transformation_id)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from headrace.common.output_tag import OutputTag
-from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.datastream.window import (
     CountSlidingWindowAssigner,
     CountTumblingWindowAssigner,
@@ -70,7 +70,7 @@ def needs_keys(call: str, otherwise: str | None, seen: object) -> InvalidProgram
     return InvalidProgramError(f"{call} needs a keyed stream", seen=seen, remedy=remedy)
 
 
-class WindowSettings(NoJava):
+class WindowSettings(NoJvmObject):
     """The settings; each call changes this object and gives it back, as in PyFlink."""
 
     def __init__(self, assigner: WindowAssigner[Any, Any]) -> None:

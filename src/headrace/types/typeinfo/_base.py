@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.errors import NoJvmError, TypeMismatchError
 
 __all__ = ["TypeInformation", "checked_type", "checked_types"]
 
 
-class TypeInformation(NoJava):
+class TypeInformation(NoJvmObject):
     """What a stream, a state or a field holds. Immutable, comparable, hashable, picklable.
 
     >>> TypeInformation().need_conversion()
