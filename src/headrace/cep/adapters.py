@@ -1,7 +1,7 @@
-"""`select` and `flat_select` as process functions: what the CEP operator knows is `process_match` only.
+"""`select` and `flat_select` as process functions: the CEP operator knows only `process_match`.
 
-Made by `PatternStream`. An adapter without a timeout function has no `process_timed_out_match`, so that timed-out matches
-are not even put together.
+Made by `PatternStream`. An adapter without a timeout function has no `process_timed_out_match`, so timed-out matches
+are not even assembled.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Context = PatternProcessFunction.Context
 
 
 def check_pair(timeout_tag: object, timeout_fn: object, wanted: type[Function]) -> None:
-    """Refuse a timeout function without a tag, and the other way round.
+    """Refuse a timeout function without a tag, and vice versa.
 
     >>> check_pair(None, None, Function)
     """
@@ -40,7 +40,7 @@ def check_pair(timeout_tag: object, timeout_fn: object, wanted: type[Function]) 
 
 
 class _Adapter(PatternProcessFunction):
-    """Opens and closes the functions it stands for."""
+    """Opens and closes the functions that it wraps."""
 
     method = ""
 

@@ -1,4 +1,4 @@
-"""AfterMatchSkipStrategy: what a found match does to the other matches in progress."""
+"""AfterMatchSkipStrategy: which other matches in progress a found match drops."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["AfterMatchSkipStrategy"]
 
 
 class AfterMatchSkipStrategy:
-    """Given to `Pattern.begin`; without one nothing is skipped.
+    """An argument of `Pattern.begin`; without one nothing is skipped.
 
     >>> AfterMatchSkipStrategy.skip_to_last("b").throw_exception_on_miss()
     AfterMatchSkipStrategy.skip_to_last('b').throw_exception_on_miss()

@@ -1,4 +1,4 @@
-"""SimpleCondition and IterativeCondition, and what else may stand in `where`, `or_` and `until`.
+"""SimpleCondition and IterativeCondition, and the other arguments of `where`, `or_` and `until`.
 
 Decides how a condition is called: with the event, or with the event and a context. A callable that needs two arguments
 gets both; everything else gets the event.
@@ -19,7 +19,7 @@ __all__ = ["IterativeCondition", "SimpleCondition", "SubtypeCondition", "conditi
 
 
 class IterativeCondition(ABC):
-    """A condition that may look at the events its partial match has taken so far.
+    """A condition that can see the events its partial match has taken so far.
 
     >>> class Rising(IterativeCondition):
     ...     def filter(self, value, ctx):
@@ -29,7 +29,7 @@ class IterativeCondition(ABC):
     """
 
     class Context(ABC):
-        """What the condition may know."""
+        """What the condition can see."""
 
         @abstractmethod
         def get_events_for_pattern(self, name: str) -> list[Any]:
@@ -37,7 +37,7 @@ class IterativeCondition(ABC):
 
         @abstractmethod
         def timestamp(self) -> int:
-            """Return the time of the event: its timestamp, or in processing time the clock when it came."""
+            """Return the time of the event: its timestamp, or in processing time the clock at its arrival."""
 
         @abstractmethod
         def current_processing_time(self) -> int:
@@ -45,7 +45,7 @@ class IterativeCondition(ABC):
 
     @abstractmethod
     def filter(self, value: Any, ctx: IterativeCondition.Context) -> bool:
-        """Return whether the event is wanted."""
+        """Return whether the event fits."""
 
 
 class SimpleCondition(ABC):
@@ -60,7 +60,7 @@ class SimpleCondition(ABC):
 
     @abstractmethod
     def filter(self, value: Any) -> bool:
-        """Return whether the event is wanted."""
+        """Return whether the event fits."""
 
     @staticmethod
     def of(predicate: Callable[[Any], Any]) -> SimpleCondition:
@@ -82,7 +82,7 @@ class _Predicate(SimpleCondition):
 
 @dataclass(frozen=True)
 class SubtypeCondition:
-    """The event is an instance of `cls`; what `Pattern.subtype` adds.
+    """Holds for instances of `cls`; added by `Pattern.subtype`.
 
     >>> SubtypeCondition(int)(3)
     True

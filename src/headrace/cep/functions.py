@@ -34,7 +34,7 @@ class PatternProcessFunction(Function):
     """
 
     class Context(ABC):
-        """What the function may know beside the match."""
+        """What the function can see besides the match."""
 
         @abstractmethod
         def timestamp(self) -> int:
@@ -54,7 +54,7 @@ class PatternProcessFunction(Function):
 
 
 class TimedOutPartialMatchHandler(ABC):
-    """To be added to a `PatternProcessFunction` that wants to see partial matches whose window has ended.
+    """A mixin for a `PatternProcessFunction` that handles partial matches whose window has ended.
 
     >>> class Unpaid(PatternProcessFunction, TimedOutPartialMatchHandler):
     ...     def process_match(self, match, ctx):

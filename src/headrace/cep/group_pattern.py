@@ -14,7 +14,7 @@ __all__ = ["GroupPattern"]
 
 
 class GroupPattern(Pattern):
-    """A step that is a pattern; it can be repeated and optional, but has no conditions of its own.
+    """A step that is a pattern; it can be repeated and optional, but has no conditions itself.
 
     >>> pair = Pattern.begin("a").followed_by("b")
     >>> group = Pattern.begin("start").followed_by(pair).times(2)

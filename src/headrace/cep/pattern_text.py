@@ -1,4 +1,4 @@
-"""Patterns as text, in the grammar of `headrace.cep.parser`. Pure; used by `repr` and by descriptions."""
+"""Patterns as strings, in the grammar of `headrace.cep.parser`. Pure; used by `repr` and by descriptions."""
 
 from __future__ import annotations
 

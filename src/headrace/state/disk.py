@@ -67,7 +67,7 @@ class DiskKeyedBackend(KeyedBackend):
 
     @property
     def on_disk(self) -> bool:
-        """Whether the state was ever too large for the memory."""
+        """Whether the state was ever too large for memory."""
         return self._store.is_open
 
     # -- tables ---------------------------------------------------------------------------------------------------

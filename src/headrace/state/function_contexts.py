@@ -1,4 +1,4 @@
-"""What a function with state of its own is given when that state is made and when it is saved.
+"""The contexts of functions that manage their own state, when it is initialized and when it is saved.
 
 Decides the shapes only; the names are those of Flink's Java API. The operators implement them.
 """
@@ -19,7 +19,7 @@ __all__ = ["FunctionInitializationContext", "FunctionSnapshotContext", "ManagedI
 
 
 class ManagedInitializationContext(ABC):
-    """Says whether there is state to go on from, and where state is got.
+    """Tells whether there is state to restore, and provides access to state.
 
     >>> sorted(ManagedInitializationContext.__abstractmethods__)[:2]
     ['get_keyed_state_store', 'get_operator_state_store']
@@ -27,7 +27,7 @@ class ManagedInitializationContext(ABC):
 
     @abstractmethod
     def is_restored(self) -> bool:
-        """Return whether the subtask goes on from saved state."""
+        """Return whether the subtask continues from saved state."""
 
     @abstractmethod
     def get_restored_checkpoint_id(self) -> int | None:
@@ -51,7 +51,7 @@ class FunctionInitializationContext(ManagedInitializationContext):
 
     @abstractmethod
     def get_raw_operator_state_inputs(self) -> list[StatePartitionStreamProvider]:
-        """Return the partitions of raw operator state that fell to this subtask; none at a first start."""
+        """Return the partitions of raw operator state of this subtask; none at a first start."""
 
     @abstractmethod
     def get_raw_keyed_state_inputs(self) -> list[KeyGroupStatePartitionStreamProvider]:
@@ -75,8 +75,8 @@ class FunctionSnapshotContext(ABC):
 
     @abstractmethod
     def get_raw_operator_state_output(self) -> OperatorStateCheckpointOutputStream:
-        """Return the stream for raw state of the subtask; it takes the place of what the last checkpoint wrote."""
+        """Return the stream for raw state of the subtask; it replaces the data of the last checkpoint."""
 
     @abstractmethod
     def get_raw_keyed_operator_state_output(self) -> KeyedStateCheckpointOutputStream:
-        """Return the stream for raw state by key group; it takes the place of what the last checkpoint wrote."""
+        """Return the stream for raw state by key group; it replaces the data of the last checkpoint."""

@@ -1,6 +1,6 @@
 """The heap backend: keyed state and timers of one operator's subtask as live Python objects.
 
-Decides what a restored delta means for its tables. Never reads or writes files (``headrace.state.files`` does). Made by
+Decides how restored deltas get into its tables. Never reads or writes files (``headrace.state.files`` does). Made by
 the task for each operator.
 """
 

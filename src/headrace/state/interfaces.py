@@ -1,12 +1,12 @@
 """The state that user functions see: abstract classes with PyFlink's names and methods.
 
-Decides only the shape of the calls and what an empty state gives back. Never stores anything: the heap backend
-(``headrace.state.heap``) and the operator state (``headrace.state.operator_state``) implement these classes. User
-programs meet them through ``headrace.datastream.state``; runtime contexts hand out the implementations.
+Decides only the shape of the calls and the results of an empty state. Never stores anything:
+``headrace.state.keyed_states``, ``headrace.state.ttl_states`` and ``headrace.state.operator_state`` implement these
+classes. User programs import them from ``headrace.datastream.state``; runtime contexts return the implementations.
 
 Empty and ``None``, the same for every implementation:
 
-- a state that was never written, or was cleared, gives ``None`` (value, reducing, aggregating, map entry) or nothing
+- a state that was never written, or was cleared, returns ``None`` (value, reducing, aggregating, map entry) or nothing
   to iterate over (list, map);
 - ``ValueState.update(None)``, ``ReducingState.add(None)`` and ``AggregatingState.add(None)`` clear the state;
 - ``ListState.update([])`` clears it; ``None`` may be an element of a list and a value in a map (the map then
@@ -51,7 +51,7 @@ OUT = TypeVar("OUT")
 
 
 class State(ABC):
-    """What all kinds of state have in common: they can be emptied.
+    """Base class of all kinds of state: they can be cleared.
 
     >>> State.__abstractmethods__
     frozenset({'clear'})
@@ -61,7 +61,7 @@ class State(ABC):
 
     @abstractmethod
     def clear(self) -> None:
-        """Remove what is stored (for keyed state: under the current key)."""
+        """Remove the contents (for keyed state: of the current key)."""
 
 
 class ValueState(State, Generic[T]):
@@ -83,7 +83,7 @@ class ValueState(State, Generic[T]):
 
 
 class AppendingState(State, Generic[IN, OUT]):
-    """State to which elements are added and which gives one result.
+    """State to which elements are added and which has one result.
 
     >>> issubclass(ListState, AppendingState), issubclass(ReducingState, AppendingState)
     (True, True)
@@ -101,7 +101,7 @@ class AppendingState(State, Generic[IN, OUT]):
 
 
 class MergingState(AppendingState[IN, OUT]):
-    """Appending state whose contents of several namespaces can be merged, as session windows need.
+    """Appending state whose contents of several namespaces can be merged, for session windows.
 
     >>> issubclass(AggregatingState, MergingState)
     True
@@ -121,7 +121,7 @@ class ReducingState(MergingState[T, "T | None"]):
 
 
 class AggregatingState(MergingState[IN, "OUT | None"], Generic[IN, OUT]):
-    """Elements folded into an accumulator; ``get()`` gives the function's result, ``None`` while nothing was added.
+    """Elements folded into an accumulator; ``get()`` returns the function's result, ``None`` while nothing was added.
 
     >>> issubclass(AggregatingState, MergingState)
     True
@@ -175,7 +175,7 @@ class MapState(State, Generic[K, V]):
 
     @abstractmethod
     def remove(self, key: K) -> None:
-        """Remove ``key``; a missing key is no error."""
+        """Remove ``key``; a missing key is not an error."""
 
     @abstractmethod
     def contains(self, key: K) -> bool:
@@ -198,7 +198,7 @@ class MapState(State, Generic[K, V]):
         """Return whether the map of the current key has no entry."""
 
     def __getitem__(self, key: K) -> V | None:
-        """Like :meth:`get`: a missing key gives ``None``."""
+        """Like :meth:`get`: return ``None`` for a missing key."""
         return self.get(key)
 
     def __setitem__(self, key: K, value: V) -> None:
@@ -265,7 +265,7 @@ class ReadOnlyBroadcastState(State, Generic[K, V]):
 
 
 class BroadcastState(ReadOnlyBroadcastState[K, V]):
-    """A map that every subtask holds whole; the broadcast side writes it, and must write the same in every subtask.
+    """A map of which every subtask has a full copy; the broadcast side writes it, and must write the same in every subtask.
 
     >>> issubclass(BroadcastState, ReadOnlyBroadcastState)
     True
@@ -283,7 +283,7 @@ class BroadcastState(ReadOnlyBroadcastState[K, V]):
 
     @abstractmethod
     def remove(self, key: K) -> None:
-        """Remove ``key``; a missing key is no error."""
+        """Remove ``key``; a missing key is not an error."""
 
     def __setitem__(self, key: K, value: V) -> None:
         """Like :meth:`put`."""
@@ -295,7 +295,7 @@ class BroadcastState(ReadOnlyBroadcastState[K, V]):
 
 
 class OperatorStateStore(ABC):
-    """Where functions get state that belongs to the subtask, not to a key.
+    """Access to state that belongs to the subtask, not to a key.
 
     >>> sorted(OperatorStateStore.__abstractmethods__)
     ['get_broadcast_state', 'get_list_state', 'get_union_list_state']
@@ -303,7 +303,7 @@ class OperatorStateStore(ABC):
 
     @abstractmethod
     def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> BroadcastState[Any, Any]:
-        """Return the broadcast state of that name, made empty if it is new."""
+        """Return the broadcast state of that name, empty if it is new."""
 
     @abstractmethod
     def get_list_state(self, state_descriptor: ListStateDescriptor) -> ListState[Any]:
@@ -315,7 +315,7 @@ class OperatorStateStore(ABC):
 
 
 class KeyedStateStore(ABC):
-    """Where functions on a keyed stream get their state.
+    """Access to the state of functions on a keyed stream.
 
     >>> len(KeyedStateStore.__abstractmethods__)
     5

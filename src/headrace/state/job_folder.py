@@ -1,7 +1,7 @@
-"""The folder of a job's state files: made by the driver, removed by it; by others only when the driver is dead.
+"""The folder of a job's state files: made and removed by the driver, or removed by others if the driver is dead.
 
 The driver holds a lock on the file `owner` in it, which names its host. A slot that ends because its executor is gone, or the
-next job of the same user on that host, can thus tell a killed driver's folder from one that is in use.
+next job of the same user on that host, can distinguish a killed driver's folder from one in use by it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class StateFolder:
                 self._mark.close()
 
     def remove(self) -> None:
-        """Remove the folder with all it holds."""
+        """Remove the folder and its contents."""
         shutil.rmtree(self.path, ignore_errors=True)
         self._mark.close()
 

@@ -1,9 +1,8 @@
 """Keys that a dict cannot find again, made usable as keys: unhashable ones (lists, dicts, sets...) and those with a NaN.
 
-Decides when two such keys are the same key: when they are equal, by a frozen form of their contents, in which every NaN
-is one and the same object. Python's NaN equals nothing, so each record would be a key of its own. Other
-keys stay as they are. Called where keys are computed (``filed_keys``) and where a key is shown to the user again
-(``unwrap_key``).
+Decides when two such keys are the same key: when the frozen forms of their contents are equal, in which every NaN is the
+same object. Python's NaN equals nothing, so otherwise each record would have a different key. Other keys stay as they are.
+Called where keys are computed (``filed_keys``) and where a key is returned to the user (``unwrap_key``).
 """
 
 from __future__ import annotations
@@ -120,7 +119,7 @@ def _with_one_nan(value: Any) -> Hashable:
 
 
 class OpaqueKey:
-    """A key that stands for a value that a dict cannot find again; equal values give equal keys.
+    """A key for a value that a dict cannot find again; equal values have equal keys.
 
     >>> OpaqueKey([1, {"a": 2}]) == OpaqueKey([1, {"a": 2}]), OpaqueKey([1]) == OpaqueKey([2])
     (True, False)
@@ -133,7 +132,7 @@ class OpaqueKey:
     __slots__ = ("frozen", "value")
 
     def __init__(self, value: Any) -> None:
-        """Keep the value, which must not be changed from now on, and its frozen form."""
+        """Take the value, which must not be changed from now on, and compute its frozen form."""
         self.value = value
         self.frozen = _freeze(value)
 
@@ -142,7 +141,7 @@ class OpaqueKey:
         return isinstance(other, OpaqueKey) and (self.frozen is other.frozen or self.frozen == other.frozen)
 
     def __hash__(self) -> int:
-        """Hash the frozen form (for this process only, as Python's hashes are)."""
+        """Hash the frozen form (for this process only, like Python's hashes)."""
         return hash(self.frozen)
 
     def __reduce__(self) -> tuple[type[OpaqueKey], tuple[Any]]:
@@ -174,7 +173,7 @@ def hashable_keys(keys: list[Any]) -> list[Any]:
 def filed_keys(keys: list[Any]) -> list[Any]:
     """Return keys in the form in which state is filed: those that are unhashable or hold a NaN are wrapped.
 
-    On the hot path call it only after a ``TypeError``: looking into every key would cost more than a lookup.
+    On the hot path call it only after a ``TypeError``: inspecting every key would cost more than a lookup.
 
     >>> filed_keys(["a", (1, float("nan")), [1]])
     ['a', OpaqueKey((1, nan)), OpaqueKey([1])]

@@ -1,7 +1,7 @@
 """State that belongs to a subtask, not to a key: broadcast state, list state, union list state.
 
-Decides how such state behaves and what is filed of it; how it is spread over another parallelism is decided in
-``headrace.state.redistribution``. Never writes files. Made by the task for each operator that has such state.
+Decides how such state behaves and what is saved of it; ``headrace.state.redistribution`` decides how it is distributed
+with another parallelism. Never writes files. Made by the task for each operator that has such state.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class ReadOnlyBroadcastView(ReadOnlyBroadcastState[Any, Any]):
     __slots__ = ("_entries", "_name")
 
     def __init__(self, name: str, entries: dict[Any, Any]) -> None:
-        """Show ``entries``."""
+        """Take the entries to show."""
         self._name = name
         self._entries = entries
 
@@ -126,7 +126,7 @@ class HeapBroadcastState(ReadOnlyBroadcastView, BroadcastState[Any, Any]):
         self._changes.seen = True
 
     def remove(self, key: Any) -> None:
-        """Remove ``key``; a missing key is no error."""
+        """Remove ``key``; a missing key is not an error."""
         self._entries.pop(key, None)
         self._changes.seen = True
 
@@ -199,7 +199,7 @@ class OperatorStateBackend(OperatorStateStore):
         """The declared types of the states that programs ask for."""
 
     def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> HeapBroadcastState:
-        """Return the broadcast state of that name, made empty if it is new."""
+        """Return the broadcast state of that name, empty if it is new."""
         self._check(state_descriptor, "broadcast")
         name = state_descriptor.name
         return HeapBroadcastState(name, self._contents.broadcast.setdefault(name, {}), self._changes)
@@ -232,7 +232,7 @@ class OperatorStateBackend(OperatorStateStore):
         return kinds | dict.fromkeys(contents.broadcast, "BroadcastState")
 
     def asked_for(self) -> dict[str, str]:
-        """Return the kinds of the states that were asked for in this life, not only restored."""
+        """Return the kinds of the states that were asked for since the start, not only restored."""
         return {name: kind for name, kind in self.state_kinds().items() if name in self._asked_for}
 
     def restored_kinds(self) -> dict[str, str]:
@@ -256,7 +256,7 @@ class OperatorStateBackend(OperatorStateStore):
         )
 
     def restore(self, snapshot: OperatorSnapshot) -> None:
-        """Replace everything by the snapshot. States handed out before stay valid and show what was restored."""
+        """Replace everything with the snapshot. States returned earlier stay valid and show the restored contents."""
         for mine, restored in (
             (self._contents.split, snapshot.split),
             (self._contents.union, snapshot.union),

@@ -1,4 +1,4 @@
-"""Pickling state to bytes and, with care, back.
+"""Pickling state to bytes, and safely back.
 
 Decides which classes a state file may contain. Never reads files. Every durable pickle is loaded here, because classes
 may have moved since it was written (``moved_classes``).
@@ -135,7 +135,7 @@ def _is_constant(found: Any) -> bool:
 
 
 def dump(value: Any) -> tuple[str, bytes]:
-    """Return the codec that was needed, and the bytes.
+    """Return the codec that was necessary, and the bytes.
 
     >>> dump([1, 2])[0]
     'p'

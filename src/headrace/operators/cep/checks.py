@@ -1,4 +1,4 @@
-"""What a pattern must fulfil before it is compiled: names are unique and legal, the skip strategy names a step."""
+"""Checks of a pattern before it is compiled: names are unique and legal, the skip strategy names a step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RESERVED = "$endState$"
 
 
 def all_steps(steps: tuple[Step, ...]) -> Iterator[Step]:
-    """Return the steps, and those inside of groups instead of the groups."""
+    """Return the steps, with the steps of groups instead of the groups."""
     for step in steps:
         if step.group is None:
             yield step

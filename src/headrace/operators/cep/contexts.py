@@ -1,4 +1,4 @@
-"""What pattern functions are given beside a match: its time, the clock, and side outputs."""
+"""The context of pattern functions: the time of the match, the clock, and side outputs."""
 
 from __future__ import annotations
 

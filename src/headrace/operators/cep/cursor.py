@@ -1,7 +1,7 @@
-"""Where in a pattern the compiler is, and what the conditions on edges are there. Makes no states.
+"""The compiler's place in a pattern, and the conditions on edges at that place. Makes no states.
 
-The pattern is read from its end to its beginning. Inside of a group the conditions depend on the group: its contiguity counts
-for its first step, its `until` for all of them.
+The pattern is read from its end to its beginning. Inside a group the conditions depend on the group: its contiguity applies
+to its first step, its `until` to all of them.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Cursor:
 
     @property
     def is_first(self) -> bool:
-        """Whether no step stands before the current one in its chain."""
+        """Whether the current step is the first of its chain."""
         return self._at == 0
 
     def go_back(self) -> None:
-        """To the step before."""
+        """Go to the previous step."""
         self.following = self.step
         self._at -= 1
 
@@ -55,7 +55,7 @@ class Cursor:
         return self._group is not None and self._at == 0
 
     def _in_first_round(self) -> bool:
-        """Return whether the states being made are the first round of the group that we are in."""
+        """Return whether the states being made are the first round of the enclosing group."""
         return id(self._group) not in self._later_round
 
     def mark_round(self, first: bool) -> None:
@@ -73,7 +73,7 @@ class Cursor:
         return atom
 
     def _formula(self, tree: ConditionTree, label: str) -> Formula:
-        """One atom; more where conditions on the event and iterative ones are mixed, so that the former stand alone."""
+        """Return the condition as one atom, or as several if it mixes iterative conditions and others."""
         if isinstance(tree, Condition) or len(kinds_of(tree)) == 1:
             return self._atom(tree, label)
         left, right = self._formula(tree.left, label), self._formula(tree.right, label)
@@ -83,13 +83,13 @@ class Cursor:
         return ALWAYS if step.condition is None else self._formula(step.condition, f"is({step.name})")
 
     def until(self) -> Formula | None:
-        """When the loop of the current step ends."""
+        """Return the condition that ends the loop of the current step."""
         step = self.step
         return None if step.until is None else self._formula(step.until, f"until({step.name})")
 
     @staticmethod
     def unless(until: Formula | None, when: Formula | None) -> Formula | None:
-        """`when`, but not at an event that ends the loop."""
+        """Return `when`, except at an event that ends the loop."""
         return when if until is None or when is None else Both(Not(until), when)
 
     def _group_until(self) -> Formula | None:
@@ -97,15 +97,15 @@ class Cursor:
         return None if group is None or group.until is None else self._formula(group.until, f"until({shown(group)})")
 
     def true(self) -> Formula:
-        """Always, but not at an event that ends the group."""
+        """Return ALWAYS, except at an event that ends the group."""
         return self.unless(self._group_until(), ALWAYS) or ALWAYS
 
     def take_when(self, step: Step | None = None) -> Formula:
-        """When the current step (or another one of its chain) takes an event."""
+        """Return when the current step (or another one of its chain) takes an event."""
         return self.unless(self._group_until(), self._wanted(step or self.step)) or ALWAYS
 
     def ignore_when(self) -> Formula | None:
-        """When an event may pass before the step has taken its first one."""
+        """Return when an event is ignored before the step has taken its first one."""
         how = self.step.contiguity
         if self._is_head_of_group():
             assert self._group is not None
@@ -113,7 +113,7 @@ class Cursor:
         return self._ignoring(how)
 
     def inner_ignore_when(self) -> Formula | None:
-        """When an event may pass between two events of the step."""
+        """Return when an event is ignored between two events of the step."""
         how = self.step.inner
         if self._is_head_of_group():
             assert self._group is not None

@@ -1,4 +1,4 @@
-"""What can be said about formulas without an event: whether one can hold at all. Used for descriptions of patterns."""
+"""Formulas without an event: whether one can hold at all. Used for descriptions of patterns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MANY = 10
 
 
 def atoms_in(formula: Formula) -> set[int]:
-    """Return the numbers of the conditions in it."""
+    """Return the numbers of its conditions."""
     if isinstance(formula, Atom):
         return {formula.index}
     if isinstance(formula, Both):

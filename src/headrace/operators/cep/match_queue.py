@@ -1,4 +1,4 @@
-"""The queue of complete matches: by the start of the match; which one comes first among equals is Java's choice.
+"""The queue of complete matches: by the start of the match; the order of equal ones is Java's.
 
 Flink keeps complete matches in a `java.util.PriorityQueue`. With a skip strategy the first of several matches with one start
 removes the others, so its exact order is part of the semantics. Python's `heapq` breaks ties differently.
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 START = 2
-"""Where in a branch the number of its first event stands."""
+"""The place of the first event's number in a branch."""
 
 
 def push(heap: list[Any], item: Any) -> None:
@@ -45,7 +45,7 @@ def pop(heap: list[Any]) -> Any:
 
 
 def keep(heap: list[Any], wanted: Callable[[Any], bool]) -> None:
-    """Remove what is not wanted."""
+    """Remove unwanted items."""
     kept = [item for item in heap if wanted(item)]
     if len(kept) == len(heap):
         return

@@ -1,6 +1,6 @@
-"""What both CEP operators have in common: functions and conditions, one key's events through the matcher, results.
+"""The base of both CEP operators: functions and conditions, feeding one key's events to the matcher, results.
 
-A key's branches are one entry of the table `cep/branches`, its events that wait for their time one of `cep/queue`.
+A key's branches are one entry of the table `cep/branches`, its waiting events are one entry of `cep/queue`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ Event = tuple[int, Any]
 
 
 class CepOperator(FunctionOperator, OperatorWithLateRecords):
-    """The base: subclasses decide when events are fed, and register timers.
+    """The base class: subclasses decide when events are fed, and register timers.
 
-    Flink registers a timer for every start of a partial match, and at each of them a key's time moves on. That is done
-    here where it can be seen (`timer_per_start`); in event time without gaps a timer for the earliest branch is enough.
+    Flink registers a timer for every start of a partial match, and each of them moves a key's time. This is done
+    here where it is visible (`timer_per_start`); in event time without gaps a timer for the earliest branch is enough.
     """
 
     def __init__(self, spec: Cep) -> None:
@@ -50,7 +50,7 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
 
     def open(self) -> None:
         """Find the state, make the matcher, open conditions and function."""
-        OperatorWithLateRecords.open(self)  # not that of FunctionOperator: the function comes after the conditions
+        OperatorWithLateRecords.open(self)  # not that of FunctionOperator: the function is opened after the conditions
         context = self.context
         self.match_context = MatchContext(context.clock)
         self._on_match: Callable[[Match, MatchContext], Any] = self.func.process_match
@@ -94,7 +94,7 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
         before: int | None = None
         try:
             for time, value in events:
-                # Once per time: what an event moved to a state with a limit is not ended by another of the same time.
+                # Once per time: an event does not end a branch that another of the same time moved to a state with a limit.
                 if timed and time != before and state.branches:
                     moved = advance(state, time)
                     if moved is not None:
@@ -130,7 +130,7 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
         raise NotImplementedError
 
     def deadline(self, state: KeyState) -> int | None:
-        """When the window of the earliest branch ends; branches that started at or before time 0 have no timer in Flink."""
+        """Return when the window of the earliest branch ends; branches that started by time 0 have no timer in Flink."""
         window = self.matcher.window
         if window:
             for branch in state.branches:
@@ -139,7 +139,7 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
         return None
 
     def sorted_events(self, events: list[Event]) -> list[Event]:
-        """Events by time, then by the comparator, then as they came."""
+        """Sort events by time, then by the comparator, then by arrival."""
         if self._sort_key is not None:
             events.sort(key=self._sort_key)
         events.sort(key=_TIME)

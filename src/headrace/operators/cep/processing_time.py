@@ -1,4 +1,4 @@
-"""CEP in processing time: an event runs when it comes; with a comparator, together with those of the same millisecond."""
+"""CEP in processing time: an event runs when it arrives; with a comparator, together with those of the same millisecond."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from headrace.operators.output import Timestamps, Values
 
 
 class ProcessingTimeCepOperator(CepOperator):
-    """The clock gives events their times; timers end windows one millisecond after their last one."""
+    """Events get their time from the clock; timers end windows one millisecond after their last one."""
 
     def open(self) -> None:
-        """Bind what can start."""
+        """Bind the predicate of first events."""
         super().open()
         self._starts = self.matcher.start_filter()
 
@@ -50,7 +50,7 @@ class ProcessingTimeCepOperator(CepOperator):
         self.emit_results()
 
     def register_end(self, key: Any, time: int) -> None:
-        """A timer one millisecond after the end of the window."""
+        """Register a timer one millisecond after the end of the window."""
         self.context.processing_timers.register(time + 1, key)
 
     def next_processing_timer(self) -> int | None:
