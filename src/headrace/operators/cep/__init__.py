@@ -4,5 +4,5 @@
     matcher: one event or one move of time against the live branches of one key
     operator: feeds events in order, key by key, and emits matches
 
-Everything except `operator` and `contexts` is pure: no state backend, no output, no clock.
+Everything except the operators is pure: no state backend, no output, no clock.
 """
