@@ -152,30 +152,12 @@ class ListState(MergingState[T, "Iterable[T]"]):
         return iter(self.get())
 
 
-class MapState(State, Generic[K, V]):
-    """A map per key.
-
-    >>> len(MapState.__abstractmethods__)
-    10
-    """
-
+class _ReadableMap(State, Generic[K, V]):
     __slots__ = ()
 
     @abstractmethod
     def get(self, key: K) -> V | None:
         """Return the value under ``key``, ``None`` if there is none."""
-
-    @abstractmethod
-    def put(self, key: K, value: V) -> None:
-        """Set the value under ``key``."""
-
-    @abstractmethod
-    def put_all(self, dict_value: Mapping[K, V] | Iterable[tuple[K, V]]) -> None:
-        """Set all entries of ``dict_value``, a dict or pairs of key and value."""
-
-    @abstractmethod
-    def remove(self, key: K) -> None:
-        """Remove ``key``; a missing key is not an error."""
 
     @abstractmethod
     def contains(self, key: K) -> bool:
@@ -195,19 +177,11 @@ class MapState(State, Generic[K, V]):
 
     @abstractmethod
     def is_empty(self) -> bool:
-        """Return whether the map of the current key has no entry."""
+        """Return whether the map has no entry."""
 
     def __getitem__(self, key: K) -> V | None:
         """Like :meth:`get`: return ``None`` for a missing key."""
         return self.get(key)
-
-    def __setitem__(self, key: K, value: V) -> None:
-        """Like :meth:`put`."""
-        self.put(key, value)
-
-    def __delitem__(self, key: K) -> None:
-        """Like :meth:`remove`."""
-        self.remove(key)
 
     def __contains__(self, key: K) -> bool:
         """Like :meth:`contains`."""
@@ -218,59 +192,7 @@ class MapState(State, Generic[K, V]):
         return iter(self.keys())
 
 
-class ReadOnlyBroadcastState(State, Generic[K, V]):
-    """The broadcast map as the keyed side of a connected stream sees it.
-
-    >>> "put" in dir(ReadOnlyBroadcastState)
-    False
-    """
-
-    __slots__ = ()
-
-    @abstractmethod
-    def get(self, key: K) -> V | None:
-        """Return the value under ``key``, ``None`` if there is none."""
-
-    @abstractmethod
-    def contains(self, key: K) -> bool:
-        """Return whether there is an entry under ``key``."""
-
-    @abstractmethod
-    def items(self) -> Iterable[tuple[K, V]]:
-        """Iterate over all entries."""
-
-    @abstractmethod
-    def keys(self) -> Iterable[K]:
-        """Iterate over all keys."""
-
-    @abstractmethod
-    def values(self) -> Iterable[V]:
-        """Iterate over all values."""
-
-    @abstractmethod
-    def is_empty(self) -> bool:
-        """Return whether the map has no entry."""
-
-    def __getitem__(self, key: K) -> V | None:
-        """Like :meth:`get`."""
-        return self.get(key)
-
-    def __contains__(self, key: K) -> bool:
-        """Like :meth:`contains`."""
-        return self.contains(key)
-
-    def __iter__(self) -> Iterator[K]:
-        """Iterate over the keys."""
-        return iter(self.keys())
-
-
-class BroadcastState(ReadOnlyBroadcastState[K, V]):
-    """A map of which every subtask has a full copy; the broadcast side writes it, and must write the same in every subtask.
-
-    >>> issubclass(BroadcastState, ReadOnlyBroadcastState)
-    True
-    """
-
+class _WritableMap(_ReadableMap[K, V]):
     __slots__ = ()
 
     @abstractmethod
@@ -292,6 +214,36 @@ class BroadcastState(ReadOnlyBroadcastState[K, V]):
     def __delitem__(self, key: K) -> None:
         """Like :meth:`remove`."""
         self.remove(key)
+
+
+class MapState(_WritableMap[K, V]):
+    """A map per key.
+
+    >>> len(MapState.__abstractmethods__)
+    10
+    """
+
+    __slots__ = ()
+
+
+class ReadOnlyBroadcastState(_ReadableMap[K, V]):
+    """The broadcast map as the keyed side of a connected stream sees it.
+
+    >>> "put" in dir(ReadOnlyBroadcastState)
+    False
+    """
+
+    __slots__ = ()
+
+
+class BroadcastState(ReadOnlyBroadcastState[K, V], _WritableMap[K, V]):
+    """A map of which every subtask has a full copy; the broadcast side writes it, and must write the same in every subtask.
+
+    >>> issubclass(BroadcastState, ReadOnlyBroadcastState)
+    True
+    """
+
+    __slots__ = ()
 
 
 class OperatorStateStore(ABC):

@@ -36,8 +36,8 @@ from headrace.state.state_types import StateTypes
 from headrace.state.table import Table
 from headrace.state.timers import TimerQueue
 from headrace.state.tombstone import KeyedDelta
-from headrace.state.ttl_map_state import TTL_IMPLEMENTATIONS
-from headrace.state.ttl_states import ttl_kind
+from headrace.state.ttl_map_state import TtlMapState
+from headrace.state.ttl_states import TtlAggregatingState, TtlListState, TtlReducingState, TtlValueState, ttl_kind
 
 __all__ = ["NO_KEY", "OWN_TABLE", "TIMER_PREFIX", "KeyedBackend"]
 
@@ -45,12 +45,14 @@ TIMER_PREFIX = "_timer_state/"
 OWN_TABLE = "table"
 """The kind of tables that belong to operators themselves."""
 
-_IMPLEMENTATIONS: dict[str, type[Any]] = {
-    ValueStateDescriptor.kind: KeyedValueState,
-    ListStateDescriptor.kind: KeyedListState,
-    ReducingStateDescriptor.kind: KeyedReducingState,
-    AggregatingStateDescriptor.kind: KeyedAggregatingState,
+_IMPLEMENTATIONS: dict[str, tuple[type[Any] | None, type[Any]]] = {
+    ValueStateDescriptor.kind: (KeyedValueState, TtlValueState),
+    ListStateDescriptor.kind: (KeyedListState, TtlListState),
+    MapStateDescriptor.kind: (None, TtlMapState),
+    ReducingStateDescriptor.kind: (KeyedReducingState, TtlReducingState),
+    AggregatingStateDescriptor.kind: (KeyedAggregatingState, TtlAggregatingState),
 }
+"""The implementation without and with a time to live; None if the backend decides."""
 
 
 def wall_clock() -> int:
@@ -163,16 +165,16 @@ class KeyedBackend(KeyHolder):
     ) -> Any:
         """Return a state whose current key (with its namespace) is ``holder.key``, filed under a name with ``prefix``."""
         kind = getattr(descriptor, "kind", "")
-        implementation = self.map_state if kind == MapStateDescriptor.kind else _IMPLEMENTATIONS.get(kind)
-        if implementation is None:
+        if kind not in _IMPLEMENTATIONS:
             raise TypeMismatchError("Not a state descriptor", seen=descriptor, expected="a StateDescriptor")
+        plain, expiring = _IMPLEMENTATIONS[kind]
         name = prefix + descriptor.name
         expires = descriptor.ttl_config is not None and descriptor.ttl_config.is_enabled()
         table = self.table(name, namespaced=namespaced, kind=ttl_kind(kind) if expires else kind)
         self.types.declare(name, descriptor.type_info)
         if not expires:
-            return implementation(holder, table, descriptor)
-        state = TTL_IMPLEMENTATIONS[kind](holder, table, descriptor, self.now)
+            return (plain or self.map_state)(holder, table, descriptor)
+        state = expiring(holder, table, descriptor, self.now)
         if state.sweeps_for_every_record:
             self._sweepers.append(state.sweep)
         return state

@@ -5,27 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any
 
-from headrace.state.descriptors import (
-    AggregatingStateDescriptor,
-    ListStateDescriptor,
-    MapStateDescriptor,
-    ReducingStateDescriptor,
-    StateDescriptor,
-    ValueStateDescriptor,
-)
+from headrace.state.descriptors import StateDescriptor
 from headrace.state.interfaces import MapState
 from headrace.state.keyed_states import KeyHolder
 from headrace.state.table import MISSING, MapTable
-from headrace.state.ttl_states import (
-    Timed,
-    TtlAggregatingState,
-    TtlListState,
-    TtlReducingState,
-    TtlState,
-    TtlValueState,
-)
+from headrace.state.ttl_states import Timed, TtlState
 
-__all__ = ["TTL_IMPLEMENTATIONS", "TtlMapState"]
+__all__ = ["TtlMapState"]
 
 
 class TtlMapState(TtlState, MapState[Any, Any]):
@@ -139,12 +125,3 @@ class TtlMapState(TtlState, MapState[Any, Any]):
         for name, timed in entries:
             if self._expiry.expired(timed[1], now):
                 self._map.remove(key, name)
-
-
-TTL_IMPLEMENTATIONS: dict[str, type[Any]] = {
-    ValueStateDescriptor.kind: TtlValueState,
-    ListStateDescriptor.kind: TtlListState,
-    MapStateDescriptor.kind: TtlMapState,
-    ReducingStateDescriptor.kind: TtlReducingState,
-    AggregatingStateDescriptor.kind: TtlAggregatingState,
-}

@@ -9,7 +9,10 @@ from typing import Any, Generic, TypeVar
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.types.serializer import TypeSerializer
+from headrace.windows.serializers import TimeWindowSerializer
+from headrace.windows.time_triggers import EventTimeTrigger, ProcessingTimeTrigger
 from headrace.windows.trigger import Trigger
+from headrace.windows.window_types import TimeWindow
 
 __all__ = ["MergingWindowAssigner", "SessionWindowTimeGapExtractor", "WindowAssigner"]
 
@@ -53,6 +56,25 @@ class WindowAssigner(ABC, Generic[T, W]):
     @abstractmethod
     def is_event_time(self) -> bool:
         """Return whether the windows are of event time: then elements can be late."""
+
+
+class TimeAssigner(WindowAssigner[Any, TimeWindow]):
+    """Base class of the built-in assigners of time windows: event time or the clock, by ``_event_time``."""
+
+    _event_time: bool
+
+    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
+        """Return the trigger that fires when time passes the end."""
+        del env
+        return EventTimeTrigger() if self._event_time else ProcessingTimeTrigger()
+
+    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
+        """Return the serializer of time windows."""
+        return TimeWindowSerializer()
+
+    def is_event_time(self) -> bool:
+        """Return whether the windows are of event time."""
+        return self._event_time
 
 
 class MergingWindowAssigner(WindowAssigner[T, W]):

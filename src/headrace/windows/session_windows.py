@@ -7,11 +7,7 @@ from typing import Any
 
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.errors import InvalidProgramError
-from headrace.types.serializer import TypeSerializer
-from headrace.windows.assigner import MergingWindowAssigner, check_parameters, milliseconds
-from headrace.windows.serializers import TimeWindowSerializer
-from headrace.windows.time_triggers import EventTimeTrigger, ProcessingTimeTrigger
-from headrace.windows.trigger import Trigger
+from headrace.windows.assigner import MergingWindowAssigner, TimeAssigner, check_parameters, milliseconds
 from headrace.windows.window_types import TimeWindow
 
 __all__ = [
@@ -22,10 +18,8 @@ __all__ = [
 ]
 
 
-class _Sessions(MergingWindowAssigner[Any, TimeWindow]):
+class _Sessions(TimeAssigner, MergingWindowAssigner[Any, TimeWindow]):
     """The base of all sessions."""
-
-    _event_time: bool
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
         """Return the window that the element opens."""
@@ -43,19 +37,6 @@ class _Sessions(MergingWindowAssigner[Any, TimeWindow]):
     def merge_windows(self, windows: Iterable[TimeWindow], callback: Any) -> None:
         """Merge windows that overlap or touch."""
         TimeWindow.merge_windows(windows, callback)
-
-    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
-        """Fire when time passes the end."""
-        del env
-        return EventTimeTrigger() if self._event_time else ProcessingTimeTrigger()
-
-    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
-        """Return the serializer of time windows."""
-        return TimeWindowSerializer()
-
-    def is_event_time(self) -> bool:
-        """Return whether it is event time."""
-        return self._event_time
 
 
 class _FixedGap(_Sessions):

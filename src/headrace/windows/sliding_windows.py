@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from headrace.types.serializer import TypeSerializer
-from headrace.windows.assigner import WindowAssigner, check_parameters, event_timestamp, milliseconds
-from headrace.windows.serializers import TimeWindowSerializer
-from headrace.windows.time_triggers import EventTimeTrigger, ProcessingTimeTrigger
-from headrace.windows.trigger import Trigger
+from headrace.windows.assigner import TimeAssigner, check_parameters, event_timestamp, milliseconds
 from headrace.windows.window_types import TimeWindow
 
 __all__ = ["SlidingEventTimeWindows", "SlidingProcessingTimeWindows"]
 
 
-class _Sliding(WindowAssigner[Any, TimeWindow]):
+class _Sliding(TimeAssigner):
     """The base of both."""
 
     def __init__(self, size: int, slide: int, offset: int) -> None:
@@ -42,10 +38,6 @@ class _Sliding(WindowAssigner[Any, TimeWindow]):
         """The offset in milliseconds."""
         return self._offset
 
-    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
-        """Return the serializer of time windows."""
-        return TimeWindowSerializer()
-
     def _windows_of(self, time: int) -> list[TimeWindow]:
         """Return all windows that contain ``time``, the latest first."""
         size, slide = self._size, self._slide
@@ -65,6 +57,8 @@ class SlidingEventTimeWindows(_Sliding):
     [TimeWindow(start=5, end=15), TimeWindow(start=0, end=10)]
     """
 
+    _event_time = True
+
     @staticmethod
     def of(size: Any, slide: Any, offset: Any = None) -> SlidingEventTimeWindows:
         """Make an assigner."""
@@ -75,15 +69,6 @@ class SlidingEventTimeWindows(_Sliding):
         del context
         return self._windows_of(event_timestamp(element, timestamp))
 
-    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
-        """Fire when the watermark passes the end."""
-        del env
-        return EventTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        """Return True."""
-        return True
-
 
 class SlidingProcessingTimeWindows(_Sliding):
     """Sliding windows by the clock.
@@ -92,6 +77,8 @@ class SlidingProcessingTimeWindows(_Sliding):
     >>> SlidingProcessingTimeWindows.of(Time.seconds(10), Time.seconds(5))
     SlidingProcessingTimeWindows(10000, 5000, 0)
     """
+
+    _event_time = False
 
     @staticmethod
     def of(size: Any, slide: Any, offset: Any = None) -> SlidingProcessingTimeWindows:
@@ -102,15 +89,6 @@ class SlidingProcessingTimeWindows(_Sliding):
         """Return all windows that contain the current time."""
         del element, timestamp
         return self._windows_of(context.get_current_processing_time())
-
-    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
-        """Fire when the clock passes the end."""
-        del env
-        return ProcessingTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        """Return False."""
-        return False
 
 
 def _times(size: Any, slide: Any, offset: Any) -> tuple[int, int, int]:

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from headrace.types.serializer import TypeSerializer
-from headrace.windows.assigner import WindowAssigner, check_parameters, event_timestamp, milliseconds
-from headrace.windows.serializers import TimeWindowSerializer
-from headrace.windows.time_triggers import EventTimeTrigger, ProcessingTimeTrigger
-from headrace.windows.trigger import Trigger
+from headrace.windows.assigner import TimeAssigner, check_parameters, event_timestamp, milliseconds
 from headrace.windows.window_types import TimeWindow
 
 __all__ = ["TumblingEventTimeWindows", "TumblingProcessingTimeWindows"]
 
 
-class _Tumbling(WindowAssigner[Any, TimeWindow]):
+class _Tumbling(TimeAssigner):
     """The base of both."""
 
     def __init__(self, size: int, offset: int) -> None:
@@ -34,10 +30,6 @@ class _Tumbling(WindowAssigner[Any, TimeWindow]):
         """The offset in milliseconds."""
         return self._offset
 
-    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
-        """Return the serializer of time windows."""
-        return TimeWindowSerializer()
-
     def _window_of(self, time: int) -> list[TimeWindow]:
         start = TimeWindow.get_window_start_with_offset(time, self._offset, self._size)
         return [TimeWindow(start, start + self._size)]
@@ -55,6 +47,8 @@ class TumblingEventTimeWindows(_Tumbling):
     ([TimeWindow(start=2000, end=12000)], TumblingEventTimeWindows(10000, 2000))
     """
 
+    _event_time = True
+
     @staticmethod
     def of(size: Any, offset: Any = None) -> TumblingEventTimeWindows:
         """Make an assigner; ``offset`` moves all windows, e.g. for days that start at another hour than in UTC."""
@@ -65,15 +59,6 @@ class TumblingEventTimeWindows(_Tumbling):
         del context
         return self._window_of(event_timestamp(element, timestamp))
 
-    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
-        """Fire when the watermark passes the end."""
-        del env
-        return EventTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        """Return True."""
-        return True
-
 
 class TumblingProcessingTimeWindows(_Tumbling):
     """Windows of one size by the clock.
@@ -82,6 +67,8 @@ class TumblingProcessingTimeWindows(_Tumbling):
     >>> TumblingProcessingTimeWindows.of(Time.seconds(10)).is_event_time()
     False
     """
+
+    _event_time = False
 
     @staticmethod
     def of(size: Any, offset: Any = None) -> TumblingProcessingTimeWindows:
@@ -92,15 +79,6 @@ class TumblingProcessingTimeWindows(_Tumbling):
         """Return the window of the current time."""
         del element, timestamp
         return self._window_of(context.get_current_processing_time())
-
-    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
-        """Fire when the clock passes the end."""
-        del env
-        return ProcessingTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        """Return False."""
-        return False
 
 
 def _offset(given: Any) -> int:

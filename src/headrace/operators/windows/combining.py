@@ -10,6 +10,7 @@ from typing import Any
 
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.windows.aligned import AlignedWindowOperator
+from headrace.operators.windows.firing import WindowFunctionOperator
 from headrace.operators.windows.folding import isolated
 from headrace.operators.windows.operator import WindowOperator
 from headrace.operators.windows.runs import Run
@@ -19,8 +20,8 @@ __all__ = ["CombiningWindowOperator", "LargeCombiningWindowOperator"]
 _NOTHING = object()
 
 
-class CombiningWindowOperator(AlignedWindowOperator):
-    """Merges runs into windows in memory."""
+class _RunsOperator(WindowFunctionOperator):
+    """Takes runs; another base class takes records."""
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
         """Add runs, or records."""
@@ -33,22 +34,19 @@ class CombiningWindowOperator(AlignedWindowOperator):
         except Exception as error:
             raise self.failure_for(error, None) from error
 
+    def merge_runs(self, keys: list[Any], runs: list[Run]) -> int:
+        """Add runs to the windows that are still open. Return the number of records that were late."""
+        raise NotImplementedError
 
-class LargeCombiningWindowOperator(WindowOperator):
+
+class CombiningWindowOperator(_RunsOperator, AlignedWindowOperator):
+    """Merges runs into windows in memory."""
+
+
+class LargeCombiningWindowOperator(_RunsOperator, WindowOperator):
     """Merges runs into windows in tables, with a timer per key and window."""
 
-    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Add runs, or records."""
-        if timestamps is not None:
-            super().process_batch(values, timestamps, keys)
-            return
-        assert keys is not None
-        try:
-            self.drop_late(self._merge_runs(keys, values))
-        except Exception as error:
-            raise self.failure_for(error, None) from error
-
-    def _merge_runs(self, keys: list[Any], runs: list[Run]) -> int:
+    def merge_runs(self, keys: list[Any], runs: list[Run]) -> int:
         """Add runs to the windows that are still open. Return the number of records that were late."""
         data, dirty, merge = self._table.data, self._table.dirty, self.contents.merge
         register = self.context.event_timers.register

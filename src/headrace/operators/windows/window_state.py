@@ -30,24 +30,10 @@ class _Store(KeyedStateStore):
         raise NotImplementedError
 
     def get_state(self, state_descriptor: Any) -> Any:
-        """Return the value state of that name."""
+        """Return the state of that name."""
         return self.state(state_descriptor)
 
-    def get_list_state(self, state_descriptor: Any) -> Any:
-        """Return the list state of that name."""
-        return self.state(state_descriptor)
-
-    def get_map_state(self, state_descriptor: Any) -> Any:
-        """Return the map state of that name."""
-        return self.state(state_descriptor)
-
-    def get_reducing_state(self, state_descriptor: Any) -> Any:
-        """Return the reducing state of that name."""
-        return self.state(state_descriptor)
-
-    def get_aggregating_state(self, state_descriptor: Any) -> Any:
-        """Return the aggregating state of that name."""
-        return self.state(state_descriptor)
+    get_list_state = get_map_state = get_reducing_state = get_aggregating_state = get_state
 
 
 class WindowStateStore(_Store):
