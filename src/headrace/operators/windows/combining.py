@@ -42,6 +42,8 @@ class _RunsOperator(WindowFunctionOperator):
 class CombiningWindowOperator(_RunsOperator, AlignedWindowOperator):
     """Merges runs into windows in memory."""
 
+    merge_runs = AlignedWindowOperator.merge_runs
+
 
 class LargeCombiningWindowOperator(_RunsOperator, WindowOperator):
     """Merges runs into windows in tables, with a timer per key and window."""
