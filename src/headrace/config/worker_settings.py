@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 __all__ = ["BackendSettings", "LatencySettings", "TimeLimit"]
@@ -10,8 +9,7 @@ __all__ = ["BackendSettings", "LatencySettings", "TimeLimit"]
 DEFAULT_MEMORY = 128 << 20
 
 
-@dataclass(frozen=True)
-class BackendSettings:
+class BackendSettings(NamedTuple):
     """What the job says about its keyed state."""
 
     on_disk: bool = False
@@ -21,8 +19,7 @@ class BackendSettings:
     """Local directories to choose from; empty: the slot's folder."""
 
 
-@dataclass(frozen=True)
-class LatencySettings:
+class LatencySettings(NamedTuple):
     """How latency is measured: never if the interval is 0; for each `single` operator, by source `operator`, or `subtask`."""
 
     interval_ms: int = 0
