@@ -6,7 +6,7 @@ import os
 
 from headrace.config import checkpoint_keys
 from headrace.config.configuration import Configuration
-from headrace.config.worker_settings import BackendSettings
+from headrace.config.worker_settings import DEFAULT_MEMORY, BackendSettings
 from headrace.errors import ConfigurationError
 from headrace.foundation.extras import require_rocksdict
 
@@ -33,6 +33,6 @@ def read_backend_settings(configuration: Configuration) -> BackendSettings:
         )
     return BackendSettings(
         on_disk=True,
-        memory=BackendSettings.memory if memory is None else memory,
+        memory=DEFAULT_MEMORY if memory is None else memory,
         directories=tuple(part for part in directories.replace(",", os.pathsep).split(os.pathsep) if part),
     )
