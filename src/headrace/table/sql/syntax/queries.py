@@ -38,12 +38,12 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Query(Node):
-    """Anything that can stand where rows are asked for."""
+    """Anything that yields rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relation(Node):
-    """Anything that can stand in a FROM clause."""
+    """Anything that can occur in a FROM clause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class SelectItem(Node):
 
 @dataclass(frozen=True, slots=True)
 class GroupingSet(Expression):
-    """`GROUPING SETS (...)`, `ROLLUP (...)` or `CUBE (...)`; an empty `ROW` stands for `()`."""
+    """`GROUPING SETS (...)`, `ROLLUP (...)` or `CUBE (...)`; an empty `ROW` means `()`."""
 
     kind: str
     items: tuple[Expression, ...]

@@ -269,7 +269,7 @@ class StatementSet(Statement):
 
 @dataclass(frozen=True, slots=True)
 class StatementSetEdge(Statement):
-    """`BEGIN STATEMENT SET` or `END`, which stand as statements of their own in scripts."""
+    """`BEGIN STATEMENT SET` or `END`, which are separate statements in scripts."""
 
     begin: bool
 
@@ -318,7 +318,7 @@ class Explain(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Describe(Statement):
-    """`DESCRIBE [kind] name`; `kind` is TABLE where it is not said."""
+    """`DESCRIBE [kind] name`; `kind` defaults to TABLE."""
 
     kind: str
     name: Name | Node | str

@@ -1,4 +1,4 @@
-"""What the schema of a table is declared with."""
+"""Nodes of table schemas."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ColumnPlace(Node):
 
 @dataclass(frozen=True, slots=True)
 class Constraint(Element):
-    """A key. `columns` is empty where it stands behind the type of its column; `enforced` is None where it is not said."""
+    """A key. `columns` is empty if it follows the type of its column; `enforced` is None if it is not specified."""
 
     kind: str
     columns: tuple[str, ...] = ()
