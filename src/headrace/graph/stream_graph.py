@@ -12,12 +12,7 @@ from headrace.errors import InvalidProgramError
 from headrace.graph.ids import assign_operator_ids
 from headrace.graph.partitioners import Forward, Partitioner, Rebalance
 from headrace.graph.specs import OperatorSpec
-from headrace.graph.transformations import (
-    ChainingStrategy,
-    Transformation,
-    TransformationKind,
-    TransformationRegistry,
-)
+from headrace.graph.transformations import ChainingStrategy, Transformation, TransformationKind, TransformationRegistry
 from headrace.types.typeinfo import TypeInformation
 
 

@@ -25,11 +25,9 @@ class _BroadcastAccess:
         return self.operator.broadcast_state(state_descriptor, read_only=self.read_only)
 
     def current_processing_time(self) -> int:
-        """Return the processing time in milliseconds."""
         return self.operator.context.clock.now()
 
     def current_watermark(self) -> int:
-        """Return the operator's watermark."""
         return self.operator.watermark
 
 

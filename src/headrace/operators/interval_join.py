@@ -35,15 +35,12 @@ class JoinContext:
     left = right = MIN_TIMESTAMP
 
     def get_left_timestamp(self) -> int:
-        """Return the timestamp of the left element."""
         return self.left
 
     def get_right_timestamp(self) -> int:
-        """Return the timestamp of the right element."""
         return self.right
 
     def get_timestamp(self) -> int:
-        """Return the timestamp of the result: the later one."""
         return max(self.left, self.right)
 
     timestamp = get_timestamp

@@ -30,11 +30,9 @@ class ElementContext:
         return MIN_TIMESTAMP if timestamp is None else timestamp
 
     def timer_service(self) -> FunctionTimerService:
-        """Return the timer service."""
         return self._timers
 
     def get_current_key(self) -> Any:
-        """Return the key of the element or firing timer."""
         return unwrap_key(self._backend.key)
 
 
@@ -44,7 +42,6 @@ class TimerContext(ElementContext):
     _domain: TimeDomain | None = None
 
     def time_domain(self) -> TimeDomain | None:
-        """Return which kind of timer fires."""
         return self._domain
 
     def at(self, timestamp: int, domain: TimeDomain) -> TimerContext:

@@ -14,7 +14,7 @@ from headrace.state.keyed_backend import KeyedBackend
 
 
 class TaskRuntimeContext:
-    """The runtime context of one operator of one subtask. State handles always refer to the current key."""
+    """Implements `headrace.functions.runtime_context.RuntimeContext`. State handles always refer to the current key."""
 
     def __init__(self, context: OperatorContext, *, keyed: bool | None = None) -> None:
         """`keyed=False` is for functions other than the operator's own, such as key selectors: they have no state."""
@@ -22,96 +22,75 @@ class TaskRuntimeContext:
         self._keyed = context.keyed if keyed is None else keyed
 
     def get_job_id(self) -> str:
-        """Return the id of the job, 32 hexadecimal digits."""
         return self._context.task.job_id
 
     def get_task_name(self) -> str:
-        """Return the name of the task: the operators of the chain."""
         return self._context.task.vertex_name
 
     def get_task_name_with_subtasks(self) -> str:
-        """Return the name with ` (i/n)` like Flink, counted from 1, and the attempt."""
         task = self._context.task
         return f"{task.vertex_name} ({task.subtask + 1}/{task.parallelism})#{task.attempt}"
 
     def get_number_of_parallel_subtasks(self) -> int:
-        """Return the parallelism of the operator."""
         return self._context.task.parallelism
 
     def get_max_number_of_parallel_subtasks(self) -> int:
-        """Return the number of key groups."""
         return self._context.task.max_parallelism
 
     def get_index_of_this_subtask(self) -> int:
-        """Return the index of this subtask, from 0."""
         return self._context.task.subtask
 
     def get_attempt_number(self) -> int:
-        """Return how often the job was restarted."""
         return self._context.task.attempt
 
     def get_job_parameter(self, key: str, default_value: str) -> str:
-        """Return a global job parameter."""
         return self._context.task.job_parameters.get(key, default_value)
 
     def get_metrics_group(self) -> LocalMetricGroup:
-        """Return the operator's metric group."""
         return self._context.metrics
 
     def get_distributed_cache(self) -> DistributedCache:
-        """Return the files that the program registered."""
         return self._context.files
 
     # -- accumulators ---------------------------------------------------------------------------------------------
 
     def add_accumulator(self, name: str, accumulator: Accumulator[Any, Any]) -> None:
-        """Register an accumulator. The job's result contains its result over all subtasks."""
         self._context.accumulators.add(name, accumulator)
 
     def get_accumulator(self, name: str) -> Accumulator[Any, Any] | None:
-        """Return a registered accumulator of this subtask."""
         return self._context.accumulators.get(name)
 
     def get_int_counter(self, name: str) -> IntCounter:
-        """Return the counter of that name; create it at the first call."""
         return self._context.accumulators.counter(name, IntCounter)  # type: ignore[no-any-return]
 
     def get_long_counter(self, name: str) -> LongCounter:
-        """Return the counter of that name; create it at the first call."""
         return self._context.accumulators.counter(name, LongCounter)  # type: ignore[no-any-return]
 
     def get_double_counter(self, name: str) -> DoubleCounter:
-        """Return the counter of that name; create it at the first call."""
         return self._context.accumulators.counter(name, DoubleCounter)  # type: ignore[no-any-return]
 
     def get_histogram(self, name: str) -> Histogram:
-        """Return the histogram of that name; create it at the first call."""
         return self._context.accumulators.counter(name, Histogram)  # type: ignore[no-any-return]
 
     # -- keyed state ----------------------------------------------------------------------------------------------
 
     def get_state(self, state_descriptor: descriptors.ValueStateDescriptor) -> interfaces.ValueState[Any]:
-        """Return the value state of this name."""
         return self._backend(state_descriptor).get_state(state_descriptor)
 
     def get_list_state(self, state_descriptor: descriptors.ListStateDescriptor) -> interfaces.ListState[Any]:
-        """Return the list state of this name."""
         return self._backend(state_descriptor).get_state(state_descriptor)
 
     def get_map_state(self, state_descriptor: descriptors.MapStateDescriptor) -> interfaces.MapState[Any, Any]:
-        """Return the map state of this name."""
         return self._backend(state_descriptor).get_state(state_descriptor)
 
     def get_reducing_state(
         self, state_descriptor: descriptors.ReducingStateDescriptor
     ) -> interfaces.ReducingState[Any]:
-        """Return the reducing state of this name."""
         return self._backend(state_descriptor).get_state(state_descriptor)
 
     def get_aggregating_state(
         self, state_descriptor: descriptors.AggregatingStateDescriptor
     ) -> interfaces.AggregatingState[Any, Any]:
-        """Return the aggregating state of this name."""
         return self._backend(state_descriptor).get_state(state_descriptor)
 
     def _backend(self, descriptor: descriptors.StateDescriptor) -> KeyedBackend:

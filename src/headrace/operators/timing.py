@@ -19,7 +19,7 @@ from headrace.state.opaque_key import unwrap_key
 
 
 class FunctionTimerService:
-    """The result of `ctx.timer_service()`: times, and timers of the current key."""
+    """Implements `headrace.functions.timer_service.TimerService`: times, and timers of the current key."""
 
     def __init__(self, operator: Operator) -> None:
         self._operator = operator
@@ -30,27 +30,21 @@ class FunctionTimerService:
         self._processing = context.processing_timers
 
     def current_processing_time(self) -> int:
-        """Return the processing time in milliseconds."""
         return self._clock.now()
 
     def current_watermark(self) -> int:
-        """Return the operator's watermark."""
         return self._operator.watermark
 
     def register_event_time_timer(self, timestamp: int) -> None:
-        """Call `on_timer` for the current key when the watermark reaches `timestamp`."""
         self._event.register(timestamp, self._backend.key)
 
     def register_processing_time_timer(self, timestamp: int) -> None:
-        """Call `on_timer` for the current key when the clock reaches `timestamp`."""
         self._processing.register(timestamp, self._backend.key)
 
     def delete_event_time_timer(self, timestamp: int) -> None:
-        """Delete a timer of the current key. A no-op if there is no such timer."""
         self._event.delete(timestamp, self._backend.key)
 
     def delete_processing_time_timer(self, timestamp: int) -> None:
-        """Delete a timer of the current key. A no-op if there is no such timer."""
         self._processing.delete(timestamp, self._backend.key)
 
 

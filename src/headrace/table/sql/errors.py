@@ -36,6 +36,5 @@ class SqlParseError(HeadraceError):
         pointer = "".join("\t" if c == "\t" else " " for c in row[: self.column - 1]) + "^"
         shown = ", ".join(alternatives[:_LISTED]) + (", ..." if len(alternatives) > _LISTED else "")
         super().__init__(
-            f"{message} at line {self.line}, column {self.column}:\n  {row}\n  {pointer}",
-            expected=shown or None,
+            f"{message} at line {self.line}, column {self.column}:\n  {row}\n  {pointer}", expected=shown or None
         )

@@ -144,11 +144,7 @@ class ShuffleWriter(_SplittingWriter):
 
 
 def create_writer(
-    partitioner: partitioners.Partitioner,
-    owner: Operator,
-    targets: list[TargetBuffer],
-    edge: int,
-    max_parallelism: int,
+    partitioner: partitioners.Partitioner, owner: Operator, targets: list[TargetBuffer], edge: int, max_parallelism: int
 ) -> EdgeWriter:
     """Return the writer for a partitioner. `targets` are the subtasks that this subtask is connected with."""
     match partitioner:

@@ -200,16 +200,7 @@ class Create(Columns):
             resources = self.separated(self._resource)
         options = self.with_options()
         return CreateFunction(
-            name,
-            class_name,
-            language,
-            resources,
-            options,
-            if_not_exists,
-            temporary,
-            system,
-            replace,
-            position=position,
+            name, class_name, language, resources, options, if_not_exists, temporary, system, replace, position=position
         )
 
     def language(self) -> str | None:

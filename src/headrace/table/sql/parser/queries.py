@@ -141,17 +141,7 @@ class Queries(Patterns):
         windows = self.separated(self._named_window) if self.take("WINDOW") else ()
         qualify = self.expression() if self.take("QUALIFY") else None
         return Select(
-            items,
-            source,
-            where,
-            group_by,
-            having,
-            windows,
-            qualify,
-            distinct,
-            group_distinct,
-            hints,
-            position=position,
+            items, source, where, group_by, having, windows, qualify, distinct, group_distinct, hints, position=position
         )
 
     def _select_item(self) -> SelectItem:

@@ -44,12 +44,7 @@ _UNITS = {
     "SECOND": "SECOND",
     "SECONDS": "SECOND",
 }
-_ENDS = {
-    "YEAR": ("MONTH",),
-    "DAY": ("HOUR", "MINUTE", "SECOND"),
-    "HOUR": ("MINUTE", "SECOND"),
-    "MINUTE": ("SECOND",),
-}
+_ENDS = {"YEAR": ("MONTH",), "DAY": ("HOUR", "MINUTE", "SECOND"), "HOUR": ("MINUTE", "SECOND"), "MINUTE": ("SECOND",)}
 
 
 class Types(Names):

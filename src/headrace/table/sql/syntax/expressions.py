@@ -12,44 +12,6 @@ if TYPE_CHECKING:
     from headrace.table.sql.syntax.queries import Query
     from headrace.table.sql.syntax.types import DataType
 
-__all__ = [
-    "Between",
-    "Binary",
-    "Call",
-    "Case",
-    "Cast",
-    "CollectionConstructor",
-    "Default",
-    "Exists",
-    "Expression",
-    "FieldAccess",
-    "Frame",
-    "FrameBound",
-    "Identifier",
-    "In",
-    "IntervalExpression",
-    "IntervalLiteral",
-    "IntervalQualifier",
-    "Is",
-    "IsDistinct",
-    "ItemAccess",
-    "Like",
-    "Literal",
-    "NamedArgument",
-    "OrderItem",
-    "Over",
-    "Parameter",
-    "Quantified",
-    "Row",
-    "Star",
-    "Subquery",
-    "Symbol",
-    "TableArgument",
-    "TemporalLiteral",
-    "Unary",
-    "WindowSpecification",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Expression(Node):

@@ -8,33 +8,6 @@ from headrace.table.sql.syntax.expressions import Expression, OrderItem, WindowS
 from headrace.table.sql.syntax.node import Name, Node
 from headrace.table.sql.syntax.types import TypeField
 
-__all__ = [
-    "Aliased",
-    "AsOf",
-    "CommonTable",
-    "Derived",
-    "ExplicitTable",
-    "Extended",
-    "GroupingSet",
-    "Hint",
-    "Join",
-    "MatchRecognize",
-    "Ordered",
-    "Pivot",
-    "Query",
-    "Relation",
-    "Sample",
-    "Select",
-    "SelectItem",
-    "SetOperation",
-    "TableFunction",
-    "TableName",
-    "Unnest",
-    "Unpivot",
-    "Values",
-    "With",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Query(Node):

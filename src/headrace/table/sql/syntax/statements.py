@@ -10,41 +10,6 @@ from headrace.table.sql.syntax.queries import Hint, Query, Relation
 from headrace.table.sql.syntax.tables import Distribution, Element, LikeClause, Options
 from headrace.table.sql.syntax.types import TypeField
 
-__all__ = [
-    "AlterAction",
-    "AlterFunction",
-    "AlterObject",
-    "AnalyzeTable",
-    "CallProcedure",
-    "CompilePlan",
-    "CreateFunction",
-    "CreateMaterializedTable",
-    "CreateModel",
-    "CreateObject",
-    "CreateTable",
-    "CreateView",
-    "Delete",
-    "Describe",
-    "Drop",
-    "Execute",
-    "ExecutePlan",
-    "Explain",
-    "Insert",
-    "Jar",
-    "Merge",
-    "ModuleStatement",
-    "PartitionValue",
-    "SetOption",
-    "Show",
-    "Statement",
-    "StatementSet",
-    "StatementSetEdge",
-    "StopJob",
-    "TruncateTable",
-    "Update",
-    "Use",
-]
-
 PartitionValue = tuple[str, Expression | None]
 """`column = value`, or a column alone."""
 

@@ -8,20 +8,6 @@ from headrace.table.sql.syntax.expressions import Expression
 from headrace.table.sql.syntax.node import Name, Node
 from headrace.table.sql.syntax.types import DataType
 
-__all__ = [
-    "ColumnName",
-    "ColumnPlace",
-    "ComputedColumn",
-    "Constraint",
-    "Distribution",
-    "Element",
-    "LikeClause",
-    "MetadataColumn",
-    "Options",
-    "PhysicalColumn",
-    "Watermark",
-]
-
 Options = tuple[tuple[str, str], ...]
 """The pairs of a WITH clause, in their order."""
 
