@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from headrace.compatibility.ignored_settings import warn_without_effect
+from headrace.connectors.files.file_format import FileFormat, FileRange
 from headrace.connectors.files.parts import add_all
-from headrace.connectors.files.source import FileFormat, FileRange
-from headrace.connectors.files.stream_formats import BulkFormat, StreamFormat
+from headrace.connectors.files.source import BulkFormat, StreamFormat
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.types.serialization import BulkWriterFactory
 

@@ -215,8 +215,9 @@ class RMQSource(Source):
         )
 
     def set_dead_letter_output(self, output_tag: OutputTag) -> RMQSource:
-        """Let messages that cannot be read go to a side output of the source, as `BadRecord`s; else they fail the job."""
-        self._definition.dead_letters = dead_letter_tag(output_tag)
+        """Send messages that cannot be read to a side output, as `BadRecord`s; otherwise they fail the job."""
+        assert isinstance(self._definition, RabbitQueue)
+        self._definition = replace(self._definition, dead_letters=dead_letter_tag(output_tag))
         return self
 
 

@@ -17,7 +17,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from headrace.connectors.base.source import EMPTY, Batch, ReaderContext, Source, Split, SplitReader
+from headrace.connectors.base.source import Source
+from headrace.connectors.base.split_enumerator import Split
+from headrace.connectors.base.split_reader import EMPTY, Batch, ReaderContext, SplitReader
 from headrace.connectors.rabbitmq.client import RabbitSettings, away_errors, connect, open_channel
 from headrace.errors import BadRecordError, HeadraceError, JobExecutionError, reason_of, shortened
 from headrace.types.bad_record import BadRecord
@@ -47,28 +49,24 @@ class _ReadSoFar:
     last: _Received
 
 
+@dataclass(frozen=True, eq=False)
 class RabbitQueue(Source):
     """Consumes `queue`. With `use_ids` in one subtask, because the ids of a subtask are its own."""
 
+    settings: RabbitSettings
+    queue: str
+    use_ids: bool
+    deserialize: Callable[[bytes], Any]
+    produced_type: TypeInformation | None = None
+    dead_letters: str | None = None
     bounded = False
 
-    def __init__(
-        self,
-        settings: RabbitSettings,
-        queue: str,
-        use_ids: bool,
-        deserialize: Callable[[bytes], Any],
-        produced_type: TypeInformation | None = None,
-        dead_letters: str | None = None,
-    ) -> None:
-        """Takes where and what to consume, and what is made of a message's body."""
-        self.settings, self.queue, self.use_ids = settings, queue, use_ids
-        self.deserialize, self.produced_type = deserialize, produced_type
-        self.dead_letters = dead_letters
-        self.non_parallel = use_ids
+    @property
+    def non_parallel(self) -> bool:
+        return self.use_ids
 
-    def splits(self, parallelism: int) -> list[list[Split]]:
-        return [[Split(str(index))] for index in range(parallelism)]
+    def splits(self, parallelism: int) -> list[Split]:
+        return [Split(str(index)) for index in range(parallelism)]
 
     def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
         return _QueueReader(self, position or [], context.checkpoints)

@@ -8,7 +8,7 @@ from headrace.connectors.kafka.legacy import (
     FlinkKafkaProducerBase,
     Semantic,
 )
-from headrace.connectors.kafka.offsets_initializer import (
+from headrace.connectors.kafka.offsets import (
     KafkaOffsetResetStrategy,
     KafkaOffsetsInitializer,
     KafkaTopicPartition,
@@ -21,7 +21,7 @@ from headrace.connectors.kafka.sink_builder import (
     KafkaSinkBuilder,
     KafkaTopicSelector,
 )
-from headrace.connectors.kafka.source_builder import (
+from headrace.connectors.kafka.source import (
     KafkaRecordDeserializationSchema,
     KafkaSource,
     KafkaSourceBuilder,

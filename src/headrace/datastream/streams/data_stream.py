@@ -221,7 +221,7 @@ class DataStream(PartitionedStream):
         >>> env.from_sequence(1, 1000).limit_rate(100).get_name()
         'Sequence Source'
         """
-        from headrace.connectors.base.rate_limiter import RateLimiterStrategy
+        from headrace.connectors.base.rate_limit import RateLimiterStrategy
 
         strategy = rate if isinstance(rate, RateLimiterStrategy) else RateLimiterStrategy.per_second(rate)
         t = self.transformation
