@@ -188,29 +188,26 @@ def test_an_iteration_goes_on_after_a_failure(make_env, tmp_path):
 class FromNow(NumberSequence):
     """Finds where it begins when it is asked for its splits, as a source that starts with the latest records does."""
 
-    asked = 0
+    def __init__(self, last):
+        super().__init__(1, last)
+        object.__setattr__(self, "asked", [])
 
     def splits(self, parallelism):
-        FromNow.asked += 1
-        return range_splits(1 if FromNow.asked == 1 else 500, self.end, parallelism)
-
-
-@pytest.fixture(autouse=True)
-def not_asked():
-    FromNow.asked = 0
+        self.asked.append(parallelism)
+        return range_splits(1 if len(self.asked) == 1 else 500, self.end, parallelism)
 
 
 def test_a_restart_without_a_checkpoint_begins_where_the_first_start_began(make_env, tmp_path):
     env = make_env(2, interval="1 h")
-    stream = env.from_source(FromNow(1, 900), WatermarkStrategy.no_watermarks(), "now").uid("now")
-    results = stream.map(FailsOnce(tmp_path / "mark", 800), Types.LONG()).execute_and_collect()
+    stream = env.from_source(FromNow(900), WatermarkStrategy.no_watermarks(), "now").uid("now")
+    results = stream.map(FailsOnce(tmp_path / "mark", 5), Types.LONG()).execute_and_collect()
     assert sorted(results) == list(range(1, 901))
     assert not (tmp_path / "mark").exists(), "it has failed"
 
 
 def test_where_a_source_begins_is_found_once(make_env, rescaled_at_start):
     env = make_env(2)
-    stream = env.from_source(FromNow(1, 900), WatermarkStrategy.no_watermarks(), "now").uid("now")
+    stream = env.from_source(FromNow(900), WatermarkStrategy.no_watermarks(), "now").uid("now")
     assert sorted(rescaled_at_start(stream.map(slow, Types.LONG()), 3, 1)) == list(range(1, 901))
 
 
