@@ -2,7 +2,7 @@
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.connectors.base.definitions import DeliveryGuarantee, Sink, Source
-from headrace.connectors.files.sink_builder import (
+from headrace.connectors.files.sink import (
     BucketAssigner,
     FileSink,
     OutputFileConfig,
