@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.connectors.base.definitions import DeliveryGuarantee, Sink, Source
 from headrace.connectors.kafka.offsets import KafkaOffsetResetStrategy, KafkaOffsetsInitializer
-from headrace.connectors.kafka.sink_builder import KafkaRecordSerializationSchema, KafkaSink, KafkaSinkBuilder
+from headrace.connectors.kafka.serialization import KafkaRecordSerializationSchema
+from headrace.connectors.kafka.sink import KafkaSink, KafkaSinkBuilder
 from headrace.connectors.kafka.source import KafkaSource, KafkaSourceBuilder
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.types.serialization import DeserializationSchema, SerializationSchema

@@ -15,7 +15,7 @@ from headrace.connectors.base import definitions
 from headrace.connectors.base.source import Source
 from headrace.connectors.base.split_enumerator import Split
 from headrace.connectors.base.split_reader import ReaderContext, SplitReader
-from headrace.connectors.kafka.client import translated
+from headrace.connectors.kafka.client import ClientProperties, translated
 from headrace.connectors.kafka.enumerator import KafkaEnumerator
 from headrace.connectors.kafka.offsets import KafkaOffsetsInitializer, KafkaTopicPartition, Offsets, Start
 from headrace.connectors.kafka.reader import EndMark, PartitionReader
@@ -89,8 +89,11 @@ class KafkaSource(definitions.Source):
         return KafkaSourceBuilder()
 
 
-class KafkaSourceBuilder:
+class KafkaSourceBuilder(ClientProperties):
     """Collects the parts of a Kafka source; `build` checks them.
+
+    Besides the client's properties there are ``partition.discovery.interval.ms`` (5 minutes, -1 for never),
+    ``commit.offsets.on.checkpoint`` and ``max.record.bytes`` (larger messages count as unreadable).
 
     >>> from headrace.common.serialization import SimpleStringSchema
     >>> builder = KafkaSource.builder().set_bootstrap_servers("127.0.0.1:9092").set_topics("orders")
@@ -100,7 +103,7 @@ class KafkaSourceBuilder:
 
     def __init__(self) -> None:
         """Programs call `KafkaSource.builder`."""
-        self._properties: dict[str, str] = {}
+        super().__init__()
         self._subscription: Subscription | None = None
         self._starting = KafkaOffsetsInitializer.earliest()
         self._stopping: KafkaOffsetsInitializer | None = None
@@ -108,10 +111,6 @@ class KafkaSourceBuilder:
         self._dead_letters: str | None = None
         self._schema: DeserializationSchema | KafkaRecordDeserializationSchema | None = None
         self._is_end: Callable[[Any], bool] | None = None
-
-    def set_bootstrap_servers(self, bootstrap_servers: str) -> KafkaSourceBuilder:
-        """Set where brokers are, as ``host:port,host:port``."""
-        return self.set_property("bootstrap.servers", bootstrap_servers)
 
     def set_group_id(self, group_id: str) -> KafkaSourceBuilder:
         """Set the consumer group whose offsets are committed with checkpoints."""
@@ -176,15 +175,6 @@ class KafkaSourceBuilder:
     def set_client_id_prefix(self, prefix: str) -> KafkaSourceBuilder:
         """Set what the client ids begin with; the number of the subtask follows."""
         return self.set_property("client.id.prefix", prefix)
-
-    def set_property(self, key: str, value: Any) -> KafkaSourceBuilder:
-        """Set a property of the client, or of the source: ``partition.discovery.interval.ms`` (5 minutes, -1 for
-        never), ``commit.offsets.on.checkpoint`` and ``max.record.bytes`` (larger messages count as unreadable).
-        """
-        if not isinstance(key, str) or not isinstance(value, (str, int, float)):
-            raise TypeMismatchError("A property of Kafka has a name and a value", seen={key: value})
-        self._properties[key] = str(value).lower() if isinstance(value, bool) else str(value)
-        return self
 
     def set_properties(self, props: dict[str, str]) -> KafkaSourceBuilder:
         """Set several properties."""

@@ -13,14 +13,13 @@ from headrace.connectors.kafka.offsets import (
     KafkaOffsetsInitializer,
     KafkaTopicPartition,
 )
-from headrace.connectors.kafka.sink_builder import (
+from headrace.connectors.kafka.serialization import (
     KafkaPartitioner,
     KafkaRecordSerializationSchema,
     KafkaRecordSerializationSchemaBuilder,
-    KafkaSink,
-    KafkaSinkBuilder,
     KafkaTopicSelector,
 )
+from headrace.connectors.kafka.sink import KafkaSink, KafkaSinkBuilder
 from headrace.connectors.kafka.source import (
     KafkaRecordDeserializationSchema,
     KafkaSource,
