@@ -18,7 +18,9 @@ from headrace.connectors.files.source import (
 )
 from headrace.connectors.generated.number_sequence import NumberSequenceSource
 from headrace.connectors.jdbc.sink_builder import JdbcConnectionOptions, JdbcExecutionOptions, JdbcSink
-from headrace.connectors.rabbitmq.builders import RMQConnectionConfig, RMQSink, RMQSinkPublishOptions, RMQSource
+from headrace.connectors.rabbitmq.client import RMQConnectionConfig
+from headrace.connectors.rabbitmq.sink import RMQSink, RMQSinkPublishOptions
+from headrace.connectors.rabbitmq.source import RMQSource
 from headrace.datastream.connectors.kafka import (
     FlinkKafkaConsumer,
     FlinkKafkaProducer,
