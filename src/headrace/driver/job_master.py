@@ -33,7 +33,7 @@ from headrace.common.accumulators import merged_results
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
-from headrace.config.runtime_settings import RuntimeOptions
+from headrace.config.runtime_settings import RuntimeSettings
 from headrace.driver import restore
 from headrace.driver.collected_output import DriverResults
 from headrace.driver.enumerators import Enumerators
@@ -95,7 +95,7 @@ class JobMaster:
         self,
         program: Program,
         executor: Executor,
-        options: RuntimeOptions,
+        options: RuntimeSettings,
         folder: StateFolder,
         checkpoints: Checkpoints,
         policy: RestartPolicy,
