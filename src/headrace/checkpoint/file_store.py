@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import uuid
 import zlib
 from collections.abc import Callable
@@ -119,6 +120,9 @@ class FileStore:
             self._path(name).unlink(missing_ok=True)
         except OSError as error:
             raise _refused("deleted", name, error) from error
+
+    def remove_all(self) -> None:
+        shutil.rmtree(self._root, ignore_errors=True)
 
     def problem_of(self, file: FileEntry) -> str | None:
         try:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 
 from headrace.checkpoint import names
 from headrace.checkpoint.model import Committable, Manifest, Observation
+from headrace.connectors.base.sink import Handle
 
 __all__ = ["Garbage", "classify", "leftover_handles", "retained_manifests"]
 
@@ -50,17 +51,18 @@ def retained_manifests(seen: Observation, base: Manifest | None, retained: int) 
 def leftover_handles(staged: Iterable[Committable], base: Manifest | None, generation: int) -> list[Committable]:
     """Give the prepared handles that no manifest will ever commit.
 
-    >>> old = Committable("sink", 0, 1, 4, "x")
+    >>> old = Committable("sink", Handle("x", subtask=0, checkpoint=4, generation=1))
     >>> leftover_handles([old], None, 2) == [old], leftover_handles([old], None, 1)
     (True, [])
     """
-    listed = {c.id for c in base.committables} if base is not None else set()
+    listed = {c.handle.id for c in base.committables} if base is not None else set()
     decided = base.epoch if base is not None else 0
-    return [
-        c
-        for c in staged
-        if c.id not in listed and (c.generation < generation or (c.generation == generation and c.epoch <= decided))
-    ]
+
+    def is_dead(handle: Handle) -> bool:
+        older = handle.generation < generation or (handle.generation == generation and handle.checkpoint <= decided)
+        return older and handle.id not in listed
+
+    return [c for c in staged if is_dead(c.handle)]
 
 
 def classify(

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+
+from headrace.connectors.base.sink import Handle
 
 __all__ = [
     "Committable",
@@ -39,20 +41,15 @@ class FileEntry:
     checksum: int
 
 
-@dataclass(frozen=True)
-class Committable:
-    """What a sink has prepared and what its commit needs. `id` is unique for each attempt of a subtask's epoch.
+class Committable(NamedTuple):
+    """Prepared output with the id of the operator whose committer knows what to do with it.
 
-    >>> Committable("sink", 0, 1, 3, "g1-e3-0-a0").epoch
+    >>> Committable("sink", Handle("g1-e3-0-a0", subtask=0, checkpoint=3, generation=1)).handle.checkpoint
     3
     """
 
     sink: str
-    subtask: int
-    generation: int
-    epoch: int
-    id: str
-    payload: Any = None
+    handle: Handle
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from typing import Any
 from headrace.checkpoint import names
 from headrace.checkpoint.errors import DamagedRecordError, StoreError
 from headrace.checkpoint.model import Committable, FileEntry, Generation, Manifest, Marker, Plan, Record, Seal
+from headrace.connectors.base.sink import Handle
 
 __all__ = ["FORMAT_VERSION", "decode", "decode_manifest", "encode", "split", "with_signature"]
 
@@ -56,7 +57,7 @@ def encode(record: Record) -> bytes:
     if isinstance(record, Manifest):
         body["files"] = [[f.owner, f.name, f.size, f.checksum] for f in record.files]
         body["committables"] = [
-            [c.sink, c.subtask, c.generation, c.epoch, c.id, c.payload] for c in record.committables
+            [sink, h.subtask, h.generation, h.checkpoint, h.id, h.payload] for sink, h in record.committables
         ]
     whole = {
         "format": _FORMAT,
@@ -174,7 +175,7 @@ def _file(row: list[Any]) -> FileEntry:
 
 
 def _committable(row: list[Any]) -> Committable:
-    sink, subtask, generation, epoch, handle, payload = row
+    sink, subtask, generation, checkpoint, handle, payload = row
     if tuple(map(type, row[:5])) != (str, int, int, int, str):
         raise TypeError(f"committable {row!r}")
-    return Committable(sink, subtask, generation, epoch, handle, payload)
+    return Committable(sink, Handle(handle, subtask, checkpoint, generation, payload))

@@ -23,7 +23,7 @@ from headrace.checkpoint.errors import CheckpointError, DamagedRecordError, Fenc
 from headrace.checkpoint.failure_reasons import CheckpointFailureReason
 from headrace.checkpoint.gc import leftover_handles
 from headrace.checkpoint.model import Committable, Generation, Manifest, Observation, Seal
-from headrace.checkpoint.resolve import Decision, Verdict, Wish, asks_sinks, resolve, resolve_wish
+from headrace.checkpoint.resolve import Decision, Verdict, asks_sinks, resolve
 from headrace.checkpoint.steps import Steps, create, first_bad_file, newest_generation, observe, same_record
 
 __all__ = ["Recovery"]
@@ -44,12 +44,12 @@ class Recovery:
         self.unfinished: Manifest | None = None
         """The base, as long as it may have handles that are not committed."""
 
-    def take_over(self, wish: Wish | None = None) -> Steps[Decision]:
+    def take_over(self) -> Steps[Decision]:
         """Numbers 1 to 5. Raises `FencedError`, or `RestoreRefusedError` with a named reason."""
         yield from self.claim()  # 1
         for _ in range(_ROUNDS):
             seen = yield from observe()  # 2
-            derived, decision = yield from self.decide(seen, wish)
+            derived, decision = yield from self.decide(seen)
             if decision.verdict is Verdict.STOP:
                 raise FencedError(self.generation, decision.newer)
             if decision.verdict is Verdict.FAIL_CLOSED:
@@ -77,15 +77,9 @@ class Recovery:
         self.generation = number
         yield do.Reach("gen.claim.post")
 
-    def decide(self, seen: Observation, wish: Wish | None) -> Steps[tuple[Derived, Decision]]:
+    def decide(self, seen: Observation) -> Steps[tuple[Derived, Decision]]:
         """Number 2: ask for the facts that a decision needs, and take it."""
         derived = derive(seen, self.generation)
-        if wish is not None:
-            decision = resolve_wish(seen, derived, wish)
-            if decision.base is not None and (bad := (yield from first_bad_file(decision.base.files))) is not None:
-                refused = CheckpointFailureReason.STATE_FILE_DAMAGED
-                decision = Decision(Verdict.FAIL_CLOSED, reason=refused, damage=bad)
-            return derived, decision
         if derived.base is not None and derived.situation is not Situation.FENCED:
             bad = yield from first_bad_file(derived.base.files)
             if bad is not None:
@@ -130,8 +124,8 @@ class Recovery:
         """Number 3. A handle that turns out to be committed ends it: then the job must not go back."""
         yield from self.fence()
         staged: Sequence[Committable] = yield do.ListStaged()
-        handles = {c.id: c for c in staged if c.epoch == derived.epoch}
-        handles |= {c.id: c for c in (derived.base.committables if derived.base is not None else ())}
+        handles = {c.handle.id: c for c in staged if c.handle.checkpoint == derived.epoch}
+        handles |= {c.handle.id: c for c in (derived.base.committables if derived.base is not None else ())}
         for handle in handles.values():
             if not (yield do.Abort(handle)):
                 raise _refusal(resolve(derived, untouched=False))

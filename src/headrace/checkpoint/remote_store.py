@@ -120,6 +120,13 @@ class RemoteStore:
         except Exception as error:
             raise _refused("deleted", name, error) from error
 
+    def remove_all(self) -> None:
+        try:
+            if self._present(self._root):
+                self._system.rm(self._root, recursive=True)
+        except Exception as error:
+            raise _refused("removed", self._root, error) from error
+
     def problem_of(self, file: FileEntry) -> str | None:
         """Compare the size; what is in the file is checked when it is read."""
         try:

@@ -23,10 +23,10 @@ from enum import Enum
 
 from headrace.checkpoint.derive import Derived, Situation
 from headrace.checkpoint.failure_reasons import CheckpointFailureReason
-from headrace.checkpoint.model import Damaged, Manifest, Observation
+from headrace.checkpoint.model import Damaged, Manifest
 from headrace.checkpoint.names import SLOTS
 
-__all__ = ["Decision", "Verdict", "Wish", "asks_sinks", "resolve", "resolve_wish"]
+__all__ = ["Decision", "Verdict", "asks_sinks", "resolve"]
 
 
 class Verdict(Enum):
@@ -52,14 +52,6 @@ class Decision:
     newer: int = 0
     reason: CheckpointFailureReason | None = None
     damage: Damaged | None = None
-
-
-@dataclass(frozen=True)
-class Wish:
-    """The operator's words: restore this epoch, even if output that is newer has been seen already."""
-
-    epoch: int
-    accept_duplicates: bool = False
 
 
 def asks_sinks(derived: Derived) -> bool:
@@ -97,22 +89,6 @@ def resolve(derived: Derived, untouched: bool = False, fallback_damage: Damaged 
                 verdict = Verdict.REDO if older.finished else Verdict.REPLAY
                 return Decision(verdict, older.manifest, withdraw=derived.epoch, damage=derived.damage)
             return _closed(derived)
-
-
-def resolve_wish(seen: Observation, derived: Derived, wish: Wish) -> Decision:
-    """Decide when the operator has named an epoch; its files have still to be checked.
-
-    >>> resolve_wish(Observation(), Derived(Situation.EMPTY), Wish(3)).reason.name
-    'NO_SUCH_CHECKPOINT'
-    """
-    if derived.situation is Situation.FENCED:
-        return resolve(derived)
-    manifest = seen.slots.get(wish.epoch)
-    if not isinstance(manifest, Manifest):
-        return Decision(Verdict.FAIL_CLOSED, reason=CheckpointFailureReason.NO_SUCH_CHECKPOINT)
-    if wish.epoch < seen.last_slot and wish.epoch != derived.epoch and not wish.accept_duplicates:
-        return Decision(Verdict.FAIL_CLOSED, reason=CheckpointFailureReason.DUPLICATES_NOT_ACCEPTED)
-    return Decision(Verdict.REPLAY, manifest)
 
 
 def _closed(derived: Derived) -> Decision:

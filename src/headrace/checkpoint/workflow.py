@@ -28,7 +28,6 @@ from headrace.checkpoint.failure_reasons import CheckpointFailureReason
 from headrace.checkpoint.gc import Garbage, classify
 from headrace.checkpoint.model import Committable, FileEntry, Manifest, Marker, Observation, Plan
 from headrace.checkpoint.recovery import Recovery
-from headrace.checkpoint.resolve import Decision, Wish
 from headrace.checkpoint.steps import Steps, create, observe, same_record
 
 __all__ = ["Workflow"]
@@ -48,21 +47,8 @@ class Workflow(Recovery):
         self._retained = retained
         self._tries = 0
 
-    def recover(self, wish: Wish | None = None) -> Steps[Decision]:
-        """Step 1: take the job over, and bring it to a state in which the next epoch can be planned."""
-        decision = yield from self.take_over(wish)
-        if self.unfinished is not None:
-            yield from self.finish()
-        yield from self.discard()
-        return decision
-
-    def plan(
-        self,
-        positions: Mapping[str, Any] | None = None,
-        parallelism: Mapping[str, int] | None = None,
-        watermarks: Mapping[str, int] | None = None,
-    ) -> Steps[Plan]:
-        """Step 2: say what the next epoch is going to do."""
+    def plan(self, parallelism: Mapping[str, int] | None = None) -> Steps[Plan]:
+        """Step 2: record what the next epoch is about to do."""
         assert self.unfinished is None, "the last epoch's commits come first"
         self._tries += 1
         plan = Plan(
@@ -72,8 +58,6 @@ class Workflow(Recovery):
             f"{self.attempt}.{self._tries}",
             self.base.epoch if self.base else None,
             parallelism or {},
-            positions or {},
-            watermarks or {},
         )
         yield do.Reach("plan.pre")
         yield from self.fence()
@@ -104,26 +88,6 @@ class Workflow(Recovery):
             plan.parallelism,
             facts or {},
         )
-
-    def abandon(self, committables: Sequence[Committable]) -> Steps[None]:
-        """Abort what the tasks of a failed try have prepared, so that the next try finds no locks."""
-        for committable in committables:
-            yield do.Abort(committable)
-
-    def complete(self, manifest: Manifest) -> Steps[None]:
-        """Steps 5 to 9 of an epoch.
-
-        After an error of the store or of a sink, three things are possible:
-
-        - `base` is not this manifest: nothing has happened. Call `abandon`, try the epoch again from step 2.
-        - `unfinished` is this manifest: the epoch exists. Call `finish` until it succeeds.
-        - else it is complete; only telling or collecting failed, and the next epoch does that again.
-
-        After a `CheckpointError` the driver must recover anew, or end if it is a `FencedError`.
-        """
-        yield from self.decide_epoch(manifest)
-        yield from self.finish()
-        yield from self.collect()
 
     def decide_epoch(self, manifest: Manifest) -> Steps[None]:
         """The first half of step 5. A `StoreError` says that there is no manifest, so nothing else may raise one."""

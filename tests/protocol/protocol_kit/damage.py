@@ -16,6 +16,7 @@ def run_damage(seed: int, **options: Any) -> World:
     dice = random.Random(seed)
     options.setdefault("length", dice.choice((2, 4, 6)))
     options.setdefault("retained", dice.choice((1, 2)))
+    options.setdefault("tolerable", dice.choice((0, 9)))
     world = World(**options)
     for _ in range(dice.choice((1, 1, 2))):
         driver = world.spawn()
@@ -32,7 +33,7 @@ def run_damage(seed: int, **options: Any) -> World:
     vanish = dice.random() < 0.4 and may_vanish(world, name)
     world.damaged = 1
     if vanish:
-        world.store.delete(name)
+        world.store.vanish(name)
     else:
         world.store.damage(name)
     before = world.verifier.visible.copy()
