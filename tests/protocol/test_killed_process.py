@@ -14,10 +14,10 @@ SCRIPT = Path(__file__).with_name("killed_job.py")
 RECORDS = 9
 
 
-def run(root, attempt, fault=""):
+def run(root, fault=""):
     environment = {**os.environ, VARIABLE: fault, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     return subprocess.run(
-        [sys.executable, str(SCRIPT), str(root), attempt, str(RECORDS)],
+        [sys.executable, str(SCRIPT), str(root), str(RECORDS)],
         env=environment,
         capture_output=True,
         text=True,
@@ -38,10 +38,10 @@ def test_killed_at_every_point(memory_path, again):
         root = memory_path / point
         root.mkdir()
         once = 1 if point.startswith("gen.") else 2
-        killed = run(root, "a", f"{point}:{once}:kill")
+        killed = run(root, f"{point}:{once}:kill")
         assert killed.returncode == -signal.SIGKILL, f"{point} was not reached: {killed.stderr}"
         if again:  # the second driver dies too, wherever it gets to that point
-            run(root, "b", f"{point}:1:kill")
-        last = run(root, "c")
+            run(root, f"{point}:1:kill")
+        last = run(root)
         assert last.returncode == 0, f"{point}: {last.stderr}"
         assert visible(root) == list(range(RECORDS)), point

@@ -50,12 +50,15 @@ class Checkpoints:
         plan: EpochPlan,
         now: Callable[[], int],
         working_folder: str | None = None,
+        monotonic: Callable[[], int] | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """`root` is a folder (or URL) of this job alone; `now` returns the wall clock in milliseconds.
 
-        `working_folder` holds the files of the tasks of a job without periodic checkpoints.
+        `working_folder` holds the files of the tasks of a job without periodic checkpoints. `monotonic` is a clock in
+        milliseconds that never jumps.
         """
+        monotonic = monotonic or _monotonic
         self._root = root
         self._options = options
         self._now = now
@@ -64,7 +67,7 @@ class Checkpoints:
         self._working_folder = working_folder
         self._store: Store | None = None
         self._use = Use()
-        self._outcomes = CheckpointOutcomes(options.settings, now, _monotonic)
+        self._outcomes = CheckpointOutcomes(options.settings, now, monotonic)
         self._committer = JobCommitter(job_id, graph)
         self._publisher = JobPublisher(graph, self._outcomes.published)
         self._steps = DriverSteps(
@@ -72,7 +75,7 @@ class Checkpoints:
             self._committer,
             self._outcomes,
             _layout(graph, plan),
-            _monotonic,
+            monotonic,
         )
 
     # -- facts ----------------------------------------------------------------------------------------------------

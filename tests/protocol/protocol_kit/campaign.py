@@ -17,7 +17,17 @@ from typing import Any
 
 from headrace.foundation.faultpoints import POINTS
 from protocol_kit.damage import run_damage
-from protocol_kit.schedules import Strike, life_of, pairs, run_cancel, run_random, run_steps, run_strikes, run_zombie, strikes
+from protocol_kit.schedules import (
+    Strike,
+    life_of,
+    pairs,
+    run_cancel,
+    run_random,
+    run_steps,
+    run_strikes,
+    run_zombie,
+    strikes,
+)
 from protocol_kit.world import World
 
 SMALL = 20_000

@@ -233,7 +233,9 @@ class Driver:
         yield do.Reach("precommit.pre")
         yield Stage(handle, rows)
         yield do.Reach("precommit.post")
-        report = VertexReport(VERTEX, p, len(rows), len(rows), 0, False, None, end == self.length, 0.0, handles={SINK: [handle]})
+        report = VertexReport(
+            VERTEX, p, len(rows), len(rows), 0, False, None, end == self.length, 0.0, handles={SINK: [handle]}
+        )
         declined = "the store is full" if refused else None
         ack = TaskAck((0, p), self.tries, self.tries, {}, file, is_base, (report,), declined=declined)
         return Done(ack, chain, after, end, refused)

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from headrace.checkpoint import names
 from headrace.checkpoint.gc import classify, leftover_handles, retained_manifests
 from headrace.checkpoint.model import Committable, FileEntry, Manifest, Observation, Seal
+from headrace.connectors.base.sink import Handle
 
 
 def file(epoch, generation=1, owner="v"):
@@ -86,12 +87,12 @@ def test_without_a_base_only_older_generations_are_dead():
 
 
 def test_handles():
-    listed = Committable("s", 0, 2, 6, "listed")
+    listed = Committable("s", Handle("listed", 0, checkpoint=6, generation=2))
     base = Manifest("job", 2, 6, "a", 5, (), (listed,))
-    older = Committable("s", 0, 1, 9, "older")
-    loser = Committable("s", 0, 2, 6, "loser")
-    running = Committable("s", 0, 2, 7, "running")
-    later = Committable("s", 0, 3, 7, "later")
+    older = Committable("s", Handle("older", 0, checkpoint=9, generation=1))
+    loser = Committable("s", Handle("loser", 0, checkpoint=6, generation=2))
+    running = Committable("s", Handle("running", 0, checkpoint=7, generation=2))
+    later = Committable("s", Handle("later", 0, checkpoint=7, generation=3))
     assert leftover_handles([listed, older, loser, running, later], base, 2) == [older, loser]
 
 

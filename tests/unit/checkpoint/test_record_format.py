@@ -11,6 +11,7 @@ from headrace.checkpoint import names
 from headrace.checkpoint.errors import DamagedRecordError, StoreError
 from headrace.checkpoint.model import Committable, FileEntry, Generation, Manifest, Marker, Plan, Seal
 from headrace.checkpoint.record_format import decode, encode
+from headrace.connectors.base.sink import Handle
 
 MANIFEST = Manifest(
     "job",
@@ -19,7 +20,7 @@ MANIFEST = Manifest(
     "d1.4",
     6,
     (FileEntry("v/0", "v-0-e0000000007-g0000000003-1.delta", 120, 77),),
-    (Committable("sink", 1, 3, 7, "h1", {"path": "a/ü", "rows": [1, 2.5, None, True]}),),
+    (Committable("sink", Handle("h1", 1, 7, 3, {"path": "a/ü", "rows": [1, 2.5, None, True]})),),
     {"source/0": {"offset": 12}},
     {"source": -5},
     {"source": 2},
@@ -128,4 +129,4 @@ def test_nested_without_end():
 @pytest.mark.parametrize("payload", [object(), {1, 2}, float("nan"), b"bytes"])
 def test_what_json_cannot_carry_is_refused_when_it_is_written(payload):
     with pytest.raises(StoreError, match="cannot be written as JSON"):
-        encode(Manifest("job", 1, 1, "a", None, committables=(Committable("s", 0, 1, 1, "h", payload),)))
+        encode(Manifest("job", 1, 1, "a", None, committables=(Committable("s", Handle("h", 0, 1, 1, payload)),)))
