@@ -27,7 +27,6 @@ from headrace.foundation.private_folders import make_folders, owner_only
 
 __all__ = ["FileStore", "whole_file_problem"]
 
-_FOLDERS = (names.GENERATIONS, names.PLANS, names.SLOTS, names.MARKERS, names.FILES, names.TEMPORARIES)
 _CHUNK = 1 << 20
 
 
@@ -60,7 +59,7 @@ class FileStore:
         self._check_file = check_file or whole_file_problem
         self._records = records or SignedRecords()
         try:
-            for folder in _FOLDERS:
+            for folder in names.FOLDERS:
                 make_folders(self._root / folder)
             _fsync_folder(self._root)
             _fsync_folder(self._root.parent)
@@ -74,7 +73,7 @@ class FileStore:
 
     def settle(self) -> None:
         try:
-            for folder in _FOLDERS:
+            for folder in names.FOLDERS:
                 _fsync_folder(self._root / folder)
         except OSError as error:
             raise _refused("made durable", str(self._root), error) from error
@@ -111,7 +110,7 @@ class FileStore:
 
     def list(self, folder: str) -> list[str]:
         try:
-            return sorted(folder + entry for entry in os.listdir(self._folder(folder)))
+            return sorted(folder + entry for entry in os.listdir(self._root / names.checked_folder(folder)))
         except OSError as error:
             raise _refused("listed", folder, error) from error
 
@@ -136,16 +135,8 @@ class FileStore:
         except OSError as error:
             raise _refused("read", file.name, error) from error
 
-    def _folder(self, folder: str) -> Path:
-        if folder not in _FOLDERS:
-            raise StoreError("A store has no such folder", seen=folder)
-        return self._root / folder
-
     def _path(self, name: str) -> Path:
-        folder, slash, last = name.partition("/")
-        if last in ("", ".", "..") or "/" in last or "\0" in last:
-            raise StoreError("A record or file is named by one folder and a plain name", seen=name)
-        return self._folder(folder + slash) / last
+        return self._root / names.checked(name)
 
 
 def whole_file_problem(path: Path, file: FileEntry) -> str | None:

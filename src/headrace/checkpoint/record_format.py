@@ -37,8 +37,8 @@ _KIND_OF = {cls: kind for kind, cls in _KINDS.items()}
 _FOLDERS = {
     "generation": names.GENERATIONS,
     "plan": names.PLANS,
-    "manifest": names.SLOTS,
-    "seal": names.SLOTS,
+    "manifest": names.LOG,
+    "seal": names.LOG,
     "marker": names.MARKERS,
 }
 _HEADER = {"job_id": str, "generation": int, "epoch": int, "attempt": str}
@@ -125,7 +125,7 @@ def decode_manifest(name: str, data: bytes) -> Manifest:
     try:
         whole = json.loads(split(data)[0])
         job_id, epoch = whole["job_id"], whole["epoch"]
-        record = decode(names.slot_name(epoch), data, job_id)
+        record = decode(names.entry_name(epoch), data, job_id)
     except DamagedRecordError as error:
         raise DamagedRecordError(name, error.reason) from error
     except (ValueError, TypeError, KeyError, RecursionError) as error:

@@ -52,16 +52,16 @@ def must_refuse(world: World, name: str) -> bool:
     base = world.verifier.base()
     if base is None:
         return False
-    hurt = {names.slot_name(base.epoch), *(names.FILES + f.name for f in base.files)}
+    hurt = {names.entry_name(base.epoch), *(names.FILES + f.name for f in base.files)}
     marked = names.marker_name(base.epoch) in world.store.folders[names.MARKERS]
-    before = world.store.truth(names.slot_name(base.parent)) if base.parent is not None else None
+    before = world.store.truth(names.entry_name(base.parent)) if base.parent is not None else None
     both = before is not None and name in {names.FILES + f.name for f in before.files}
     return name in hurt and (marked or both or not world.sink.untouched(base.epoch))
 
 
 def may_vanish(world: World, name: str) -> bool:
     """A durable record does not vanish; where its loss can be told all the same, it must be."""
-    if not name.startswith(names.SLOTS):
+    if not name.startswith(names.LOG):
         return True
     if isinstance(world.store.truth(name), Seal):
         return True

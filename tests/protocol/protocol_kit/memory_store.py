@@ -20,7 +20,7 @@ class Torn:
 class MemoryStore:
     def __init__(self) -> None:
         self.folders: dict[str, dict[str, Any]] = {
-            f: {} for f in (names.GENERATIONS, names.PLANS, names.SLOTS, names.MARKERS, names.FILES, names.TEMPORARIES)
+            f: {} for f in (names.GENERATIONS, names.PLANS, names.LOG, names.MARKERS, names.FILES, names.TEMPORARIES)
         }
         self.undurable: set[str] = set()
         self.on_create: Callable[[str, Any], None] = lambda name, record: None

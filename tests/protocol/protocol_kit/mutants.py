@@ -35,7 +35,7 @@ class NoSeal(Workflow):
 
     def seal(self, seen: Observation, decision: Decision) -> Steps[bool]:
         yield from self.fence()
-        self.epoch = seen.last_slot + 1
+        self.epoch = seen.last_epoch + 1
         return True
 
 
@@ -134,12 +134,12 @@ class TakesLateErrorsForEarly(Workflow):
         yield from self.fence()
 
 
-class IgnoresOthersInSlot(Workflow):
+class IgnoresOthersEntries(Workflow):
     """Takes what is in its slot for its own."""
 
     def decide_epoch(self, manifest: Manifest) -> Steps[None]:
         yield do.Reach("manifest.pre")
-        yield from create(names.slot_name(manifest.epoch), manifest, "manifest.torn")
+        yield from create(names.entry_name(manifest.epoch), manifest, "manifest.torn")
         yield do.Reach("manifest.post")
         self.base = self.unfinished = manifest
         self.epoch = manifest.epoch + 1
@@ -235,7 +235,7 @@ MUTANTS: dict[str, dict[str, Any]] = {
             NoReplay,
             DiscardsBeforeSeal,
             TakesLateErrorsForEarly,
-            IgnoresOthersInSlot,
+            IgnoresOthersEntries,
         )
     },
     **{

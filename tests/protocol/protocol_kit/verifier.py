@@ -66,7 +66,7 @@ class Verifier:
         if record.parent is not None:
             if record.parent >= record.epoch:
                 self.fail("I7", f"epoch {record.epoch} follows {record.parent}")
-            before = self.store.truth(names.slot_name(record.parent))
+            before = self.store.truth(names.entry_name(record.parent))
             if isinstance(before, Manifest) and any(offsets(before)[p] > n for p, n in offsets(record).items()):
                 self.fail("I7", f"the positions of {record.epoch} are behind those of {before.epoch}")
         if self.base() is not record:
@@ -79,11 +79,11 @@ class Verifier:
         base = self.base()
         if base is None:
             return
-        live = {names.FILES + f.name for f in base.files} | {names.slot_name(base.epoch)}
+        live = {names.FILES + f.name for f in base.files} | {names.entry_name(base.epoch)}
         if name in live:
             self.fail("I10", f"{name} was deleted although manifest {base.epoch} needs it")
-        top = max(map(names.number_of, self.store.folders[names.SLOTS]))
-        if name == names.slot_name(top):
+        top = max(map(names.number_of, self.store.folders[names.LOG]))
+        if name == names.entry_name(top):
             self.fail("I7", f"{name} was deleted, which tells where the history goes on")
 
     def on_remove(self) -> None:
@@ -103,12 +103,12 @@ class Verifier:
     # -- at the end -----------------------------------------------------------------------------------------------------
 
     def base(self) -> Manifest | None:
-        for name in sorted(self.store.folders[names.SLOTS], reverse=True):
+        for name in sorted(self.store.folders[names.LOG], reverse=True):
             top = self.store.truth(name)
             if top is None:
                 continue  # torn when it was written: nothing ever stood there
             if isinstance(top, Seal):
-                top = self.store.truth(names.slot_name(top.parent)) if top.parent is not None else None
+                top = self.store.truth(names.entry_name(top.parent)) if top.parent is not None else None
             return top if isinstance(top, Manifest) else None
         return None
 
@@ -139,7 +139,7 @@ class Verifier:
             if not isinstance(manifest, Manifest):
                 break
             live |= {names.FILES + f.name for f in manifest.files}
-            manifest = self.store.truth(names.slot_name(manifest.parent)) if manifest.parent else None
+            manifest = self.store.truth(names.entry_name(manifest.parent)) if manifest.parent else None
         left = {*self.store.folders[names.FILES], *self.store.folders[names.TEMPORARIES]} - live
         if left:
             self.fail("I9", f"files left: {sorted(left)}")

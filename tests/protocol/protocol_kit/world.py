@@ -284,7 +284,7 @@ class World:
             if fault == "kill" and type(instruction) is do.Create:
                 self.store.leave_temporary(instruction.record.generation)
             elif fault == "kill-torn" and writes and type(getattr(instruction, "record", None)) is not Generation:
-                self.torn += self.store.create_torn(instruction.name) and instruction.name.startswith(names.SLOTS)
+                self.torn += self.store.create_torn(instruction.name) and instruction.name.startswith(names.LOG)
             elif fault != "kill":
                 fresh = writes and instruction.name not in self.store.all_names()
                 self._unheard(actor, instruction)

@@ -25,7 +25,7 @@ CHAIN = {
 }
 SEEN = Observation((1, 2), CHAIN)
 LISTED = [
-    *(names.slot_name(n) for n in (3, 4, 5, 6)),
+    *(names.entry_name(n) for n in (3, 4, 5, 6)),
     *(names.marker_name(n) for n in (2, 3, 5, 6)),
     names.plan_name(6, 2, "a"),
     names.plan_name(7, 2, "a"),
@@ -53,7 +53,7 @@ def test_the_chain_follows_parents():
 def test_everything_has_its_class():
     garbage = classify(SEEN, LISTED, [], CHAIN[6], 2)
     assert set(garbage.names) == {
-        *(names.slot_name(n) for n in (3, 4, 5)),
+        *(names.entry_name(n) for n in (3, 4, 5)),
         *(names.marker_name(n) for n in (2, 3, 5)),
         names.plan_name(6, 2, "a"),
         names.plan_name(7, 1, "zombie"),
@@ -67,7 +67,7 @@ def test_everything_has_its_class():
 
 def test_retained_checkpoints_keep_their_files():
     dead = classify(SEEN, LISTED, [], CHAIN[6], 2, retained=2).names
-    assert names.slot_name(5) not in dead
+    assert names.entry_name(5) not in dead
     assert names.marker_name(5) not in dead
     assert names.FILES + file(1).name not in dead
     assert names.FILES + file(3).name in dead
@@ -76,8 +76,8 @@ def test_retained_checkpoints_keep_their_files():
 def test_oldest_first_and_a_slot_before_its_files():
     dead = list(classify(SEEN, LISTED, [], CHAIN[6], 2).names)
     place = dead.index
-    assert place(names.marker_name(2)) < place(names.slot_name(3)) < place(names.slot_name(5))
-    assert place(names.slot_name(3)) < place(names.marker_name(3)) < place(names.FILES + file(3).name)
+    assert place(names.marker_name(2)) < place(names.entry_name(3)) < place(names.entry_name(5))
+    assert place(names.entry_name(3)) < place(names.marker_name(3)) < place(names.FILES + file(3).name)
     assert dead[-1] == names.generation_name(1)
 
 
@@ -108,8 +108,8 @@ def test_no_live_file_is_ever_dead(data):
         everything.append(fresh)
         parent = epoch
     retained = data.draw(st.integers(1, 3))
-    listed = [names.FILES + f.name for f in everything] + [names.slot_name(e) for e in slots]
+    listed = [names.FILES + f.name for f in everything] + [names.entry_name(e) for e in slots]
     dead = set(classify(Observation((3,), slots), listed, [], slots[count], 3, retained).names)
     for epoch in range(max(1, count - retained + 1), count + 1):
-        assert names.slot_name(epoch) not in dead
+        assert names.entry_name(epoch) not in dead
         assert not dead & {names.FILES + f.name for f in slots[epoch].files}

@@ -107,7 +107,7 @@ def test_a_life_without_faults(driver, sink):
         job.epoch()
     assert sink.published == [1, 2, 3]
     assert len(sink.visible) == 3
-    assert job.store.list(names.SLOTS) == [names.slot_name(3)]
+    assert job.store.list(names.LOG) == [names.entry_name(3)]
     assert job.store.list(names.MARKERS) == [names.marker_name(3)]
     assert len(job.store.list(names.FILES)) == 1
     assert job.store.list(names.PLANS) == job.store.list(names.TEMPORARIES) == []
@@ -173,7 +173,7 @@ def test_a_zombie_cannot_take_the_slot(driver, sink):
         zombie.complete(manifest)
     heir.epoch()
     heir.epoch()  # the seal is collected: the zombie's slot looks free
-    assert names.slot_name(1) not in heir.store.list(names.SLOTS)
+    assert names.entry_name(1) not in heir.store.list(names.LOG)
     with pytest.raises(FencedError):
         zombie.complete(manifest)
     assert len(sink.visible) == 2
@@ -232,11 +232,11 @@ def test_damage_behind_commits_is_refused_with_the_name_of_the_file(driver, sink
     first.start()
     first.epoch()
     first.epoch()
-    damage(first, names.slot_name(2))
+    damage(first, names.entry_name(2))
     with pytest.raises(RestoreRefusedError) as refused:
         driver("b").start()
     assert refused.value.reason is Reason.MANIFEST_DAMAGED
-    assert names.slot_name(2) in str(refused.value)
+    assert names.entry_name(2) in str(refused.value)
 
 
 def test_a_damaged_state_file_is_refused_by_name(driver):
@@ -255,7 +255,7 @@ def test_an_epoch_that_nobody_has_seen_is_withdrawn(driver, sink):
     first.epoch()
     manifest = first.prepare()
     first.interpreter.run(first.workflow.decide_epoch(manifest))
-    damage(first, names.slot_name(2))
+    damage(first, names.entry_name(2))
     second = driver("b")
     decision = second.start()
     assert (decision.verdict, decision.withdraw, decision.base.epoch) == (Verdict.REDO, 2, 1)
@@ -280,7 +280,7 @@ def test_a_damaged_slot_in_the_way_of_a_manifest(driver):
     job = driver("a")
     job.start()
     manifest = job.prepare()
-    (job.store.files.parent / names.slot_name(1)).write_bytes(b"half")
+    (job.store.files.parent / names.entry_name(1)).write_bytes(b"half")
     with pytest.raises(CheckpointError) as error:
         job.complete(manifest)
     assert error.value.reason is Reason.MANIFEST_DAMAGED
