@@ -18,10 +18,9 @@ from headrace.checkpoint import names
 from headrace.checkpoint.driver import FINISHED, Checkpoints
 from headrace.checkpoint.manifests import files_of, unpacked_positions
 from headrace.checkpoint.model import Committable
-from headrace.config.checkpoint_intervals import CheckpointSettings
-from headrace.config.checkpoint_settings import DurabilityOptions
+from headrace.config.checkpoint_settings import CheckpointSettings, DurabilitySettings
 from headrace.connectors.base.sink import Handle, SinkCommitter, StagedOutputLostError
-from headrace.connectors.base.source import Split
+from headrace.connectors.base.split_enumerator import Split
 from headrace.foundation.faultpoints import reach
 from headrace.graph.specs import StagedSink
 from headrace.operators.source import SplitPosition
@@ -133,7 +132,7 @@ def main(root: Path, records: int) -> None:
     vertex = SimpleNamespace(id="v", nodes=[node], head=node, parallelism=1)
     graph: Any = SimpleNamespace(vertices={"v": vertex}, edges=())
     plan: Any = SimpleNamespace(levels=())
-    options = DurabilityOptions(SETTINGS, directory=str(root), job_id=JOB, trust=True)
+    options = DurabilitySettings(SETTINGS, directory=str(root), job_id=JOB, trust=True)
     checkpoints = Checkpoints(JOB, str(root / "checkpoints"), options, graph, plan, lambda: int(time.time() * 1000))
     base = checkpoints.recover()
     finished = base is not None and FINISHED in base.facts

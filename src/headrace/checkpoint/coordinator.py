@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from headrace.checkpoint.failure_reasons import CheckpointFailureReason as Reason
 from headrace.checkpoint.pending_checkpoint import AckResult, PendingCheckpoint
-from headrace.config.checkpoint_intervals import CheckpointSettings
+from headrace.config.checkpoint_settings import CheckpointSettings
 from headrace.worker.messages import TaskOwner
 
 __all__ = ["CheckpointCoordinator", "Failed"]

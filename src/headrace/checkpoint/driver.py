@@ -10,7 +10,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from headrace.checkpoint import manifests
 from headrace.checkpoint.driver_steps import FINISHED, DriverSteps, Layout
@@ -25,7 +25,7 @@ from headrace.checkpoint.statistics import CheckpointStatistics
 from headrace.checkpoint.steps import Steps
 from headrace.checkpoint.stores import open_store
 from headrace.checkpoint.workflow import Workflow
-from headrace.config.checkpoint_settings import DurabilityOptions
+from headrace.config.checkpoint_settings import DurabilitySettings
 from headrace.graph.epoch_plan import EpochPlan
 from headrace.graph.job_graph import JobGraph
 from headrace.metrics.values import Path as MetricPath
@@ -45,18 +45,20 @@ class Checkpoints:
         self,
         job_id: str,
         root: str,
-        options: DurabilityOptions,
+        options: DurabilitySettings,
         graph: JobGraph,
         plan: EpochPlan,
         now: Callable[[], int],
         working_folder: str | None = None,
+        publish: Callable[[dict[str, dict[str, Any]]], None] = lambda positions: None,
         monotonic: Callable[[], int] | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """`root` is a folder (or URL) of this job alone; `now` returns the wall clock in milliseconds.
 
-        `working_folder` holds the files of the tasks of a job without periodic checkpoints. `monotonic` is a clock in
-        milliseconds that never jumps.
+        `working_folder` holds the files of the tasks of a job without periodic checkpoints. `publish` tells the sources
+        how far a completed checkpoint has read: positions by vertex and split. `monotonic` is a clock in milliseconds
+        that never jumps.
         """
         monotonic = monotonic or _monotonic
         self._root = root
@@ -69,7 +71,7 @@ class Checkpoints:
         self._use = Use()
         self._outcomes = CheckpointOutcomes(options.settings, now, monotonic)
         self._committer = JobCommitter(job_id, graph)
-        self._publisher = JobPublisher(graph, self._outcomes.published)
+        self._publisher = JobPublisher(publish, self._outcomes.published)
         self._steps = DriverSteps(
             lambda: Workflow(job_id, uuid.uuid4().hex, options.settings.retained),
             self._committer,

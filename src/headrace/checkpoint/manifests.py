@@ -11,7 +11,7 @@ from typing import Any
 
 from headrace.checkpoint.model import FileEntry, Manifest
 from headrace.checkpoint.ports import JobProgress
-from headrace.connectors.base.source import Split
+from headrace.connectors.base.split_enumerator import Split
 from headrace.errors import StateError
 from headrace.graph.epoch_plan import EpochPlan
 from headrace.graph.job_graph import JobGraph

@@ -14,7 +14,7 @@ from headrace.checkpoint.errors import CheckpointError
 from headrace.checkpoint.failure_reasons import CheckpointFailureReason as Reason
 from headrace.checkpoint.model import Manifest
 from headrace.checkpoint.statistics import CheckpointStatistics
-from headrace.config.checkpoint_intervals import CheckpointSettings
+from headrace.config.checkpoint_settings import CheckpointSettings
 from headrace.worker.messages import TaskAck, TaskOwner
 
 __all__ = ["CheckpointOutcomes"]

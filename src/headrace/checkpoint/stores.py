@@ -13,14 +13,14 @@ from headrace.checkpoint.model import FileEntry
 from headrace.checkpoint.ports import Store
 from headrace.checkpoint.remote_store import RemoteStore
 from headrace.checkpoint.signed_records import SignedRecords
-from headrace.config.checkpoint_settings import DurabilityOptions
+from headrace.config.checkpoint_settings import DurabilitySettings
 from headrace.state import storage
 from headrace.state.files import StateFile, problem_of
 
 __all__ = ["open_store"]
 
 
-def open_store(job_id: str, root: str, options: DurabilityOptions, working_folder: str | None) -> Store:
+def open_store(job_id: str, root: str, options: DurabilitySettings, working_folder: str | None) -> Store:
     """Open the store below `root`, a folder or URL.
 
     `working_folder` holds the state files of a job without periodic checkpoints.

@@ -17,7 +17,7 @@ from headrace.checkpoint.driver_steps import FINISHED, DriverSteps
 from headrace.checkpoint.errors import CommitRefusedError, FencedError, RestoreRefusedError, StoreError
 from headrace.checkpoint.model import Committable, Manifest
 from headrace.connectors.base.sink import Handle
-from headrace.connectors.base.source import Split
+from headrace.connectors.base.split_enumerator import Split
 from headrace.errors import HeadraceError
 from headrace.operators.source import SplitPosition
 from headrace.state.files import StateFile

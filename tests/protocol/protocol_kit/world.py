@@ -40,7 +40,7 @@ from headrace.checkpoint.job_committer import JobCommitter, JobPublisher
 from headrace.checkpoint.model import Generation, Manifest
 from headrace.checkpoint.outcomes import CheckpointOutcomes
 from headrace.checkpoint.workflow import Workflow
-from headrace.config.checkpoint_intervals import CheckpointSettings
+from headrace.config.checkpoint_settings import CheckpointSettings
 from headrace.errors import HeadraceError
 from protocol_kit.memory_store import MemoryStore
 from protocol_kit.simulated_job import (
@@ -155,7 +155,7 @@ class World:
             self.verifier.on_publish(manifest)
             outcomes.published(manifest)
 
-        committer, publisher = JobCommitter(JOB, self.graph), JobPublisher(self.graph, publish)
+        committer, publisher = JobCommitter(JOB, self.graph), JobPublisher(lambda positions: None, publish)
         steps = self.checkpoints(
             lambda: self.workflow(JOB, f"{name}.{next(starts)}", self.retained), committer, outcomes, LAYOUT, self.now
         )

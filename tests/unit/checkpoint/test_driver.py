@@ -9,10 +9,9 @@ from headrace.checkpoint.driver import FINISHED, Checkpoints
 from headrace.checkpoint.errors import CheckpointError, CommitRefusedError, FencedError, StoreError
 from headrace.checkpoint.file_store import FileStore
 from headrace.checkpoint.model import Committable
-from headrace.config.checkpoint_intervals import CheckpointSettings
-from headrace.config.checkpoint_settings import DurabilityOptions
+from headrace.config.checkpoint_settings import CheckpointSettings, DurabilitySettings
 from headrace.connectors.base.sink import Handle, SinkCommitter, StagedOutputLostError
-from headrace.connectors.base.source import Split
+from headrace.connectors.base.split_enumerator import Split
 from headrace.errors import UserCodeError
 from headrace.graph.specs import StagedSink
 from headrace.operators.source import SplitPosition
@@ -68,7 +67,7 @@ class Job:
         self.checkpoints = Checkpoints(
             "job",
             str(self.root),
-            DurabilityOptions(
+            DurabilitySettings(
                 CheckpointSettings(**{"interval": 1, "tolerable_failures": 9, **settings}),
                 directory=str(root),
                 job_id="job",

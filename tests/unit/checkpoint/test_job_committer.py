@@ -10,7 +10,7 @@ from headrace.checkpoint.manifests import IncompatibleStateError
 from headrace.checkpoint.model import Committable, Manifest
 from headrace.connectors.base.sink import Handle, SinkCommitter, StagedOutputLostError
 from headrace.errors import HeadraceError, UserCodeError
-from headrace.graph.specs import Map, SourceSpec, StagedSink
+from headrace.graph.specs import Map, StagedSink
 
 
 class Sink(SinkCommitter):
@@ -138,8 +138,7 @@ def test_errors_name_the_sink(failure, kind):
 
 def test_positions_are_published_once_and_never_backwards():
     published, heard = [], []
-    source = SimpleNamespace(publish_positions=published.append)
-    publisher = JobPublisher(graph(s=SourceSpec(source, None)), lambda manifest: heard.append(manifest.epoch))
+    publisher = JobPublisher(published.append, lambda manifest: heard.append(manifest.epoch))
 
     def manifest(epoch, offset):
         row = {"split": "p0", "payload": {"json": None}, "position": {"json": offset}, "finished": False}
@@ -147,5 +146,5 @@ def test_positions_are_published_once_and_never_backwards():
 
     for one in (manifest(2, 20), manifest(2, 20), manifest(1, 10), manifest(3, 30)):
         publisher.publish(one)
-    assert published == [{"p0": 20}, {"p0": 30}]
+    assert published == [{"s": {"p0": 20}}, {"s": {"p0": 30}}]
     assert heard == [2, 3]
