@@ -1,7 +1,9 @@
-"""A job on real files that a test kills at a fault point: `python killed_job.py ROOT RECORDS`.
+"""A job on real files that a test kills at a fault point: `python killed_job.py`.
 
 One task sums numbers and hands them to a file sink, which prepares in one folder and commits by renaming into another.
 Each process is a driver with the production code for checkpoints: it recovers and works to the end of the input.
+
+For each line `ROOT RECORDS [FAULT]` on standard input, forks such a process and writes a line with its return code.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import os
 import re
 import sys
 import time
+import traceback
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,7 +24,7 @@ from headrace.checkpoint.model import Committable
 from headrace.config.checkpoint_settings import CheckpointSettings, DurabilitySettings
 from headrace.connectors.base.sink import Handle, SinkCommitter, StagedOutputLostError
 from headrace.connectors.base.split_enumerator import Split
-from headrace.foundation.faultpoints import reach
+from headrace.foundation.faultpoints import arm, reach
 from headrace.graph.specs import StagedSink
 from headrace.operators.source import SplitPosition
 from headrace.state.delta import OperatorState, SubtaskState
@@ -107,7 +110,7 @@ def run_task(progress: Progress, sink: FileSink, order: CheckpointOrder, files: 
     progress.total += sum(range(progress.offset, end))
     attempt = f"g{order.generation:010d}-{os.getpid()}.{end}"
     header = StateHeader(JOB, "v", 0, order.number, attempt, kind="base")
-    state = SubtaskState({"sum": OperatorState({"total": {0: [("total", progress.total)]}})})
+    state = SubtaskState({"sum": OperatorState(plain={"total": progress.total})})
     reach("state.pre")
     file = write_state_file(files, header, state, inside=lambda: reach("state.torn"))
     make_durable(files, [file.name])
@@ -140,9 +143,7 @@ def main(root: Path, records: int) -> None:
     if base is not None and not finished:
         file = files_of(base)[0]
         state = read_state_file(checkpoints.files, file, {"job_id": JOB})
-        progress = Progress(
-            unpacked_positions(base)["v"][0].position, dict(state.operators["sum"].states["total"][0])["total"]
-        )
+        progress = Progress(unpacked_positions(base)["v"][0].position, state.operators["sum"].plain["total"])
         progress.files["v", 0] = (file,)
     assert progress.total == sum(range(progress.offset)), f"state {progress.total} at offset {progress.offset}"
     while not finished and progress.offset < records:
@@ -159,5 +160,21 @@ def main(root: Path, records: int) -> None:
     assert sink.staged() == []
 
 
+def live(root: str, records: str, *fault: str) -> int:
+    """Run one driver process to its end; return its return code, negative for a signal."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    try:
+        if fault:
+            arm(fault[0])
+        main(Path(root), int(records))
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    for line in sys.stdin:
+        print(live(*line.split()), flush=True)
