@@ -24,7 +24,7 @@ _SAMPLE = 100
 
 def state_data_frame(spark: Any, reader: SavepointReader, uid: str, name: str, schema: Any) -> Any:
     """See `SavepointReader.to_data_frame`."""
-    from headrace.spark.row_frames import data_frame
+    from headrace.spark.dataframes import frame_of_rows
 
     operator, form = reader.operator(uid), reader.form(uid, name)
     windowed = form.per_window or name in TABLES
@@ -43,7 +43,7 @@ def state_data_frame(spark: Any, reader: SavepointReader, uid: str, name: str, s
                 uid=operator.uid,
                 remedy='give a schema, as schema="key string, value long".',
             )
-    return data_frame(spark, readers, columns, sample, schema)
+    return frame_of_rows(spark, readers, columns, sample, schema)
 
 
 def _fetched_rows(

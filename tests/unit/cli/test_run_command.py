@@ -136,7 +136,11 @@ def test_wrong_use_is_json_too(workplace):
 
 
 def test_a_program_without_a_plan_shows_its_own_traceback(workplace):
-    for text, told in (("1 // 0", "ZeroDivisionError"), ("x = (", "SyntaxError"), ("x = 1", "without calling execute()")):
+    for text, told in (
+        ("1 // 0", "ZeroDivisionError"),
+        ("x = (", "SyntaxError"),
+        ("x = 1", "without calling execute()"),
+    ):
         (workplace / "broken.py").write_text(text)
         with pytest.raises(InvalidProgramError) as raised:
             CliRunner().invoke(app, ["info", "broken.py"], catch_exceptions=False)
