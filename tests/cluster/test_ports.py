@@ -55,7 +55,7 @@ def settings_for(place: Path, port: int) -> dict[str, str]:
 def test_a_port_that_is_taken_is_refused_at_once(tmp_path, listening):
     place = tmp_path / "cluster"
     began = time.monotonic()
-    with pytest.raises(ConfigurationError, match=rf"Another process has the port[\s\S]*:{listening}"):
+    with pytest.raises(ConfigurationError, match=rf"Another process uses the port[\s\S]*:{listening}"):
         LocalCluster(settings_for(place, listening)).start()
     assert time.monotonic() - began < 5
     assert not (place / "cluster.json").exists()
