@@ -145,7 +145,7 @@ def test_archives_that_are_none(env, tmp_path):
     (tmp_path / "text").write_text("no archive")
     env.add_python_archive(str(tmp_path / "text"))
     env.from_collection([1]).print()
-    with pytest.raises(ConfigurationError, match="no archive"):
+    with pytest.raises(ConfigurationError, match="not an archive"):
         env.execute()
 
 
@@ -163,7 +163,7 @@ def test_settings_are_kept_under_flinks_keys(env):
 
 
 def test_the_python_of_the_workers(env):
-    from headrace.config.runtime_settings import read_options
+    from headrace.config.runtime_settings import read_runtime_settings
 
     env.set_python_executable("/usr/bin/python3")
-    assert read_options(env.get_configuration()).python == "/usr/bin/python3"
+    assert read_runtime_settings(env.get_configuration()).python == "/usr/bin/python3"

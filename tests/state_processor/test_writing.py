@@ -288,11 +288,11 @@ def test_what_cannot_be_written_is_refused(make_env, tmp_path):
     writer = SavepointWriter.new()
     with pytest.raises(TypeMismatchError, match="Unknown kind"):
         writer.with_keyed_state("a", "x", "Value", [])
-    with pytest.raises(TypeMismatchError, match="descriptor is of another state"):
+    with pytest.raises(TypeMismatchError, match="descriptor belongs to another state"):
         writer.with_keyed_state("a", "x", descriptors()["count"], [])
-    with pytest.raises(TypeMismatchError, match="a list of its elements"):
+    with pytest.raises(TypeMismatchError, match="must be a list of elements"):
         writer.with_keyed_state("a", "x", "ListState", [("k", "text")])
-    with pytest.raises(TypeMismatchError, match="is a mapping"):
+    with pytest.raises(TypeMismatchError, match="must be a mapping"):
         writer.with_keyed_state("a", "x", "MapState", [("k", [1])])
     with pytest.raises(StateError, match="no such operator"):
         writer.remove_operator("b")

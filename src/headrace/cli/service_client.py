@@ -19,7 +19,7 @@ from headrace.cli.errors import NotFoundError, ServiceError
 from headrace.cli.options import address_option, json_option, settings_option
 from headrace.cli.rest_client import RestClient
 from headrace.config.config_file import load_configuration
-from headrace.config.service_places import service_directory
+from headrace.config.service_directories import service_directory
 from headrace.service.tokens import noted_token
 
 __all__ = ["TERMINAL", "ServiceClient", "find_service", "noted_service", "service_at", "service_options"]
