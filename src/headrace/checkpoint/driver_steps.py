@@ -138,7 +138,7 @@ class DriverSteps:
         if not (yield from self._begin([], forced=True)) or not (
             yield from self._conclude(progress, [], finished=True)
         ):
-            raise CheckpointError(Reason.FINALIZE_CHECKPOINT_FAILURE, remedy="see to the checkpoint storage.")
+            raise CheckpointError(Reason.FINALIZE_CHECKPOINT_FAILURE, remedy="check the checkpoint storage.")
 
     def _conclude(self, progress: JobProgress, acks: list[TaskAck], finished: bool = False) -> Steps[Manifest | None]:
         plan = self._plan

@@ -20,6 +20,7 @@ __all__ = [
     "Manifest",
     "Marker",
     "Observation",
+    "Origin",
     "Plan",
     "Record",
     "Seal",
@@ -95,6 +96,18 @@ class Manifest:
     parallelism: Mapping[str, int] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What else the job's driver has to remember."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a job starts from: a manifest, and the folder or URL of its files."""
+
+    manifest: Manifest
+    directory: str
+    own: bool = True
+    """Whether it is a checkpoint of this very job, in its own folder: its tasks may continue with the same files."""
+    ignore_unclaimed: bool = False
+    """Whether to drop state that no operator of the program claims."""
 
 
 @dataclass(frozen=True)

@@ -100,6 +100,6 @@ class CheckpointOutcomes:
             raise CheckpointError(
                 failed.reason,
                 f"Checkpoint {failed.number} failed, which is one more than is tolerated: {why}",
-                remedy="see to the storage, or raise execution.checkpointing.tolerable-failed-checkpoints.",
+                remedy="check the storage, or raise execution.checkpointing.tolerable-failed-checkpoints.",
             )
         _log.warning("headrace: checkpoint %d failed: %s", failed.number, why)

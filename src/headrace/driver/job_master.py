@@ -26,8 +26,8 @@ from headrace.checkpoint.disposal import discard_claimed
 from headrace.checkpoint.driver import FINISHED, Checkpoints
 from headrace.checkpoint.errors import FencedError, RestoreRefusedError, UntrustedStateError
 from headrace.checkpoint.in_use import Use, use_of_origin
-from headrace.checkpoint.origin import Origin
-from headrace.checkpoint.restored_states import state_changes
+from headrace.checkpoint.manifests import state_changes
+from headrace.checkpoint.model import Origin
 from headrace.checkpoint.savepoints import write_savepoint
 from headrace.common.accumulators import merged_results
 from headrace.common.job_execution_result import JobExecutionResult
