@@ -249,7 +249,7 @@ def test_prometheus_can_scrape_a_running_job_and_has_all_that_the_dashboard_show
     assert len(wanted) > 10
     job, _ = running(env, lambda view: view.vertices[0].metrics.get("seen.shop.eu.seen", 0) > 0)
     try:
-        reporter = job._reporting._plans[0].reporter
+        reporter = job._parts.reporting._plans[0].reporter
         shown = {}
         for _ in range(500):
             if reporter.port is not None:  # its thread has opened it
