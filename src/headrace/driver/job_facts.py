@@ -61,7 +61,7 @@ class JobFacts:
     needs_checkpoint: bool = False
     """Whether the rescale in work has to wait for a checkpoint."""
     savepoint: str | None = None
-    """The savepoint that the job was stopped with. The request is answered only once the job cannot restart any more."""
+    """The savepoint that the job was stopped with. From then on it only ends, whatever fails."""
     ended: bool = False
     """Whether all input has ended."""
     not_closed: HeadraceError | None = None
@@ -124,13 +124,17 @@ def refusal(facts: JobFacts, problem: str) -> do.Refuse:
 def fail(facts: JobFacts, error: HeadraceError, now: float, final: bool = False) -> list[Instruction]:
     """Restart the job if its policy allows that, or end it.
 
-    What was under way is void: acknowledgements that arrive later carry the number of an attempt that is over.
+    What was under way is void: acknowledgements that arrive later carry the number of an attempt that is over. A job
+    that has been stopped with a savepoint never restarts: all that it did is committed, and others may start from there.
     """
-    refused = _refused(facts, error)
+    cancelling = facts.state is State.CANCELLING
+    if facts.savepoint is not None and not final:
+        return [do.ReportFailure(error), *close(facts, JobStatus.CANCELED if cancelling else JobStatus.FINISHED)]
+    refused = [] if facts.savepoint is not None else _refused(facts, error)
     facts.under_way, facts.pending = {}, None
     facts.held_back.clear()
     facts.ended = False
-    restarts = facts.state is not State.CANCELLING and not final and can_restart_after(error)
+    restarts = not cancelling and not final and can_restart_after(error)
     delay = facts.policy.delay(now) if restarts else None
     if delay is None:
         return [*refused, do.ReportFailure(error), *close(facts, JobStatus.FAILED, error)]
@@ -141,17 +145,15 @@ def fail(facts: JobFacts, error: HeadraceError, now: float, final: bool = False)
 
 def _refused(facts: JobFacts, error: HeadraceError) -> list[Instruction]:
     """Refuse what cannot outlive the failure. A rescale that has not begun is served after the restart."""
-    written = "" if facts.savepoint is None else f" after its savepoint was written to {facts.savepoint}"
     gone = [request for request in facts.waiting if request.parallelism is None]
     facts.waiting = deque(request for request in facts.waiting if request.parallelism is not None)
     if facts.request is not None:
         gone.insert(0, release(facts))
-    facts.savepoint = None
     return [
         do.Refuse(
             request,
             JobExecutionError(
-                f"The {request.what} failed because the job failed{written if request.stop else ''}: {error.message}",
+                f"The {request.what} failed because the job failed: {error.message}",
                 remedy="ask again when the job runs.",
             ),
         )
@@ -160,7 +162,7 @@ def _refused(facts: JobFacts, error: HeadraceError) -> list[Instruction]:
 
 
 def close(facts: JobFacts, outcome: JobStatus, error: HeadraceError | None = None) -> list[Instruction]:
-    """End the job. From here on it cannot restart, so a stop with a savepoint is answered."""
+    """End the job, and answer a stop with a savepoint: nothing runs any more."""
     facts.state, facts.outcome, facts.error = State.CLOSING, outcome, error
     facts.under_way, facts.pending = {}, None
     answers: list[Instruction] = []

@@ -6,7 +6,7 @@ and the loop (`loop.py`) performs the instructions and reports back.
 
 What it guarantees, whatever fails when:
 
-1. A request gets exactly one answer. A stop with a savepoint is answered only once the job cannot restart any more.
+1. A request gets exactly one answer. Once the savepoint of a stop is written, the job never runs another epoch.
 2. Acknowledgements enter the ledger in the order of their epochs, and none enters while a checkpoint of an earlier
    epoch is not concluded: a checkpoint never holds half of the next epoch.
 3. After a failure, acknowledgements and failures of the attempt before are ignored.

@@ -2,7 +2,9 @@
 
 1. Take the next event: what the last instructions reported, else what others have posted.
 2. Tell the machine, which decides.
-3. Perform its instructions in their order. An exception is the event `Failed`; the remaining instructions are dropped.
+3. Perform its instructions in their order. An exception is the event `Failed`.
+
+A failure voids the instructions that were still to be performed, and the events that were reported before it.
 
 Instructions are performed by `performers`, one function for each kind, which returns the events to report. A performer
 need not wait until its work is done: it may return nothing and `post` the event later, from any thread.
@@ -80,7 +82,10 @@ class Loop:
                 events = deque([self._failure(error)])
             if self._machine.ended:
                 return
-            instructions = self._decide(events.popleft() if events else self._posted.get())
+            event = events.popleft() if events else self._posted.get()
+            if isinstance(event, Failed):
+                events.clear()
+            instructions = self._decide(event)
 
     def _decide(self, event: Event) -> list[Instruction]:
         try:
