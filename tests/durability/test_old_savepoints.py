@@ -7,6 +7,7 @@ folder. The key that signed a recording lies with it: nothing is restored on tru
 
 from __future__ import annotations
 
+import base64
 import importlib
 import json
 import platform
@@ -20,7 +21,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent / "old_savepoints"))
 
 import recorded_kit as kit
-from pickled_names import names_below
+from pickled_names import names_below, names_in
+from recorded_objects import objects, shown
+
+from headrace.state.moved_classes import current_module
+from headrace.state.safe_pickle import PLAIN, load
 
 VERSIONS = sorted(path for path in (Path(__file__).parents[1] / "data" / "savepoints").iterdir() if path.is_dir())
 BY_VALUE = "local-classes"
@@ -106,17 +111,25 @@ def test_commits_of_a_driver_that_was_killed_are_finished(archive, unpacked, by)
         assert numbers == kit.all_numbers(), name
 
 
-def pickled_names():
-    names = {name for version in VERSIONS for name in json.loads((version / "pickled_names.json").read_text())}
-    return sorted(names)
+def facts(version, name):
+    return json.loads((version / f"{name}.json").read_text())
 
 
-@pytest.mark.parametrize("name", pickled_names())
-def test_what_old_pickles_name_is_still_found(name):
-    """A class may move, if its old module still has it: under its own name, so that it is not just something else."""
+def all_facts(name):
+    """The entries of a list of each version."""
+    return [
+        pytest.param(key, value, id=f"{version.name}-{key}")
+        for version in VERSIONS
+        for key, value in facts(version, name).items()
+    ]
+
+
+@pytest.mark.parametrize(("name", "recordings"), all_facts("pickled_names"))
+def test_what_old_pickles_name_is_still_found(name, recordings):
+    """A class may move if its old path still leads to it: under its own name, so that it is not just something else."""
     module, _, qualified = name.partition(":")
-    found = reduce(getattr, qualified.split("."), importlib.import_module(module))
-    assert getattr(found, "__qualname__", qualified) == qualified
+    found = reduce(getattr, qualified.split("."), importlib.import_module(current_module(module, qualified)))
+    assert getattr(found, "__qualname__", qualified) == qualified, recordings
 
 
 @pytest.mark.parametrize("version", VERSIONS, ids=lambda path: path.name)
@@ -124,4 +137,21 @@ def test_the_list_of_names_is_complete(version, tmp_path):
     for archive in version.glob("*.tar.xz"):
         with tarfile.open(archive) as files:
             files.extractall(tmp_path / archive.name, filter="data")
-    assert names_below(tmp_path) == set(json.loads((version / "pickled_names.json").read_text()))
+    found = names_below(tmp_path)
+    for pickled, _ in facts(version, "objects").values():
+        found |= set(names_in(base64.b64decode(pickled)))
+    assert found == set(facts(version, "pickled_names"))
+
+
+@pytest.mark.parametrize(("name", "kept"), all_facts("objects"))
+def test_objects_that_durable_files_may_hold_come_back(name, kept):
+    pickled, text = kept
+    found = load(PLAIN, base64.b64decode(pickled))
+    assert shown(found) == text == shown(objects()[name])
+
+
+@pytest.mark.parametrize(("area", "ids"), all_facts("operator_ids"))
+def test_operators_without_uids_keep_their_ids(area, ids, tmp_path, monkeypatch):
+    """State is filed under these ids. They come from the kinds of operators and their places, not from their modules."""
+    monkeypatch.chdir(tmp_path)
+    assert kit.operator_ids(area) == ids

@@ -1,41 +1,4 @@
 """Re-export of `headrace.errors`."""
 
-from headrace.errors import (
-    BadRecordError,
-    CloseTimeoutError,
-    ConfigurationError,
-    HeadraceError,
-    InvalidProgramError,
-    JobCancelledError,
-    JobExecutionError,
-    LineTooLongError,
-    MissingExtraError,
-    NoJvmError,
-    StateError,
-    StateMigrationError,
-    TaskTimeoutError,
-    TypeMismatchError,
-    UserCodeError,
-    reason_of,
-    shortened,
-)
-
-__all__ = [
-    "BadRecordError",
-    "CloseTimeoutError",
-    "ConfigurationError",
-    "HeadraceError",
-    "InvalidProgramError",
-    "JobCancelledError",
-    "JobExecutionError",
-    "LineTooLongError",
-    "MissingExtraError",
-    "NoJvmError",
-    "StateError",
-    "StateMigrationError",
-    "TaskTimeoutError",
-    "TypeMismatchError",
-    "UserCodeError",
-    "reason_of",
-    "shortened",
-]
+from headrace.errors import *
+from headrace.errors import __all__ as __all__

@@ -30,7 +30,7 @@ __all__ = ["JobFacts", "Pending", "close", "fail", "refusal", "release", "settle
 
 @dataclass(frozen=True)
 class Pending:
-    """An epoch that is in the ledger, but whose checkpoint is not concluded. The ledger takes no other one meanwhile."""
+    """An epoch that the ledger has taken in and that is not settled. The ledger takes no other one meanwhile."""
 
     run: RunEpoch
     result: Any
@@ -96,7 +96,7 @@ def turn(facts: JobFacts) -> list[Instruction]:
 
 
 def settle(facts: JobFacts) -> list[Instruction]:
-    """Close the books of the epoch whose checkpoint is concluded."""
+    """Close the books of the pending epoch."""
     assert facts.pending is not None, "an epoch is pending"
     return [do.SettleEpoch(facts.pending.run.epoch, facts.pending.result)]
 

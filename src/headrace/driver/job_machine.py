@@ -7,8 +7,8 @@ and the loop (`loop.py`) performs the instructions and reports back.
 What it guarantees, whatever fails when:
 
 1. A request gets exactly one answer. Once the savepoint of a stop is written, the job never runs another epoch.
-2. Acknowledgements enter the ledger in the order of their epochs, and none enters while a checkpoint of an earlier
-   epoch is not concluded: a checkpoint never holds half of the next epoch.
+2. Acknowledgements enter the ledger in the order of their epochs, and none enters before the epoch before is settled,
+   with its checkpoint: a checkpoint never holds half of the next epoch.
 3. After a failure, acknowledgements and failures of the attempt before are ignored.
 4. A job that is closing has its outcome: neither a cancellation nor a failure makes it run again.
 """
@@ -136,7 +136,7 @@ class JobMachine:
         facts = self._facts
         assert len(facts.under_way) <= facts.overlap, "more epochs are under way than may overlap"
         assert facts.pending is None or facts.state in (State.RUNNING, State.CANCELLING, State.CLOSING), (
-            "an epoch whose checkpoint is not concluded is left behind"
+            "an epoch that is not settled is left behind"
         )
         assert facts.state is not State.RESCALING or not facts.under_way, "a job is rescaled between epochs"
         assert (facts.outcome is not None) == (facts.state in (State.CLOSING, *ENDED)), (

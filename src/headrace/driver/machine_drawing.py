@@ -10,7 +10,7 @@ from html import escape
 
 from headrace.driver.transitions import ENDED, STATUS, TABLE, State
 
-__all__ = ["markdown_table", "svg"]
+__all__ = ["job_machine", "markdown_table"]
 
 _WIDTH, _HEIGHT, _LINE, _MOST_NAMES = 150, 46, 13, 4
 _PLACES: dict[State, tuple[int, int]] = {
@@ -60,7 +60,7 @@ def arrows() -> dict[tuple[State | None, State], list[str]]:
     return {(before, after): names for (before, after), names in found.items() if before is not after}
 
 
-def svg() -> str:
+def job_machine() -> str:
     """Return the picture as one `<svg>` element."""
     width, height = 1470, 600
     x, y, w, h = _FRAME

@@ -120,15 +120,14 @@ def _epoch_accepted(facts: JobFacts, event: on.EpochAccepted, now: float) -> lis
 
 def _epoch_acknowledged(facts: JobFacts, event: on.EpochAcknowledged, now: float) -> list[Instruction]:
     if facts.pending is not None:
+        held_back = [held for held in facts.held_back if isinstance(held, on.EpochAcknowledged)]
+        assert event.epoch in facts.under_way.keys() - {held.epoch for held in held_back}, "it is acknowledged once"
         facts.held_back.append(event)
         return []
     assert event.epoch == min(facts.under_way, default=None), "epochs are acknowledged once, in their order"
-    run = facts.under_way.pop(event.epoch)
+    facts.pending = Pending(facts.under_way.pop(event.epoch), event.result)
     take = do.TakeEpoch(event.epoch, event.result)
-    if run.order.now:
-        facts.pending = Pending(run, event.result)
-        return [take]
-    return [take, do.SettleEpoch(event.epoch, event.result)]
+    return [take] if facts.pending.run.order.now else [take, *settle(facts)]
 
 
 def _epoch_abandoned(facts: JobFacts, event: on.EpochAbandoned, now: float) -> list[Instruction]:
@@ -142,6 +141,7 @@ def _checkpoint_acknowledged(facts: JobFacts, event: on.CheckpointAcknowledged, 
         assert event.epoch in facts.under_way, "a checkpoint is acknowledged once, after its epoch"
         facts.held_back.append(event)
         return []
+    assert pending.run.order.now, "the epoch makes a checkpoint"
     return [do.ConcludeCheckpoint(event.epoch, pending.run.order, pending.result)]
 
 
@@ -160,6 +160,9 @@ def _checkpoint_completed(facts: JobFacts, event: on.CheckpointCompleted, now: f
 
 def _checkpoint_failed(facts: JobFacts, event: on.CheckpointFailed, now: float) -> list[Instruction]:
     refused: list[Instruction] = []
+    pending = facts.pending if facts.pending is not None and facts.pending.run.epoch == event.epoch else None
+    run = facts.under_way[event.epoch] if pending is None else pending.run
+    assert run.order.now, "the epoch makes a checkpoint"
     if facts.request is not None and facts.serving == event.epoch:
         drained = facts.request.drain
         refused.append(refusal(facts, event.problem))
@@ -167,14 +170,15 @@ def _checkpoint_failed(facts: JobFacts, event: on.CheckpointFailed, now: float) 
             # The sources have been told to end: only the last checkpoint knows how to continue.
             why = JobExecutionError(f"The job was drained, but its savepoint failed: {event.problem}")
             return [*refused, *fail(facts, why, now)]
-    if facts.pending is not None and facts.pending.run.epoch == event.epoch:
+    if pending is not None:
         return [*refused, *settle(facts)]
-    run = facts.under_way[event.epoch]  # it has expired before the epoch itself is acknowledged
+    # It has expired before the epoch itself is acknowledged.
     facts.under_way[event.epoch] = replace(run, order=replace(run.order, now=False))
     return refused
 
 
 def _epoch_settled(facts: JobFacts, event: on.EpochSettled, now: float) -> list[Instruction]:
+    assert facts.pending is not None and facts.pending.run.epoch == event.epoch, "it is the epoch that was taken in"
     facts.pending = None
     facts.ended = event.ended
     facts.not_closed = facts.not_closed or event.not_closed
@@ -187,7 +191,7 @@ def _epoch_settled(facts: JobFacts, event: on.EpochSettled, now: float) -> list[
 
 
 def _resumed(facts: JobFacts, now: float) -> list[Instruction]:
-    """Take in what was held back, up to the next checkpoint that is not concluded."""
+    """Take in the next epoch that was held back; what follows it is held back again."""
     steps: list[Instruction] = []
     for event in [facts.held_back.popleft() for _ in range(len(facts.held_back))]:
         steps += REACTIONS[type(event)](facts, event, now)

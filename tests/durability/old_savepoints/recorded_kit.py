@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from contextlib import contextmanager
 
 import recorded_values
 from recorded_classes import local_classes
 from recorded_flows import expected_of_processing_time, joins_and_loops, patterns, processing_time, sources
 from recorded_sinks import arrived, sinks
-from recorded_states import keyed_states, operator_states, timers
+from recorded_states import keyed_states, keys, operator_states, timers
 from recorded_values import EARLY, LAST
 from recorded_windows import time_windows, triggers_and_evictors, window_joins
 
 from headrace.common import Configuration
 from headrace.datastream import StreamExecutionEnvironment
+from headrace.datastream.operator_handle import OperatorHandle
 
 AREAS = {
     "keyed-states": keyed_states,
@@ -32,8 +34,10 @@ AREAS = {
     "processing-time": processing_time,
     "sources": sources,
     "local-classes": local_classes,
+    "keys": keys,
 }
 BACKENDS = ("hashmap", "rocksdb")
+WITHOUT_UIDS = "without-uids"
 SINKS = "sinks"
 UNFINISHED = "unfinished-commit"
 """The job of `SINKS`, killed after a checkpoint was decided and before its commits were done."""
@@ -58,6 +62,33 @@ def environment(backend="hashmap", **settings):
     env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(configuration | named))
     env.set_parallelism(2)
     return env
+
+
+@contextmanager
+def no_uids():
+    """Leave out the uids that programs give, so that operators have ids by their kinds and places."""
+    given, OperatorHandle.uid = OperatorHandle.uid, lambda self, uid: self
+    try:
+        yield
+    finally:
+        OperatorHandle.uid = given
+
+
+def operator_ids(area) -> list[list[str]]:
+    """The names and ids of the operators of an area whose program gives no uids."""
+    env = environment()
+    with no_uids():
+        sinks(env) if area == SINKS else AREAS[area](env)
+    return [[node.name, node.operator_id] for node in env.get_stream_graph().nodes.values()]
+
+
+def without_uids(env):
+    """Parts of several areas, one after the other, without uids."""
+    with no_uids():
+        return patterns(env) | joins_and_loops(env) | window_joins(env) | operator_states(env)
+
+
+AREAS[WITHOUT_UIDS] = without_uids
 
 
 def _collected(area, env):

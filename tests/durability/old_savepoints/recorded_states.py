@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import pickle
+from datetime import date
+from decimal import Decimal
+from uuid import UUID
 
-from recorded_values import EARLY, KEYS, Reading, Sensor, key_of, numbers, sensor_of, shown, timed, variety
+from recorded_values import EARLY, KEYS, Color, Reading, Sensor, key_of, numbers, sensor_of, shown, timed, variety
 
-from headrace.common import Duration, Row, Types, WatermarkStrategy
+from headrace.common import Duration, Instant, Row, RowKind, Time, Types, WatermarkStrategy
+from headrace.common.watermark_generator import Watermark
 from headrace.datastream import KeyedProcessFunction, MapFunction
 from headrace.datastream.connectors.number_seq import NumberSequenceSource
 from headrace.datastream.functions import (
@@ -25,6 +29,7 @@ from headrace.datastream.state import (
     StateTtlConfig,
     ValueStateDescriptor,
 )
+from headrace.datastream.window import TimeWindow
 from headrace.state.key_groups import key_group
 
 CENTURY = Duration.of_days(36_500)
@@ -132,6 +137,44 @@ def keyed_states(env):
         .uid("reduced"),
         "summed": stream.map(lambda v: (v % KEYS, v)).uid("more-pairs").key_by(lambda p: p[0]).sum(1).uid("summed"),
     }
+
+
+class Ticket:
+    """A key whose class decides itself what it is pickled as, and so in which key group it is."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __eq__(self, other):
+        return isinstance(other, Ticket) and self.number == other.number
+
+    def __hash__(self):
+        return hash(self.number)
+
+    def __reduce__(self):
+        return Ticket, (self.number,)
+
+
+def keys(env):
+    """Keys of many classes: in which key group a key is must not depend on where its class lives."""
+    made = {
+        "instant": lambda v: Instant(v % 9, 5),
+        "duration": lambda v: Duration.of_millis(v % 9),
+        "time": lambda v: Time.milliseconds(v % 9),
+        "window": lambda v: TimeWindow(v % 9, 10),
+        "row kind": lambda v: list(RowKind)[v % 4],
+        "watermark": lambda v: Watermark(v % 9),
+        "named row": lambda v: Row(b=v % 9, a=v % 2),
+        "enum": lambda v: (Color(v % 2 + 1), v % 4),
+        "ticket": lambda v: Ticket(v % 9),
+        "decimal": lambda v: Decimal(v % 9) / 8,
+        "date": lambda v: date(2024, 2, 20 + v % 9),
+        "uuid": lambda v: UUID(int=v % 9),
+        "bytes": lambda v: b"%d" % (v % 9),
+        "dict": lambda v: {"a": [v % 9]},
+    }
+    stream = numbers(env)
+    return {name: stream.key_by(key).process(Listed()).uid(f"by {name}") for name, key in made.items()}
 
 
 class Timers(KeyedProcessFunction):

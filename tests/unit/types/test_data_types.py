@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from headrace.common.data_types import DataType
 from headrace.table import DataTypes
+from headrace.types.data_types import DataType
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,4 @@
 """Re-export of `headrace.connectors.generated.datagen_builder`, under PyFlink's module path."""
 
-from headrace.connectors.generated.datagen_builder import (
-    DataGeneratorSource,
-)
-
-__all__ = [
-    "DataGeneratorSource",
-]
+from headrace.connectors.generated.datagen_builder import *
+from headrace.connectors.generated.datagen_builder import __all__ as __all__

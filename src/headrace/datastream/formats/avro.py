@@ -1,24 +1,7 @@
 """Re-export of `headrace.formats.avro`, under PyFlink's module path."""
 
 from headrace.compatibility.names import offer_pyflink_names
-from headrace.formats.avro import (
-    AvroBulkWriters,
-    AvroInputFormat,
-    AvroReaderFormat,
-    AvroRowDeserializationSchema,
-    AvroRowSerializationSchema,
-    AvroSchema,
-    GenericRecordAvroTypeInfo,
-)
-
-__all__ = [
-    "AvroBulkWriters",
-    "AvroInputFormat",
-    "AvroReaderFormat",
-    "AvroRowDeserializationSchema",
-    "AvroRowSerializationSchema",
-    "AvroSchema",
-    "GenericRecordAvroTypeInfo",
-]
+from headrace.formats.avro import *
+from headrace.formats.avro import __all__ as __all__
 
 offer_pyflink_names(__name__, "headrace.formats.avro")

@@ -1,22 +1,7 @@
 """Re-export of `headrace.formats.csv`, under PyFlink's module path."""
 
 from headrace.compatibility.names import offer_pyflink_names
-from headrace.formats.csv import (
-    CsvBulkWriters,
-    CsvReaderFormat,
-    CsvRowDeserializationSchema,
-    CsvRowSerializationSchema,
-    CsvSchema,
-    CsvSchemaBuilder,
-)
-
-__all__ = [
-    "CsvBulkWriters",
-    "CsvReaderFormat",
-    "CsvRowDeserializationSchema",
-    "CsvRowSerializationSchema",
-    "CsvSchema",
-    "CsvSchemaBuilder",
-]
+from headrace.formats.csv import *
+from headrace.formats.csv import __all__ as __all__
 
 offer_pyflink_names(__name__, "headrace.formats.csv")

@@ -8,11 +8,11 @@ import fsspec
 import pyarrow.parquet
 import pytest
 
-from headrace.common.data_types import DataTypes
 from headrace.connectors.base import staging
 from headrace.connectors.base.sink import EpochEnd, Handle, StagedOutputLostError, WriterContext
 from headrace.connectors.dataframes.sink import FrameFiles, FrameSink
 from headrace.state.storage import UploadError
+from headrace.types.data_types import DataTypes
 
 NAME = "sink-0-e0000000003-g0000000001-17.4.messages"
 
