@@ -22,7 +22,7 @@ _POLL = 0.02
 _DONE = object()
 
 
-class DriverResults:
+class CollectedOutput:
     """Queues of collected records by collect id; filled by the loop, emptied by the program."""
 
     def __init__(self, progress: ProgressView, hold: bool) -> None:

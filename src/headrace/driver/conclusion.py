@@ -21,7 +21,7 @@ from headrace.checkpoint.in_use import Use
 from headrace.checkpoint.origin import Origin
 from headrace.checkpoint.savepoints import write_savepoint
 from headrace.config.checkpoint_settings import DurabilityOptions
-from headrace.driver.collected_output import DriverResults
+from headrace.driver.collected_output import CollectedOutput
 from headrace.driver.current_job import CurrentJob
 from headrace.driver.events import (
     CheckpointCompleted,
@@ -46,7 +46,7 @@ class Conclusion:
         self,
         job: CurrentJob,
         checkpoints: Checkpoints,
-        results: DriverResults,
+        results: CollectedOutput,
         durability: DurabilityOptions,
         origin_use: Use,
     ) -> None:

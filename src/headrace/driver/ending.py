@@ -74,7 +74,7 @@ class Ending:
         yield Disposed()
 
     def _keeps(self, instruction: ClearUp) -> bool:
-        """Say whether the checkpoints stay. A job with a name that was interrupted goes on from them."""
+        """Say whether the checkpoints stay. A job with a name that was interrupted continues from them."""
         durability, named = self._durability, self._durability.job_id is not None
         keep = {JobStatus.CANCELED: durability.keep_on_cancel, JobStatus.FAILED: durability.keep_on_failure}
         return keep.get(instruction.outcome, named) or (named and instruction.interrupted)

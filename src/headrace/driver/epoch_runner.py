@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 
 from headrace.checkpoint.driver import Checkpoints
-from headrace.driver.collected_output import DriverResults
+from headrace.driver.collected_output import CollectedOutput
 from headrace.driver.epoch_result import EpochLostError, EpochResult
 from headrace.driver.executor import Executor
 from headrace.driver.ledger import Ledger
@@ -25,7 +25,7 @@ class EpochRunner:
     """Runs the epochs of one job."""
 
     def __init__(
-        self, executor: Executor, checkpoints: Checkpoints, results: DriverResults, cancelled: threading.Event
+        self, executor: Executor, checkpoints: Checkpoints, results: CollectedOutput, cancelled: threading.Event
     ) -> None:
         self._executor = executor
         self._results = results

@@ -11,7 +11,7 @@ from headrace.checkpoint.driver import Checkpoints
 from headrace.checkpoint.restored_states import state_changes
 from headrace.config.runtime_settings import RuntimeOptions
 from headrace.driver import restore
-from headrace.driver.collected_output import DriverResults
+from headrace.driver.collected_output import CollectedOutput
 from headrace.driver.current_job import CurrentJob
 from headrace.driver.epoch_runner import EpochRunner
 from headrace.driver.events import CheckpointAcknowledged, EpochAbandoned, EpochAcknowledged, EpochPlanned, Event
@@ -32,7 +32,7 @@ class Epochs:
         job: CurrentJob,
         runner: EpochRunner,
         checkpoints: Checkpoints,
-        results: DriverResults,
+        results: CollectedOutput,
         pacing: Pacing,
         options: RuntimeOptions,
         sampled: Callable[[], frozenset[str]],

@@ -88,7 +88,7 @@ class Rescale(Instruction):
 
 @dataclass(frozen=True)
 class Answer(Instruction):
-    """Tell whoever made the request that it was carried out."""
+    """Answer the request: it was carried out."""
 
     request: Request
     value: Any
@@ -96,7 +96,7 @@ class Answer(Instruction):
 
 @dataclass(frozen=True)
 class Refuse(Instruction):
-    """Tell whoever made the request that it failed."""
+    """Answer the request: it failed."""
 
     request: Request
     error: Exception
@@ -104,7 +104,7 @@ class Refuse(Instruction):
 
 @dataclass(frozen=True)
 class Wait(Instruction):
-    """Wait for so many seconds, or until the job is cancelled. Report `WaitOver`."""
+    """Wait for the given time, or until the job is cancelled. Report `WaitOver`."""
 
     seconds: float
 
@@ -133,7 +133,7 @@ class Finish(Instruction):
 
 @dataclass(frozen=True)
 class Interrupt(Instruction):
-    """Make a running epoch end soon. Performed by whoever cancels, not by the loop."""
+    """Make a running epoch end soon. The thread that cancels performs it, not the loop."""
 
 
 @dataclass(frozen=True)

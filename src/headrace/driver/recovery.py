@@ -1,4 +1,4 @@
-"""Lets a job begin: from its own last checkpoint, from a savepoint, or from the start. Also gives up what a failure voids."""
+"""Begins a job from its last checkpoint, from a savepoint, or from the start, and aborts what a failure has voided."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from headrace.checkpoint.driver import FINISHED, Checkpoints
 from headrace.checkpoint.origin import Origin
 from headrace.config.checkpoint_settings import DurabilityOptions
 from headrace.driver import restore
-from headrace.driver.collected_output import DriverResults
+from headrace.driver.collected_output import CollectedOutput
 from headrace.driver.current_job import CurrentJob
 from headrace.driver.events import Begun, Event
 from headrace.driver.instructions import Begin, GiveUpProgress
@@ -31,7 +31,7 @@ class Recovery:
         durability: DurabilityOptions,
         deployment: Deployment,
         monitor: JobMonitor,
-        results: DriverResults,
+        results: CollectedOutput,
     ) -> None:
         self._job = job
         self._checkpoints = checkpoints

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from headrace.checkpoint.driver import Checkpoints
-from headrace.driver.collected_output import DriverResults
+from headrace.driver.collected_output import CollectedOutput
 from headrace.driver.current_job import CurrentJob
 from headrace.driver.events import EpochSettled, Event
 from headrace.driver.instructions import SettleEpoch
@@ -77,7 +77,7 @@ class Settling:
         self,
         job: CurrentJob,
         checkpoints: Checkpoints,
-        results: DriverResults,
+        results: CollectedOutput,
         pacing: Pacing,
         observers: Observers,
         follower: ParallelismFollower | None,

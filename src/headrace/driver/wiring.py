@@ -12,7 +12,7 @@ from headrace.checkpoint.in_use import Use, use_of_origin
 from headrace.common.job_status import JobStatus
 from headrace.config.runtime_settings import RuntimeOptions
 from headrace.driver import instructions as do
-from headrace.driver.collected_output import DriverResults
+from headrace.driver.collected_output import CollectedOutput
 from headrace.driver.conclusion import Conclusion
 from headrace.driver.current_job import CurrentJob
 from headrace.driver.ending import Ending
@@ -52,7 +52,7 @@ class JobParts:
     reporting: Reporting
     monitor: JobMonitor
     progress: ProgressView
-    results: DriverResults
+    results: CollectedOutput
     observers: Observers
     loop: Loop
     requests: Requests
@@ -97,7 +97,7 @@ def assemble(
         reporting=reporting,
         monitor=monitor,
         progress=progress,
-        results=DriverResults(progress, hold=checkpoints.periodic),
+        results=CollectedOutput(progress, hold=checkpoints.periodic),
         observers=Observers(monitor, flames, progress, clock),
         loop=loop,
         requests=Requests(lambda request: loop.tell_and_perform(RequestArrived(request))),

@@ -15,7 +15,7 @@ from headrace.checkpoint.model import Manifest
 from headrace.common.errors import JobExecutionError
 from headrace.common.job_status import JobStatus
 from headrace.driver import events as on
-from headrace.driver.collected_output import DriverResults
+from headrace.driver.collected_output import CollectedOutput
 from headrace.driver.job_machine import JobMachine
 from headrace.driver.requests import Request
 from headrace.monitoring.progress import ProgressView
@@ -45,7 +45,7 @@ class World:
         self.overlap = self.dice.choice((1, 1, 2, 3))
         self.mishaps = self.dice.choice((0.0, 0.01, 0.05))
         self.machine = JobMachine("job", Restarts(self.dice), clock=lambda: 0.0, overlap=self.overlap)
-        self.results = DriverResults(ProgressView("job", "never"), hold=True)
+        self.results = CollectedOutput(ProgressView("job", "never"), hold=True)
         self.durable = 0, 0, False
         """The last checkpoint: its number, the records that it covers, and whether the job had finished then."""
         self.committed = []
