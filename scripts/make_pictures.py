@@ -17,9 +17,9 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "src"))
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "src")]
 
-from headrace.driver.machine_drawing import job_machine, markdown_table  # noqa: E402
+from job_machine_picture import job_machine, markdown_table  # noqa: E402
 
 JOB_MACHINE_PAGE = ROOT / "docs" / "internals" / "job-machine.md"
 BEGIN, END = "<!-- generated: table -->\n", "<!-- end -->\n"

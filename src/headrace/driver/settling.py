@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Iterable
@@ -13,7 +14,6 @@ from headrace.driver.collected_output import CollectedOutput
 from headrace.driver.current_job import CurrentJob
 from headrace.driver.events import EpochSettled, Event
 from headrace.driver.instructions import SettleEpoch
-from headrace.driver.obsolete_files import delete_obsolete
 from headrace.driver.pacing import Pacing
 from headrace.driver.rescaling import ParallelismFollower
 from headrace.errors import HeadraceError
@@ -94,7 +94,7 @@ class Settling:
     def settle(self, instruction: SettleEpoch) -> Iterable[Event]:
         """Do what remains to be done for an epoch."""
         acks, job = instruction.result.acks, self._job
-        delete_obsolete(job, self._checkpoints.working_directory is not None)
+        _delete_obsolete(job, self._checkpoints.working_directory is not None)
         concluded = time.monotonic()
         self._results.wait_for_reader(self._cancelled)
         client = time.monotonic() - concluded
@@ -110,3 +110,22 @@ class Settling:
         for error in errors:
             _log.error("headrace: %r continues, but a function could not be closed: %s", self._job.name, error)
         return errors[0] if errors else None
+
+
+def _delete_obsolete(job: CurrentJob, checkpoints_decide: bool) -> None:
+    """Delete what the ledger names as obsolete, except files that the job would restart from.
+
+    `checkpoints_decide`: checkpoints count on these very files, so they decide what is garbage.
+    """
+    files, job.ledger.obsolete = job.ledger.obsolete, []
+    if checkpoints_decide:
+        return
+    origin, directory = job.program.origin, job.state_directory
+    needed = {f.name for f in origin.manifest.files} if origin is not None and origin.directory == directory else set()
+    job.ledger.obsolete = [file for file in files if file.name in needed]
+    for file in files:
+        if file.name not in needed:
+            try:
+                os.unlink(os.path.join(directory, file.name))
+            except OSError as error:
+                _log.debug("headrace: %r keeps an obsolete state file: %s", job.name, error)

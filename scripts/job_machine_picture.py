@@ -1,4 +1,4 @@
-"""Draws the table of the job machine as an SVG picture and a Markdown table. Pure; called by `scripts/make_pictures.py`.
+"""Draws the table of the job machine as an SVG picture and a Markdown table. Used by `make_pictures.py`.
 
 Only the places of the states are chosen here; the arrows come from the table. What all working states have in common is
 drawn once, from the frame around them. Events after which a state stays are left to the Markdown table.
