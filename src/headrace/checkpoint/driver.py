@@ -36,7 +36,7 @@ from headrace.checkpoint.statistics import CheckpointStatistics
 from headrace.checkpoint.steps import Steps
 from headrace.checkpoint.store import Store
 from headrace.checkpoint.workflow import Workflow
-from headrace.config.checkpoint_settings import DurabilityOptions
+from headrace.config.checkpoint_settings import DurabilitySettings
 from headrace.connectors.base.commit_requests import CommitFailedError
 from headrace.connectors.base.sink import Handle
 from headrace.connectors.jdbc.database import DatabaseError
@@ -67,7 +67,7 @@ class Checkpoints:
         self,
         job_id: str,
         root: str,
-        options: DurabilityOptions,
+        options: DurabilitySettings,
         graph: JobGraph,
         plan: EpochPlan,
         now: Callable[[], int],

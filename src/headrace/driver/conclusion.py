@@ -20,7 +20,7 @@ from headrace.checkpoint.driver import Checkpoints
 from headrace.checkpoint.in_use import Use
 from headrace.checkpoint.origin import Origin
 from headrace.checkpoint.savepoints import write_savepoint
-from headrace.config.checkpoint_settings import DurabilityOptions
+from headrace.config.checkpoint_settings import DurabilitySettings
 from headrace.driver.collected_output import CollectedOutput
 from headrace.driver.current_job import CurrentJob
 from headrace.driver.events import (
@@ -47,7 +47,7 @@ class Conclusion:
         job: CurrentJob,
         checkpoints: Checkpoints,
         results: CollectedOutput,
-        durability: DurabilityOptions,
+        durability: DurabilitySettings,
         origin_use: Use,
     ) -> None:
         """`origin_use` marks what the job was restored from as being in use."""

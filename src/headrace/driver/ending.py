@@ -12,7 +12,7 @@ from functools import partial
 from headrace.checkpoint.driver import Checkpoints
 from headrace.checkpoint.errors import FencedError
 from headrace.common.job_status import JobStatus
-from headrace.config.checkpoint_settings import DurabilityOptions
+from headrace.config.checkpoint_settings import DurabilitySettings
 from headrace.driver.current_job import CurrentJob
 from headrace.driver.events import CloseFailed, Disposed, Event, ExecutorClosed
 from headrace.driver.executor import Executor
@@ -33,7 +33,7 @@ class Ending:
         job: CurrentJob,
         executor: Executor,
         checkpoints: Checkpoints,
-        durability: DurabilityOptions,
+        durability: DurabilitySettings,
         beside: dict[str, Callable[[], None]],
     ) -> None:
         """`beside`: what runs beside the job, by name, and how to end it."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from headrace.checkpoint.driver import Checkpoints
 from headrace.checkpoint.restored_states import state_changes
-from headrace.config.runtime_settings import RuntimeOptions
+from headrace.config.runtime_settings import RuntimeSettings
 from headrace.driver import restore
 from headrace.driver.collected_output import CollectedOutput
 from headrace.driver.current_job import CurrentJob
@@ -34,7 +34,7 @@ class Epochs:
         checkpoints: Checkpoints,
         results: CollectedOutput,
         pacing: Pacing,
-        options: RuntimeOptions,
+        options: RuntimeSettings,
         sampled: Callable[[], frozenset[str]],
     ) -> None:
         """`sampled` returns the vertices whose user code is to be sampled for a flame graph."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from headrace.config.runtime_settings import RuntimeOptions
+from headrace.config.runtime_settings import RuntimeSettings
 from headrace.driver.rate import RateController, critical_path
 from headrace.worker.messages import TaskAck
 
@@ -35,7 +35,9 @@ class EpochTimes:
 class Pacing:
     """The pace of one job."""
 
-    def __init__(self, options: RuntimeOptions, bounded: bool, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, options: RuntimeSettings, bounded: bool, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
         target = options.bounded_epoch_target if bounded else options.epoch_target
         interval = options.durability.settings.effective_interval
         if interval is not None:

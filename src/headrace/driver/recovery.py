@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from headrace.checkpoint.driver import FINISHED, Checkpoints
 from headrace.checkpoint.origin import Origin
-from headrace.config.checkpoint_settings import DurabilityOptions
+from headrace.config.checkpoint_settings import DurabilitySettings
 from headrace.driver import restore
 from headrace.driver.collected_output import CollectedOutput
 from headrace.driver.current_job import CurrentJob
@@ -28,7 +28,7 @@ class Recovery:
         self,
         job: CurrentJob,
         checkpoints: Checkpoints,
-        durability: DurabilityOptions,
+        durability: DurabilitySettings,
         deployment: Deployment,
         monitor: JobMonitor,
         results: CollectedOutput,

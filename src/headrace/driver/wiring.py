@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from headrace.checkpoint.driver import Checkpoints
 from headrace.checkpoint.in_use import Use, use_of_origin
 from headrace.common.job_status import JobStatus
-from headrace.config.runtime_settings import RuntimeOptions
+from headrace.config.runtime_settings import RuntimeSettings
 from headrace.driver import instructions as do
 from headrace.driver.collected_output import CollectedOutput
 from headrace.driver.conclusion import Conclusion
@@ -46,7 +46,7 @@ class JobParts:
 
     job: CurrentJob
     executor: Executor
-    options: RuntimeOptions
+    options: RuntimeSettings
     checkpoints: Checkpoints
     clock: Clock
     reporting: Reporting
@@ -66,7 +66,7 @@ class JobParts:
 def assemble(
     program: Program,
     executor: Executor,
-    options: RuntimeOptions,
+    options: RuntimeSettings,
     folder: StateFolder,
     checkpoints: Checkpoints,
     policy: RestartPolicy,

@@ -17,7 +17,7 @@ __all__ = ["AvroRecords", "fastavro"]
 
 
 def fastavro() -> Any:
-    """Give the module `fastavro`."""
+    """Return the module `fastavro`."""
     return need("fastavro", "formats", "Avro")
 
 

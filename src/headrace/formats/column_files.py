@@ -110,7 +110,7 @@ class _BlockReader(SplitReader):
             raise unreadable(self._path, error, f", in block {self._block}") from error
 
     def _load(self) -> None:
-        """Takes the next batch of rows that were not given out yet, or goes on to the next block."""
+        """Take the next batch of rows that were not given out yet, or goes on to the next block."""
         if self._batches is None:
             self._batches, self._given = self._file.batches(self._block, self._format.batch_rows), 0
         batch = next(self._batches, None)

@@ -41,7 +41,7 @@ class CsvReaderFormat(StreamFormat):
 
     @staticmethod
     def for_schema(schema: CsvSchema) -> CsvReaderFormat:
-        """Give the format that reads the columns of a schema."""
+        """Return the format that reads the columns of a schema."""
         return CsvReaderFormat(CsvFiles(_checked(schema)))
 
 
@@ -55,7 +55,7 @@ class CsvBulkWriters:
 
     @staticmethod
     def for_schema(schema: CsvSchema) -> BulkWriterFactory:
-        """Give the factory of writers for a schema."""
+        """Return the factory of writers for a schema."""
         return RowDataBulkWriterFactory(_Make(_checked(schema)), schema.row_type)
 
 

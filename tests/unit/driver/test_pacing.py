@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from headrace.config.runtime_settings import RuntimeOptions
+from headrace.config.runtime_settings import RuntimeSettings
 from headrace.driver.pacing import Pacing
 
 
 @pytest.fixture
 def pacing():
-    return Pacing(RuntimeOptions(idle_poll=0.1), bounded=False, monotonic=lambda: 5.0)
+    return Pacing(RuntimeSettings(idle_poll=0.1), bounded=False, monotonic=lambda: 5.0)
 
 
 def test_there_is_no_pause_while_records_come(pacing):
@@ -35,5 +35,5 @@ def test_a_pause_ends_with_the_next_timer(pacing):
 
 
 def test_bounded_jobs_have_longer_epochs():
-    options = RuntimeOptions()
+    options = RuntimeSettings()
     assert Pacing(options, bounded=True).target > Pacing(options, bounded=False).target
