@@ -21,6 +21,7 @@ from headrace.config.runtime_settings import (
     read_latency_settings,
     read_runtime_settings,
 )
+from headrace.driver.enumerators import Enumerators
 from headrace.driver.executor import Executor
 from headrace.driver.job_listeners import listeners_for
 from headrace.driver.job_master import JobMaster
@@ -87,15 +88,22 @@ def submit(
     executor.start(program.spec)
     sweep_abandoned(options.state_directory)
     folder = StateFolder(options.state_directory, job_id)
+    enumerators = Enumerators(graph)
     try:
         root = join(folder.path, "checkpoints") if durability.directory is None else join(durability.directory, job_id)
         clock = SystemClock()
-        checkpoints = Checkpoints(job_id, root, durability, graph, plan, clock.now, folder.path)
+        publish = enumerators.notify_checkpoint_complete
+        checkpoints = Checkpoints(job_id, root, durability, graph, plan, clock.now, folder.path, publish)
         strategy = restart_strategy or restart_strategy_from(configuration) or RestartStrategies.fall_back_restart()
         policy = policy_for(strategy, durability.periodic)
-        master = JobMaster(assemble(program, executor, options, folder, checkpoints, policy, clock, reporting))
+        if origin is None:
+            enumerators.start(graph)
+        master = JobMaster(
+            assemble(program, executor, options, folder, checkpoints, policy, clock, reporting, enumerators)
+        )
         master.start()
     except BaseException:
+        enumerators.close(kept=False)
         folder.remove()
         raise
     for listener in listeners:

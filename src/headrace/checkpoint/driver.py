@@ -18,7 +18,7 @@ import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from headrace.checkpoint import manifests
 from headrace.checkpoint.coordinator import CheckpointCoordinator, Failed
@@ -72,10 +72,12 @@ class Checkpoints:
         plan: EpochPlan,
         now: Callable[[], int],
         working_folder: str | None = None,
+        publish: Callable[[dict[str, dict[str, Any]]], None] = lambda positions: None,
     ) -> None:
         """`root` is a folder (or URL) of this job alone; `now` gives the wall clock in milliseconds.
 
-        `working_folder` is where the tasks of a job without periodic checkpoints have their files.
+        `working_folder` is where the tasks of a job without periodic checkpoints have their files. `publish` tells the
+        sources how far a completed checkpoint has read: positions by vertex and split.
         """
         self.statistics = CheckpointStatistics()
         self._job_id = job_id
@@ -85,7 +87,7 @@ class Checkpoints:
         self._now = now
         self._working_folder = working_folder
         self._committer = JobCommitter(job_id, graph)
-        self._publisher = JobPublisher(graph, self._completed)
+        self._publisher = JobPublisher(publish, self._completed)
         self._store: Store | None = None
         self._use = Use()
         self._workflow = Workflow(job_id, uuid.uuid4().hex, options.settings.retained)

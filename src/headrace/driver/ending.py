@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from functools import partial
 
 from headrace.checkpoint.driver import Checkpoints
 from headrace.checkpoint.errors import FencedError
 from headrace.common.job_status import JobStatus
 from headrace.config.checkpoint_settings import DurabilitySettings
 from headrace.driver.current_job import CurrentJob
+from headrace.driver.enumerators import Enumerators
 from headrace.driver.events import CloseFailed, Disposed, Event, ExecutorClosed
 from headrace.driver.executor import Executor
 from headrace.driver.instructions import ClearUp, CloseExecutor, Dispose
-from headrace.graph.specs import SourceSpec
-from headrace.worker.internal_error import as_headrace_error
+from headrace.worker.failures import as_headrace_error
 
 __all__ = ["Ending"]
 
@@ -32,6 +31,7 @@ class Ending:
         self,
         job: CurrentJob,
         executor: Executor,
+        enumerators: Enumerators,
         checkpoints: Checkpoints,
         durability: DurabilitySettings,
         beside: dict[str, Callable[[], None]],
@@ -39,6 +39,7 @@ class Ending:
         """`beside`: what runs beside the job, by name, and how to end it."""
         self._job = job
         self._executor = executor
+        self._enumerators = enumerators
         self._checkpoints = checkpoints
         self._durability = durability
         self._beside = beside
@@ -61,10 +62,7 @@ class Ending:
             clear = self._checkpoints.tidy if kept else self._checkpoints.remove
             self._try("clear up its checkpoints", clear)
         self._try("close its checkpoint storage", self._checkpoints.close)
-        for vertex in self._job.program.graph.vertices.values():
-            if isinstance(vertex.head.spec, SourceSpec):
-                job_ended = partial(vertex.head.spec.source.job_ended, kept)
-                self._try(f"tell the source {vertex.head.name!r} that the job has ended", job_ended)
+        self._enumerators.close(kept)
         return ()
 
     def dispose(self, instruction: Dispose) -> Iterable[Event]:

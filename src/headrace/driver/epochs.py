@@ -13,6 +13,7 @@ from headrace.config.runtime_settings import RuntimeSettings
 from headrace.driver import restore
 from headrace.driver.collected_output import CollectedOutput
 from headrace.driver.current_job import CurrentJob
+from headrace.driver.enumerators import Enumerators
 from headrace.driver.epoch_runner import EpochRunner
 from headrace.driver.events import CheckpointAcknowledged, EpochAbandoned, EpochAcknowledged, EpochPlanned, Event
 from headrace.driver.instructions import PlanEpoch, RunEpoch, TakeEpoch
@@ -31,6 +32,7 @@ class Epochs:
         self,
         job: CurrentJob,
         runner: EpochRunner,
+        enumerators: Enumerators,
         checkpoints: Checkpoints,
         results: CollectedOutput,
         pacing: Pacing,
@@ -40,6 +42,7 @@ class Epochs:
         """`sampled` returns the vertices whose user code is to be sampled for a flame graph."""
         self._job = job
         self._runner = runner
+        self._enumerators = enumerators
         self._checkpoints = checkpoints
         self._results = results
         self._pacing = pacing
@@ -61,6 +64,7 @@ class Epochs:
         ledger = self._job.ledger
 
         def order() -> EpochOrder:
+            self._enumerators.discover(ledger)
             made = ledger.order(epoch, limit, seconds, self._options.testing_clock, checkpoint, instruction.drain)
             return replace(made, sampled=self._sampled(), time_limit=time_limit)
 

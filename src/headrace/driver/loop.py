@@ -24,7 +24,7 @@ from headrace.driver.events import Begun, Event, Failed
 from headrace.driver.instructions import Instruction
 from headrace.driver.job_machine import InternalError, JobMachine
 from headrace.driver.transitions import State
-from headrace.worker.internal_error import as_headrace_error
+from headrace.worker.failures import as_headrace_error
 
 __all__ = ["Loop", "Performers"]
 

@@ -16,6 +16,7 @@ from headrace.driver.collected_output import CollectedOutput
 from headrace.driver.conclusion import Conclusion
 from headrace.driver.current_job import CurrentJob
 from headrace.driver.ending import Ending
+from headrace.driver.enumerators import Enumerators
 from headrace.driver.epoch_runner import EpochRunner
 from headrace.driver.epochs import Epochs
 from headrace.driver.events import Event, RequestArrived, WaitOver
@@ -46,6 +47,7 @@ class JobParts:
 
     job: CurrentJob
     executor: Executor
+    enumerators: Enumerators
     options: RuntimeSettings
     checkpoints: Checkpoints
     clock: Clock
@@ -72,6 +74,7 @@ def assemble(
     policy: RestartPolicy,
     clock: Clock,
     reporting: Reporting,
+    enumerators: Enumerators,
 ) -> JobParts:
     """Return the parts of a job that is ready to start."""
     job = CurrentJob(program, folder, checkpoints)
@@ -91,6 +94,7 @@ def assemble(
     parts = JobParts(
         job=job,
         executor=executor,
+        enumerators=enumerators,
         options=options,
         checkpoints=checkpoints,
         clock=clock,
@@ -122,7 +126,7 @@ def _working(parts: JobParts, origin_use: Use) -> Performers:
         parts.monitor.begin(program.graph, parts.loop.machine.attempt)
 
     recovery = Recovery(job, checkpoints, options.durability, deployment, parts.monitor, results)
-    epochs = Epochs(job, runner, checkpoints, results, pacing, options, parts.flames.wanted)
+    epochs = Epochs(job, runner, parts.enumerators, checkpoints, results, pacing, options, parts.flames.wanted)
     conclusion = Conclusion(job, checkpoints, results, options.durability, origin_use)
     settling = Settling(job, checkpoints, results, pacing, parts.observers, follower, parts.cancelled)
     return {
@@ -147,7 +151,8 @@ def _ending(parts: JobParts, origin_use: Use, folder: StateFolder) -> Performers
         "use of what it was restored from": origin_use.close,
         "working folder": folder.remove,
     }
-    ending = Ending(parts.job, parts.executor, parts.checkpoints, parts.options.durability, beside)
+    durability = parts.options.durability
+    ending = Ending(parts.job, parts.executor, parts.enumerators, parts.checkpoints, durability, beside)
     began = time.monotonic()
 
     def end(instruction: do.End) -> Iterable[Event]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, BinaryIO
 
-from headrace.connectors.files.stream_formats import StreamFormat
+from headrace.connectors.files.source import StreamFormat
 from headrace.errors import TypeMismatchError
 from headrace.formats.csv_columns import column_writer
 from headrace.formats.csv_files import CsvFiles
