@@ -29,8 +29,10 @@ class CollectedOutput:
         self._progress = progress
         self._hold = hold
         self._held: list[tuple[str, list[Any]]] = []
-        self._sealed: tuple[int, int] = 0, 0
-        """How much of it the checkpoint covers that is being made, and the number of the one before."""
+        self._sealed = 0
+        """How much of it the checkpoint covers that is being made."""
+        self._last = 0
+        """The number of the last checkpoint that is known to be complete."""
         self._queues: dict[str, SimpleQueue[Any]] = {}
         self.uncollected = 0
         """Records that were released and that nobody has read yet."""
@@ -61,22 +63,26 @@ class CollectedOutput:
         except BrokenPipeError as error:
             raise JobExecutionError("The output that the job prints to was closed") from error
 
-    def seal(self, last: int) -> None:
-        """A checkpoint of all that is held back is about to be made. `last` is the number of the one before."""
-        self._sealed = len(self._held), last
+    def seal(self) -> None:
+        """Mark what is held back: a checkpoint that covers it is about to be made."""
+        self._sealed = len(self._held)
+
+    def completed(self, number: int) -> None:
+        """Release what was held back: checkpoint `number` covers it."""
+        self._last = number
+        self.release()
 
     def recovered(self, number: int) -> None:
         """The job continues from a checkpoint: release what it covers, drop what will be computed again.
 
         A failure may strike after the checkpoint has become durable and before its output was released.
         """
-        sealed, last = self._sealed
-        del self._held[sealed if number > last else 0 :]
-        self.release()
+        del self._held[self._sealed if number > self._last else 0 :]
+        self.completed(number)
 
     def release(self) -> None:
-        """Let the program read what was held back: a checkpoint covers it."""
-        held, self._held, self._sealed = self._held, [], (0, 0)
+        """Let the program read what was held back."""
+        held, self._held, self._sealed = self._held, [], 0
         for collect_id, values in held:
             with self._lock:
                 self.uncollected += len(values)
@@ -84,7 +90,7 @@ class CollectedOutput:
 
     def drop(self) -> None:
         """Drop what was held back: it will be computed again."""
-        self._held, self._sealed = [], (0, 0)
+        self._held, self._sealed = [], 0
 
     def wait_for_reader(self, cancelled: threading.Event) -> None:
         """Wait for a reader that is slower than the job, so that memory does not grow."""

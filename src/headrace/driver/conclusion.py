@@ -61,12 +61,12 @@ class Conclusion:
     def conclude(self, instruction: ConcludeCheckpoint) -> Iterable[Event]:
         """Complete the checkpoint of an epoch."""
         job, checkpoints = self._job, self._checkpoints
-        self._seal()  # 1
+        self._results.seal()  # 1
         manifest = checkpoints.complete(job.ledger, instruction.result.acks)  # 2
         if manifest is None:
             yield CheckpointFailed(instruction.epoch, checkpoints.problem)
             return
-        self._results.release()  # 3
+        self._results.completed(manifest.epoch)  # 3
         self._let_go_of_origin()  # 4
         origin = Origin(manifest, job.checkpoint_files)
         job.ledger.settle(origin)  # 5
@@ -87,15 +87,11 @@ class Conclusion:
     def finish(self, instruction: Finish) -> Iterable[Event]:
         """Commit what is left when all input has ended. A job that was stopped has committed with its savepoint."""
         if instruction.ended:
-            self._seal()
+            self._results.seal()
             self._checkpoints.finish(self._job.ledger)
             self._let_go_of_origin()
         self._results.release()
         yield Finished()
-
-    def _seal(self) -> None:
-        base = self._checkpoints.base
-        self._results.seal(0 if base is None else base.epoch)
 
     def _let_go_of_origin(self) -> None:
         """Give up what the job was restored from: it has a checkpoint of its own, or has finished."""

@@ -52,7 +52,7 @@ class Epochs:
     def plan(self, instruction: PlanEpoch) -> Iterable[Event]:
         """Decide whether the next epoch makes a checkpoint."""
         self._pacing.begin_epoch()
-        order = self._checkpoints.order(forced=instruction.forced)
+        order = self._checkpoints.order(self._job.ledger, forced=instruction.forced)
         yield EpochPlanned(order, self._checkpoints.problem)
 
     def run(self, instruction: RunEpoch) -> Iterable[Event]:

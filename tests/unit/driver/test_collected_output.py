@@ -25,8 +25,8 @@ def read(output):
 
 def test_records_are_released_by_a_checkpoint(output):
     take(output, 1, 2)
-    output.seal(last=0)
-    output.release()
+    output.seal()
+    output.completed(1)
     take(output, 3)
     assert read(output) == [1, 2], "no checkpoint covers the third one"
 
@@ -44,10 +44,10 @@ def test_without_checkpoints_records_are_released_at_once():
 )
 def test_recovery_decides_what_a_failure_around_a_checkpoint_leaves(output, recovered, expected):
     take(output, "old")
-    output.seal(last=3)
-    output.release()
+    output.seal()
+    output.completed(4)
     take(output, "sealed")
-    output.seal(last=4)
+    output.seal()
     take(output, "later")
     output.recovered(recovered)
     assert read(output) == expected
@@ -55,16 +55,16 @@ def test_recovery_decides_what_a_failure_around_a_checkpoint_leaves(output, reco
 
 def test_a_checkpoint_that_failed_does_not_count_after_the_next_one(output):
     take(output, 1)
-    output.seal(last=0)
+    output.seal()
     take(output, 2)
-    output.seal(last=0)
+    output.seal()
     output.recovered(1)
     assert read(output) == [1, 2]
 
 
 def test_what_was_recovered_once_is_not_released_again(output):
     take(output, 1)
-    output.seal(last=0)
+    output.seal()
     output.recovered(1)
     take(output, 2)
     output.recovered(1)

@@ -151,19 +151,19 @@ class World:
         self.at_risk()
 
     def _commit(self, finished=False):
-        self.results.seal(self.durable[0])
+        self.results.seal()
         self.at_risk()
         before = self.durable[1]
         self.durable = self.durable[0] + 1, self.position, finished
         self.committed += range(before, self.position)
         self.at_risk()
-        self.results.release()
+        self.results.completed(self.durable[0])
         self.at_risk()
         self.settled = True
 
     def ConcludeCheckpoint(self, instruction):
         if self.dice.random() < 0.1:
-            self.results.seal(self.durable[0])
+            self.results.seal()
             return [on.CheckpointFailed(instruction.epoch, "no space")]
         self._commit()
         return [on.CheckpointCompleted(instruction.epoch, Manifest("job", 1, self.durable[0], "a", None))]
