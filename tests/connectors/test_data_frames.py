@@ -253,7 +253,8 @@ def test_any_writer_with_the_epoch(session: Any, make_env: MakeEnvironment, tmp_
 
 
 def test_a_write_is_repeated_under_the_same_epoch(session: Any, tmp_path: Path, make_env: MakeEnvironment) -> None:
-    from headrace.connectors.base.sink import EpochEnd, Handle, StagedOutputLostError, WriterContext
+    from headrace.connectors.base.sink_committer import Handle, StagedOutputLostError
+    from headrace.connectors.base.sink_writer import EpochEnd, WriterContext
 
     env = make_env(1)
     sink = env.from_collection([1]).sink_to_spark(

@@ -38,7 +38,7 @@ from headrace.checkpoint.store import Store
 from headrace.checkpoint.workflow import Workflow
 from headrace.config.checkpoint_settings import DurabilitySettings
 from headrace.connectors.base.commit_requests import CommitFailedError
-from headrace.connectors.base.sink import Handle
+from headrace.connectors.base.sink_committer import Handle
 from headrace.connectors.jdbc.database import DatabaseError
 from headrace.errors import HeadraceError, StateError, UserCodeError
 from headrace.foundation.faultpoints import reach

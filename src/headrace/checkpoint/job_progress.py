@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from headrace.connectors.base.sink import Handle
+from headrace.connectors.base.sink_committer import Handle
 from headrace.operators.source import SplitPosition
 from headrace.state.files import StateFile
 from headrace.worker.messages import TaskOwner

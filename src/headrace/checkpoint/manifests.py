@@ -11,7 +11,7 @@ from typing import Any
 
 from headrace.checkpoint.job_progress import JobProgress
 from headrace.checkpoint.model import Committable, FileEntry, Manifest
-from headrace.connectors.base.sink import Handle
+from headrace.connectors.base.sink_committer import Handle
 from headrace.connectors.base.split_enumerator import Split
 from headrace.errors import StateError
 from headrace.graph.epoch_plan import EpochPlan

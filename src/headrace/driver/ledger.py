@@ -20,7 +20,7 @@ from typing import Any
 
 from headrace.checkpoint.origin import Origin
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
-from headrace.connectors.base.sink import Handle
+from headrace.connectors.base.sink_committer import Handle
 from headrace.connectors.base.split_enumerator import Split, SplitProgress
 from headrace.connectors.feedback import FeedbackSource, Returned
 from headrace.graph.epoch_plan import EpochPlan
@@ -168,7 +168,7 @@ class Ledger:
         self._assign_to(vertex, [i for i in subtasks if not self._has_ended(vertex, i)])
 
     def _assign_to(self, vertex: str, subtasks: Sequence[int]) -> None:
-        """Give each split to the subtask that it belongs to, or to the one that has the fewest left to read."""
+        """Return each split to the subtask that it belongs to, or to the one that has the fewest left to read."""
         source, parallelism = self._sources[vertex].source, self._graph.vertices[vertex].parallelism
         unread = {i: sum(not p.finished for p in self._positions[vertex, i].values()) for i in subtasks}
         while unread and self._unassigned[vertex]:
@@ -218,7 +218,7 @@ class Ledger:
         return handles
 
     def give_back(self, handles: list[tuple[str, Handle]]) -> None:
-        """Undoes `take_handles`: the checkpoint that should have committed them came to nothing."""
+        """Undo `take_handles`: the checkpoint that should have committed them came to nothing."""
         self._handles = [*handles, *self._handles]
 
     def settle(self, origin: Origin) -> None:
@@ -232,7 +232,7 @@ class Ledger:
         inheritance: dict[TaskOwner, Inheritance],
         positions: dict[str, list[SplitPosition]],
     ) -> None:
-        """Makes the ledger stand where another one stood: tasks restore from files, or inherit; sources go on."""
+        """Make the ledger stand where another one stood: tasks restore from files, or inherit; sources go on."""
         self.stands_on = origin
         for task in self._versions:
             owner = self.owner(task)
@@ -260,7 +260,7 @@ class Ledger:
             self._assign_to(vertex, range(self._graph.vertices[vertex].parallelism))
 
     def _hand_on(self, vertex: str, loops: list[SplitPosition]) -> None:
-        """Gives what goes round in an iteration to its subtasks by their number; all from one old subtask stays together."""
+        """Return what goes round in an iteration to its subtasks by their number; all from one old subtask stays together."""
         parallelism = self._graph.vertices[vertex].parallelism
         shares: list[list[Returned]] = [[] for _ in range(parallelism)]
         for number, loop in enumerate(loops):
@@ -300,7 +300,7 @@ class Ledger:
         return None
 
     def apply(self, acks: list[TaskAck]) -> None:
-        """Takes a complete epoch in."""
+        """Take a complete epoch in."""
         self.settled = False
         for ack in acks:
             self._versions[ack.task] = ack.attempt
@@ -323,7 +323,7 @@ class Ledger:
             self._send_back([report for ack in acks for report in ack.vertices])
 
     def _send_back(self, reports: list[VertexReport]) -> None:
-        """Files what goes round in iterations as the next order of their sources.
+        """File what goes round in iterations as the next order of their sources.
 
         Between epochs nothing is on its way. So when all other sources have ended and nothing goes back, only a timer can
         bring something (the iterations are quiet); when no timer waits, nothing can ever come again, and they end.

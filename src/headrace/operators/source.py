@@ -84,12 +84,12 @@ class SourceOperator(Operator):
         return self._source.functions()
 
     def open(self) -> None:
-        """Gives functions their state, and takes over what was said downstream."""
+        """Return functions their state, and takes over what was said downstream."""
         self.initialize_functions()
         self._said_idle = self.context.facts.get("idle", False)
 
     def assign(self, positions: list[SplitPosition]) -> None:
-        """Opens readers for splits that are not open yet."""
+        """Open readers for splits that are not open yet."""
         task = self.context.task
         for p in positions:
             if p.split.id in self._open or p.split.id in self._finished:
@@ -133,7 +133,7 @@ class SourceOperator(Operator):
         return ends and not self._open and not self._more_splits
 
     def read(self, budget: ReadBudget) -> None:
-        """Reads and emits."""
+        """Read and emits."""
         self._more_splits = budget.more_splits
         remaining = budget.records
         deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
@@ -168,7 +168,7 @@ class SourceOperator(Operator):
             self._settle(part)
 
     def _settle(self, part: _OpenSplit) -> None:
-        """Emits what a reader must not keep beyond the epoch."""
+        """Emit what a reader must not keep beyond the epoch."""
         for batch in part.reader.settle():
             self.records += len(batch.values) + len(batch.dead_letters)
             self._emit(part, batch)
@@ -192,7 +192,7 @@ class SourceOperator(Operator):
         return batch
 
     def _mark_latency(self) -> None:
-        """Sends a latency marker if one is due. It is of the wall clock, whatever clock the job has."""
+        """Send a latency marker if one is due. It is of the wall clock, whatever clock the job has."""
         now = time.time_ns() // 1_000_000
         if now >= self._next_marker and not self.context.task.batch:
             self._next_marker = now + self.context.task.latency_interval_ms
@@ -244,13 +244,13 @@ class SourceOperator(Operator):
         return [*going, *self._finished.values()]
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        """Tells functions and readers."""
+        """Tell functions and readers."""
         super().notify_checkpoint_complete(checkpoint_id)
         for part in self._open.values():
             part.reader.notify_checkpoint_complete(checkpoint_id)
 
     def close(self) -> None:
-        """Closes the readers."""
+        """Close the readers."""
         for part in self._open.values():
             part.reader.close()
         self._open.clear()

@@ -45,11 +45,11 @@ class CommitRequest:
         """What became of it, once it does not wait any more: successful, alreadyCommitted or failed."""
 
     def get_committable(self) -> Any:
-        """Give what the writer's `prepare_commit` gave."""
+        """Return what the writer's `prepare_commit` gave."""
         return self._committable
 
     def get_number_of_retries(self) -> int:
-        """Give how often this request asked to be tried again."""
+        """Return how often this request asked to be tried again."""
         return self._retries
 
     def retry_later(self) -> None:
@@ -66,7 +66,7 @@ class CommitRequest:
         self.waiting, self.outcome = False, "alreadyCommitted"
 
     def signal_failed_with_known_reason(self, reason: Exception) -> None:
-        """Give the committable up, with a line in the log: its data is lost and the job goes on."""
+        """Give up the committable, with a line in the log: its data is lost and the job continues."""
         self.waiting, self.outcome = False, "failed"
         _log.error("headrace: %r is given up, it cannot be committed: %s", self._committable, reason)
 
@@ -84,7 +84,7 @@ def commit_all(
     commit: Callable[[list[CommitRequest]], None],
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Calls `commit` until no request waits.
+    """Call `commit` until no request waits.
 
     >>> requests = [CommitRequest("a"), CommitRequest("b")]
     >>> def commit(asked):

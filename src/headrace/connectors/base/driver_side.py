@@ -60,7 +60,7 @@ class DriverContext:
         return self._metrics
 
     def __getattr__(self, name: str) -> NoReturn:
-        """Refuses what only subtasks have; a name that no RuntimeContext has is an AttributeError as ever."""
+        """Refuse what only subtasks have; a name that no RuntimeContext has is an AttributeError as ever."""
         if not name.startswith(("get_", "add_")):
             raise AttributeError(name)
         raise InvalidProgramError(
@@ -89,7 +89,7 @@ class DriverFunction:
         return self._context.get_metrics_group().values()
 
     def close(self) -> None:
-        """Closes the function if it was opened."""
+        """Close the function if it was opened."""
         if self._opened is not None:
             function, self._opened = self._opened, None
             function.close()

@@ -16,7 +16,9 @@ from dataclasses import dataclass, replace
 from typing import IO, Any
 
 from headrace.connectors.base import staging
-from headrace.connectors.base.sink import EpochEnd, Handle, RecordError, Sink, SinkCommitter, SinkWriter, WriterContext
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter
+from headrace.connectors.base.sink_writer import EpochEnd, RecordError, SinkWriter, WriterContext
 from headrace.errors import TypeMismatchError
 from headrace.formats.arrow_rows import pyarrow
 from headrace.formats.row_columns import RowColumns
@@ -122,7 +124,7 @@ class _Writer(SinkWriter):
         )
 
     def _explain(self, rows: list[Any], values: list[Any]) -> None:
-        """Finds the record whose values do not have the types of their columns."""
+        """Find the record whose values do not have the types of their columns."""
         for row, value in zip(rows, values):
             try:
                 self._columns.run([row])

@@ -224,7 +224,7 @@ class _LaneReader(SplitReader):
                 return batch
 
     def _open_next(self) -> bool:
-        """Opens the next file; False if it is not there yet, or never will be."""
+        """Open the next file; False if it is not there yet, or never will be."""
         while True:
             if self._files is None and not self._list():
                 return False

@@ -160,7 +160,7 @@ class RowPart(Part):
 
 
 def add_all(writer: BulkWriter, values: list[Any]) -> None:
-    """Adds a run of elements to a file of blocks; columns as they are, if its writer takes them."""
+    """Add a run of elements to a file of blocks; columns as they are, if its writer takes them."""
     run = as_columns(values)
     add_columns = None if run is None else getattr(writer, "add_columns", None)
     if add_columns is None or not add_columns(run):

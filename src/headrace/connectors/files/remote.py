@@ -54,7 +54,7 @@ def _upload_hidden(local: str, final: str, kind: str) -> str:
 
 
 def rename(hidden: str, final: str) -> bool:
-    """Give a part its final name; False if there is no such part."""
+    """Give a part its final name; return False if there is no such part."""
     system, source = file_system(hidden)
     target = system._strip_protocol(final)  # noqa: SLF001 - fsspec's way from an address to a path
     try:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from headrace.connectors.base import definitions
-from headrace.connectors.base.sink import Sink, SinkCommitter, SinkWriter, WriterContext
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_committer import SinkCommitter
+from headrace.connectors.base.sink_writer import SinkWriter, WriterContext
 from headrace.connectors.files.buckets import BucketAssigner
 from headrace.connectors.files.compaction import (
     Compaction,

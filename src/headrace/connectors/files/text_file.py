@@ -41,7 +41,7 @@ class TextLines(FileFormat):
         parse: Callable[[str], Any] | None = None,
         produced_type: TypeInformation | None = None,
     ) -> None:
-        """Takes the charset and what is made of a line."""
+        """Take the charset and what is made of a line."""
         try:
             self.charset = codecs.lookup(charset).name
         except LookupError:
@@ -123,7 +123,7 @@ class _LineReader(SplitReader):
         self.finished = self._next >= len(self._lines)
 
     def _load(self) -> None:
-        """Reads the next chunk that has at least one line; at the end of the range there are no lines."""
+        """Read the next chunk that has at least one line; at the end of the range there are no lines."""
         self._offset, self._next = self._after, 0
         if self._end is not None and self._offset >= self._end:
             self._lines = []
@@ -174,7 +174,7 @@ class _RecordReader(SplitReader):
         return Batch(kept, more=not kept and not self.finished, dead_letters=bad)
 
     def _one_by_one(self, before: tuple[int, int], lines: list[str]) -> tuple[list[Any], list[BadRecord]]:
-        """Sets aside what cannot be read, or raises and says where it stands."""
+        """Set aside what cannot be read, or raises and says where it stands."""
         values, bad = [], []
         first = self._lines_before(before[0]) + before[1] + 1
         for number, line in enumerate(lines, first):

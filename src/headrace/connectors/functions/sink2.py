@@ -44,11 +44,11 @@ class SinkWriter(ABC):
 
         @abstractmethod
         def timestamp(self) -> int | None:
-            """Give the event time of the element in milliseconds, None if it has none."""
+            """Return the event time of the element in milliseconds, None if it has none."""
 
         @abstractmethod
         def current_watermark(self) -> int:
-            """Give the current watermark in milliseconds."""
+            """Return the current watermark in milliseconds."""
 
     @abstractmethod
     def write(self, element: Any, context: SinkWriter.Context) -> None:
@@ -74,7 +74,7 @@ class CommittingSinkWriter(SinkWriter):
 
     @abstractmethod
     def prepare_commit(self) -> Iterable[Any]:
-        """Give what describes the output since the last call, for the committer: anything that pickles.
+        """Return what describes the output since the last call, for the committer: anything that pickles.
 
         Called after `flush`. The output itself is safe now. If the epoch is run again, by another process, nobody ever
         asks for what the first one prepared: give it names that are unique.
@@ -90,7 +90,7 @@ class StatefulSinkWriter(SinkWriter):
 
     @abstractmethod
     def snapshot_state(self, checkpoint_id: int) -> Sequence[Any]:
-        """Give what a successor needs to go on after this epoch: things that pickle."""
+        """Return what a successor needs to go on after this epoch: things that pickle."""
 
 
 class Committer(ABC):
@@ -154,11 +154,11 @@ class Sink(definitions.Sink):
         super().__init__(None)
 
     def create_writer(self, context: WriterInitContext) -> SinkWriter:
-        """Give the writer of one subtask; called in the subtask."""
+        """Return the writer of one subtask; called in the subtask."""
         raise NotImplementedError(f"{type(self).__name__} has no create_writer")
 
     def get_definition(self) -> SinkDefinition:
-        """Give the definition that the runtime writes with."""
+        """Return the definition that the runtime writes with."""
         return UserSink(self)
 
 
@@ -171,7 +171,7 @@ class SupportsCommitter(ABC):
 
     @abstractmethod
     def create_committer(self, context: CommitterInitContext) -> Committer:
-        """Give the committer; called in the driver."""
+        """Return the committer; called in the driver."""
 
 
 class SupportsWriterState(ABC):
@@ -183,4 +183,4 @@ class SupportsWriterState(ABC):
 
     @abstractmethod
     def restore_writer(self, context: WriterInitContext, recovered_state: list[Any]) -> StatefulSinkWriter:
-        """Give a writer that goes on from saved state; after a change of parallelism, that of several subtasks."""
+        """Return a writer that goes on from saved state; after a change of parallelism, that of several subtasks."""

@@ -90,7 +90,7 @@ class Database(ABC):
         self._connection: Any = None
 
     def transaction(self, work: Callable[[Any], T]) -> T:
-        """Does `work(cursor)` in one transaction: all of it, or nothing if it raises."""
+        """Do `work(cursor)` in one transaction: all of it, or nothing if it raises."""
         try:
             if self._connection is None:
                 self._connection = self._connect()
@@ -105,12 +105,12 @@ class Database(ABC):
             raise self._named(error) from error
 
     def insert(self, sql: str, rows: Rows, written: str) -> None:
-        """Runs the statement for each row, in one transaction; an error names the statement as `written`, and the row."""
+        """Run the statement for each row, in one transaction; an error names the statement as `written`, and the row."""
         self.transaction(lambda cursor: self.run(cursor, sql, rows, written))
 
     @staticmethod
     def retrying(work: Callable[[], T], retries: int) -> T:
-        """Does `work` again after a failure that may pass, with growing pauses."""
+        """Do `work` again after a failure that may pass, with growing pauses."""
         pause = _FIRST_PAUSE
         for _ in range(retries):
             try:
@@ -132,7 +132,7 @@ class Database(ABC):
             raise self._refusal(sql, rows, written, error) from error
 
     def _refusal(self, sql: str, rows: Rows, written: str, error: Exception) -> RowRefusedError:
-        """Finds the row: runs them one by one, in a transaction that comes to nothing."""
+        """Find the row: runs them one by one, in a transaction that comes to nothing."""
         culprit: tuple[Any, ...] | None = None
         self._give_up()
         try:
@@ -158,7 +158,7 @@ class Database(ABC):
         return DatabaseError(f"The database failed: {_first_line(error)}", seen=self.address.shown)
 
     def _give_up(self) -> None:
-        """Ends the connection, and with it the transaction."""
+        """End the connection, and with it the transaction."""
         connection, self._connection = self._connection, None
         if connection is not None:
             try:
@@ -168,7 +168,7 @@ class Database(ABC):
             connection.close()
 
     def close(self) -> None:
-        """Disconnects."""
+        """Disconnect."""
         self._give_up()
 
     # -- what differs -----------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ class Database(ABC):
 
     @abstractmethod
     def create_table(self, name: str, columns: str) -> None:
-        """Makes a table unless it is there; several may ask at the same time."""
+        """Make a table unless it is there; several may ask at the same time."""
 
 
 def database_kind(address: Address, driver: str | None = None) -> str:

@@ -6,7 +6,8 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.connectors.base.sink import EpochEnd, Sink, SinkWriter, WriterContext
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_writer import EpochEnd, SinkWriter, WriterContext
 from headrace.connectors.jdbc.database import Address, open_database, statement_for
 from headrace.connectors.jdbc.rows import row_maker
 from headrace.types.typeinfo import TypeInformation

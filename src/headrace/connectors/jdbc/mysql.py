@@ -74,7 +74,7 @@ class MysqlDatabase(Database):
         return isinstance(error, driver.err.MySQLError) and bool(error.args) and error.args[0] in _PASSING
 
     def adapt(self, value: Any) -> Any:
-        """Give the value as the driver takes it: no infinite numbers, which MySQL does not have."""
+        """Return the value as the driver takes it: no infinite numbers, which MySQL does not have."""
         if type(value) is float and not math.isfinite(value):
             raise unknown_value(value, "MySQL")
         return super().adapt(value)

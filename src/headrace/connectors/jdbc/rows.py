@@ -14,7 +14,7 @@ __all__ = ["check_fields", "row_maker"]
 
 
 def check_fields(statement: Statement, kind: TypeInformation) -> None:
-    """Raises unless the type is a row with as many fields as the statement has parameters.
+    """Raise unless the type is a row with as many fields as the statement has parameters.
 
     >>> from headrace.common.typeinfo import Types
     >>> check_fields(Statement("INSERT INTO t VALUES (?, ?)"), Types.ROW([Types.INT()]))

@@ -55,7 +55,7 @@ class JdbcSink(SinkFunction):
         jdbc_connection_options: JdbcConnectionOptions,
         jdbc_execution_options: JdbcExecutionOptions | None = None,
     ) -> JdbcSink:
-        """Give a sink that writes at least once: after a failure rows come again.
+        """Return a sink that writes at least once: after a failure rows come again.
 
         If the statement is an upsert, the table is as if each row had come once.
         """
@@ -78,7 +78,7 @@ class JdbcSink(SinkFunction):
         jdbc_connection_options: JdbcConnectionOptions,
         jdbc_execution_options: JdbcExecutionOptions | None = None,
     ) -> JdbcSink:
-        """Give a sink that writes exactly once: rows are applied when the checkpoint that they belong to is complete.
+        """Return a sink that writes exactly once: rows are applied when the checkpoint that they belong to is complete.
 
         Until then they wait in the table ``headrace_staged``, which is made if it is not there, as is
         ``headrace_committed``. PyFlink has no such method; Java's needs XA transactions, this one does not.
@@ -99,7 +99,7 @@ class JdbcSink(SinkFunction):
         raise TypeMismatchError("A JdbcSink is given to add_sink() as it is", seen=value)
 
     def get_definition(self) -> SinkDefinition:
-        """Give the definition that the runtime writes with."""
+        """Return the definition that the runtime writes with."""
         return self._definition
 
 
@@ -118,19 +118,19 @@ class JdbcConnectionOptions:
         self._driver_name = driver_name
 
     def get_db_url(self) -> str:
-        """Give the URL."""
+        """Return the URL."""
         return self.address.url
 
     def get_driver_name(self) -> str | None:
-        """Give the name of JDBC's driver, if one was named."""
+        """Return the name of JDBC's driver, if one was named."""
         return self._driver_name
 
     def get_user_name(self) -> str | None:
-        """Give the user."""
+        """Return the user."""
         return self.address.user
 
     def get_password(self) -> str | None:
-        """Give the password."""
+        """Return the password."""
         return self.address.password
 
     class JdbcConnectionOptionsBuilder:
@@ -193,20 +193,20 @@ class JdbcExecutionOptions:
         self._batch_interval_ms, self._batch_size, self._max_retries = batch_interval_ms, batch_size, max_retries
 
     def get_batch_interval_ms(self) -> int:
-        """Give after how many milliseconds a batch is sent that is not full; 0: at the end of the epoch."""
+        """Return after how many milliseconds a batch is sent that is not full; 0: at the end of the epoch."""
         return self._batch_interval_ms
 
     def get_batch_size(self) -> int:
-        """Give the rows of a full batch; 0: no batch is ever full."""
+        """Return the rows of a full batch; 0: no batch is ever full."""
         return self._batch_size
 
     def get_max_retries(self) -> int:
-        """Give how often a batch is sent again when the database cannot be reached."""
+        """Return how often a batch is sent again when the database cannot be reached."""
         return self._max_retries
 
     @staticmethod
     def defaults() -> JdbcExecutionOptions:
-        """Give batches of 5000 rows, no interval, 3 retries."""
+        """Return batches of 5000 rows, no interval, 3 retries."""
         return JdbcExecutionOptions.builder().build()
 
     @staticmethod

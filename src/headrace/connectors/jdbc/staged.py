@@ -17,15 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.connectors.base.sink import (
-    EpochEnd,
-    Handle,
-    Sink,
-    SinkCommitter,
-    SinkWriter,
-    StagedOutputLostError,
-    WriterContext,
-)
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter, StagedOutputLostError
+from headrace.connectors.base.sink_writer import EpochEnd, SinkWriter, WriterContext
 from headrace.connectors.jdbc.database import Address, Database, open_database, statement_for
 from headrace.connectors.jdbc.rows import row_maker
 from headrace.state.safe_pickle import dump, load
@@ -54,7 +48,7 @@ class JdbcStagedSink(Sink):
 
 
 def create_tables(database: Database) -> None:
-    """Makes the two tables unless they are there."""
+    """Make the two tables unless they are there."""
     database.create_table(
         STAGED,
         "stage varchar(32) NOT NULL, part integer NOT NULL, job varchar(32) NOT NULL, sink varchar(64) NOT NULL, "

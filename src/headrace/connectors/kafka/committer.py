@@ -19,7 +19,7 @@ from threading import Thread
 from typing import Any
 
 from headrace.connectors.base import staging
-from headrace.connectors.base.sink import Handle, SinkCommitter, StagedOutputLostError
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter, StagedOutputLostError
 from headrace.connectors.kafka.client import confluent, consumer
 from headrace.connectors.kafka.messages import Messages
 from headrace.connectors.kafka.sending import Sender
@@ -77,7 +77,7 @@ class _Channel:
 
 
 def _in_time(call: Callable[[], None]) -> None:
-    """Give up a call that does not end at its timeout: librdkafka waits for ever if the group's broker goes away.
+    """Give up a call that does not end at its timeout: librdkafka waits forever if the group's broker goes away.
 
     That is its issue 5456. The call stays behind in its thread, with a producer that the next one fences.
     """

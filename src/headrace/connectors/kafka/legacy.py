@@ -40,7 +40,7 @@ class FlinkKafkaConsumerBase(Source):
     _start: KafkaOffsetsInitializer | None = None
 
     def get_definition(self) -> Any:
-        """Give the definition that the runtime reads."""
+        """Return the definition that the runtime reads."""
         start = self._start or KafkaOffsetsInitializer.committed_offsets(self._reset)
         schema = self._schema
         if type(schema).is_end_of_stream is not DeserializationSchema.is_end_of_stream:
@@ -77,7 +77,7 @@ class FlinkKafkaConsumerBase(Source):
         return self
 
     def get_produced_type(self) -> TypeInformation:
-        """Give the type of the elements."""
+        """Return the type of the elements."""
         return self._schema.get_produced_type()
 
 
@@ -131,7 +131,7 @@ class FlinkKafkaProducerBase(Sink):
     _with_timestamps = False
 
     def get_definition(self) -> Any:
-        """Give the definition that the runtime writes with."""
+        """Return the definition that the runtime writes with."""
         serializer = replace(self._schema.serializer, with_timestamps=self._with_timestamps)
         return self._builder.set_record_serializer(KafkaRecordSerializationSchema(serializer)).build().get_definition()
 

@@ -124,7 +124,7 @@ class PartitionReader(SplitReader):
                 raise BadRecordError(f"it has {size} bytes", expected=f"at most {most} (max.record.bytes)")
 
     def _one_by_one(self, messages: list[Any]) -> tuple[list[Any], list[Any], list[BadRecord]]:
-        """Sets aside what cannot be read, or raises and says where it stands; gives the others and their values."""
+        """Set aside what cannot be read, or raises and says where it stands; gives the others and their values."""
         good, values, bad = [], [], []
         for message in messages:
             try:
