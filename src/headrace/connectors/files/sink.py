@@ -273,4 +273,4 @@ class FileParts(Sink):
     def open_committer(self, job_id: str, sink_id: str) -> SinkCommitter:
         if self.remote:
             file_system(self.base)  # one that cannot be used is refused before the job starts
-        return FileCommitter(self.remote)
+        return FileCommitter()
