@@ -126,7 +126,7 @@ def test_records_that_do_not_fit_are_named(make_env: MakeEnvironment) -> None:
         make_env(1).from_collection([(1, "a"), ("two", "x")]).to_dataframe("id long, name string")
     with pytest.raises(HeadraceError, match="(?s)it has 1 fields"):
         make_env(1).from_collection([(1, "a"), (2,)]).to_dataframe("id long, name string")
-    with pytest.raises(HeadraceError, match="(?s)fields that are no columns"):
+    with pytest.raises(HeadraceError, match="(?s)fields that are not columns"):
         make_env(1).from_collection([{"id": 1, "nmae": "a"}]).to_dataframe("id long, name string")
     with pytest.raises(InvalidProgramError, match="does not understand the schema"):
         make_env(1).from_collection([1]).to_dataframe("id lnog")

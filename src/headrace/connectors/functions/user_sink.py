@@ -1,8 +1,8 @@
-"""A user's Sink of writers and committers (Flink's Sink V2) as a sink of the engine.
+"""Runs a user's sink of writers and committers (Flink's Sink V2).
 
 1. Task, at the end of each epoch: `flush`; then `prepare_commit`, if the sink commits; then `snapshot_state`, if the
    writer has state. All committables of one subtask's epoch are one handle.
-2. Driver: `commit` with all of them at once; those that ask for it are handed out again.
+2. Driver: `commit` with all of them at once; those that ask for it are retried.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class CommitterInitContext:
         return self._job_id
 
     def get_number_of_parallel_subtasks(self) -> int:
-        """Return one."""
+        """Return 1."""
         return 1
 
     def metric_group(self) -> LocalMetricGroup:
@@ -165,7 +165,7 @@ _OUTCOMES = ("successful", "alreadyCommitted", "failed", "retried")
 
 
 class _Committer(SinkCommitter):
-    """Half-done handles are kept, so that another try commits only what is left."""
+    """Keeps partly committed handles, so that a retry commits only the rest."""
 
     def __init__(self, sink: Any, job_id: str) -> None:
         self._sink, self._job_id = sink, job_id
@@ -191,7 +191,7 @@ class _Committer(SinkCommitter):
             self._counted[request.outcome].inc()
 
     def abort(self, handle: Handle) -> bool:
-        """Committables of an epoch that is run again: the writer made them, the committer never sees them."""
+        """Drop the committables of an epoch that is retried: the committer never sees them."""
         return handle.id not in self._begun
 
     def size(self, handle: Handle) -> int:

@@ -1,8 +1,8 @@
-"""A `GenericWriteAheadSink` as a sink: elements wait in the checkpoint, and are sent by the driver when it is complete.
+"""Runs a `GenericWriteAheadSink`: elements wait in the checkpoint, and the driver sends them when it is complete.
 
 A *log* is the elements of one subtask's epoch. It travels in the manifest, compressed. Its number, which the user's
-`CheckpointCommitter` remembers, rises from log to log of a subtask, also when the parallelism changes or the job starts
-afresh: it is the time in milliseconds, or one more than the last number if the clock has not gone on.
+`CheckpointCommitter` remembers, rises from log to log of a subtask, even if the parallelism changes or the job starts from
+the beginning: it is the time in milliseconds, or the last number plus one if the clock has not advanced.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class _Committer(SinkCommitter):
         self._book.commit_checkpoint(handle.subtask, number)
 
     def abort(self, handle: Handle) -> bool:
-        """There is nothing outside of the handle itself."""
+        """Say whether the log was not sent; there is nothing outside the handle to drop."""
         return self._book is None or not self._book.is_checkpoint_committed(handle.subtask, handle.payload["number"])
 
     def metrics(self) -> dict[Path, Value]:
