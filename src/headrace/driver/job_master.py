@@ -420,7 +420,7 @@ class JobMaster:
             if request is not None and request.parallelism is not None and self._rescale(request, request.parallelism):
                 continue
             started = time.monotonic()
-            checkpoint = self._checkpoints.order(forced=request is not None)
+            checkpoint = self._checkpoints.order(self._ledger, forced=request is not None)
             if request is not None and not checkpoint.now:
                 self._refuse(request)
                 request = None
