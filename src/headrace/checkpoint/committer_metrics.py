@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 from headrace.metrics.values import Count, GaugeValue, Path, Value
 
-__all__ = ["CommitCounts"]
-
 
 class CommitCounts:
     """Counts since the driver took the job over: a committer survives restarts of the job.

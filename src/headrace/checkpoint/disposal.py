@@ -22,8 +22,6 @@ from headrace.checkpoint.signatures import SIGNATURE
 from headrace.errors import ConfigurationError
 from headrace.state import storage
 
-__all__ = ["discard_checkpoints", "discard_claimed", "discard_savepoint"]
-
 _UNFINISHED = f"{METADATA}.part"
 _log = logging.getLogger("headrace")
 

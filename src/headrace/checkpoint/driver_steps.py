@@ -32,8 +32,6 @@ from headrace.connectors.base.commit_requests import CommitFailedError
 from headrace.errors import HeadraceError
 from headrace.worker.messages import TaskAck
 
-__all__ = ["FINISHED", "DriverSteps", "Layout"]
-
 FINISHED = "finished"
 """The fact in the last manifest of a job whose input has ended."""
 _COMMIT_PAUSES = (0.05, 0.2, 0.8)

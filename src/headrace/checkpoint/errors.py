@@ -8,18 +8,6 @@ from __future__ import annotations
 from headrace.checkpoint.failure_reasons import CheckpointFailureReason
 from headrace.errors import HeadraceError, StateError
 
-__all__ = [
-    "CheckpointError",
-    "CommitRefusedError",
-    "DamagedRecordError",
-    "FencedError",
-    "OutcomeUnknownError",
-    "RecordMissingError",
-    "RestoreRefusedError",
-    "StoreError",
-    "UntrustedStateError",
-]
-
 
 class CheckpointError(HeadraceError):
     """A checkpoint or a recovery failed for a named reason.

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from enum import Enum
 
-__all__ = ["CheckpointFailureReason"]
-
 
 class CheckpointFailureReason(Enum):
     """A reason: its text, whether the checkpoint never began, whether it counts against the tolerable failures.

@@ -25,8 +25,6 @@ from headrace.checkpoint.model import FileEntry, Record
 from headrace.checkpoint.signed_records import SignedRecords
 from headrace.foundation.private_folders import make_folders, owner_only
 
-__all__ = ["FileStore", "whole_file_problem"]
-
 _CHUNK = 1 << 20
 _log = logging.getLogger("headrace")
 

@@ -17,8 +17,6 @@ from headrace.errors import ConfigurationError
 from headrace.foundation.private_folders import owner_only
 from headrace.state import storage
 
-__all__ = ["CHECKPOINT_LOCK", "METADATA", "Use", "alone_with", "use_of_checkpoints", "use_of_origin"]
-
 METADATA = "_metadata"
 """The manifest of a savepoint, which jobs that need the savepoint lock."""
 CHECKPOINT_LOCK = "in-use"

@@ -22,20 +22,6 @@ from headrace.state.files import StateFile
 from headrace.state.json_values import packed, unpacked
 from headrace.worker.messages import TaskAck, TaskOwner
 
-__all__ = [
-    "IncompatibleStateError",
-    "file_entries",
-    "files_by_owner",
-    "files_of",
-    "has_strong_sums",
-    "key_groups_of",
-    "layout_of",
-    "packed_positions",
-    "state_changes",
-    "states_of",
-    "unpacked_positions",
-]
-
 
 class IncompatibleStateError(StateError):
     """A checkpoint or savepoint does not fit the program: a restart does not help.

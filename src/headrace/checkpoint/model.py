@@ -10,21 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-from headrace.connectors.base.sink import Handle
-
-__all__ = [
-    "Committable",
-    "Damaged",
-    "FileEntry",
-    "Generation",
-    "Manifest",
-    "Marker",
-    "Observation",
-    "Origin",
-    "Plan",
-    "Record",
-    "Seal",
-]
+from headrace.connectors.base.sink_committer import Handle
 
 
 @dataclass(frozen=True)

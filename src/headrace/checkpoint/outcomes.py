@@ -17,8 +17,6 @@ from headrace.checkpoint.statistics import CheckpointStatistics
 from headrace.config.checkpoint_settings import CheckpointSettings
 from headrace.worker.messages import TaskAck, TaskOwner
 
-__all__ = ["CheckpointOutcomes"]
-
 _log = logging.getLogger("headrace")
 
 

@@ -24,8 +24,6 @@ from headrace.errors import reason_of
 from headrace.foundation.file_systems import present
 from headrace.state.storage import file_system
 
-__all__ = ["RemoteStore"]
-
 _RENAMING = {"hdfs", "viewfs", "webhdfs"}
 """Protocols of file systems whose rename never replaces a file."""
 

@@ -27,17 +27,6 @@ from headrace.foundation.private_folders import make_folders, owner_only
 from headrace.state import storage
 from headrace.state.files import StateFile, make_durable, problem_of
 
-__all__ = [
-    "METADATA",
-    "check_files",
-    "copy_files",
-    "find_origin",
-    "is_checkpoint",
-    "newest_manifest",
-    "read_manifest",
-    "write_savepoint",
-]
-
 _BLOCK = 1 << 20
 _CHECKPOINT = re.compile(r"chk-([0-9]+)")
 

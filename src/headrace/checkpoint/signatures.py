@@ -24,16 +24,6 @@ from headrace.checkpoint.record_format import split, with_signature
 from headrace.errors import ConfigurationError
 from headrace.foundation.private_folders import make_folders, owner_only
 
-__all__ = [
-    "KEY_VARIABLE",
-    "SIGNATURE",
-    "check_signature",
-    "signature_problem",
-    "signed",
-    "signed_record",
-    "state_key",
-]
-
 SIGNATURE = "_signature"
 KEY_VARIABLE = "HEADRACE_STATE_KEY_FILE"
 _KEY_BYTES = 32

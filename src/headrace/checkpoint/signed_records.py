@@ -12,8 +12,6 @@ from headrace.checkpoint.model import Manifest, Record
 from headrace.checkpoint.record_format import decode, decode_manifest, encode
 from headrace.checkpoint.signatures import signature_problem, signed_record, state_key
 
-__all__ = ["SignedRecords"]
-
 
 class SignedRecords:
     """Records signed with one key, by default the user's. `trust` accepts manifests of anybody.

@@ -9,8 +9,6 @@ from typing import Any
 from headrace.checkpoint.model import Manifest
 from headrace.worker.messages import TaskAck
 
-__all__ = ["CheckpointStatistics"]
-
 _HISTORY = 10
 
 
