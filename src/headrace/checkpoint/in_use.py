@@ -61,7 +61,8 @@ def _shared(path: Path, create: bool = False) -> Use:
             os.close(descriptor)
             raise
     except OSError as error:
-        _log.warning("headrace: %s cannot be locked, so others could remove it while the job runs: %s", path, error)
+        level = logging.DEBUG if isinstance(error, FileNotFoundError) else logging.WARNING  # older versions have none
+        _log.log(level, "headrace: %s cannot be locked, so others could remove it while the job runs: %s", path, error)
         return Use()
     return Use(descriptor)
 

@@ -118,7 +118,7 @@ class RemoteStore:
 
     def remove_all(self) -> None:
         try:
-            if self._present(self._root):
+            if self._system.exists(self._root):
                 self._system.rm(self._root, recursive=True)
         except Exception as error:
             raise _refused("removed", self._root, error) from error
