@@ -278,7 +278,7 @@ def test_only_the_listed_reporters_are_made():
     [
         ({"metrics.reporters": "x"}, "has no class"),
         ({"metrics.reporter.x.class": "no.such.Module"}, "cannot be loaded"),
-        ({"metrics.reporter.x.class": "collections.OrderedDict"}, "names no reporter"),
+        ({"metrics.reporter.x.class": "collections.OrderedDict"}, "is not a reporter"),
         ({"metrics.reporter.x.class": "org.apache.flink.metrics.datadog.DatadogHttpReporterFactory"}, "does not have"),
         ({"metrics.reporter.x.class": "log", "metrics.reporter.x.interval": "0 s"}, "greater than 0"),
     ],
