@@ -242,7 +242,7 @@ def test_what_fails_in_one_reporter_reaches_neither_job_nor_the_others(samples, 
     assert good.closed
     assert len(good.reports[0]) == len(samples)
     assert caplog.text.count("fails: OSError: no route to nowhere") == 1
-    assert "'bad' cannot be opened" in caplog.text
+    assert "cannot open the metrics reporter 'bad'" in caplog.text
 
 
 def test_filters_and_variables(samples):
