@@ -26,8 +26,7 @@ class Alter(Create):
 
     def alter(self) -> Statement:
         """`ALTER ...`."""
-        position = self.token.position
-        self.need("ALTER")
+        position = self.need("ALTER")
         if self.at("SYSTEM", "SESSION"):
             return self._scoped_option(position)
         temporary = self.take("TEMPORARY")
@@ -159,8 +158,7 @@ class Alter(Create):
 
     def drop(self) -> Statement:
         """`DROP ...`."""
-        position = self.token.position
-        self.need("DROP")
+        position = self.need("DROP")
         temporary = self.take("TEMPORARY")
         system = self.take("SYSTEM")
         if self.take("MATERIALIZED"):

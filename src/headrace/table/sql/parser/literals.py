@@ -135,8 +135,7 @@ class Literals(Types):
 
     def interval(self) -> Expression:
         """`INTERVAL` with a string, a number, a column or an expression in parentheses."""
-        position = self.token.position
-        self.need("INTERVAL")
+        position = self.need("INTERVAL")
         sign = self.take_any("+", "-")
         if self.token.kind == "string":
             text = self.string()

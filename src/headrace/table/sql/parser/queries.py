@@ -126,8 +126,7 @@ class Queries(Patterns):
     # -- SELECT ---------------------------------------------------------------------------------------------------
 
     def _select(self) -> Query:
-        position = self.token.position
-        self.need("SELECT")
+        position = self.need("SELECT")
         hints = self.hints() if self.at("/*+") else ()
         self.take("STREAM")
         distinct = self.take_any("DISTINCT", "ALL") == "DISTINCT"
