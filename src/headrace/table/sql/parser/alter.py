@@ -16,8 +16,6 @@ from headrace.table.sql.syntax.statements import (
 )
 from headrace.table.sql.syntax.tables import Options
 
-__all__ = ["Alter"]
-
 _WITH_IF_EXISTS = ("TABLE", "MODEL", "CONNECTION")
 
 

@@ -15,8 +15,6 @@ from headrace.table.sql.syntax.statements import (
 )
 from headrace.table.sql.syntax.tables import ColumnName, Distribution, Element, LikeClause, Options
 
-__all__ = ["Create"]
-
 _LANGUAGES = ("JAVA", "SCALA", "PYTHON", "SQL")
 _LIKE_RULES = ("INCLUDING", "EXCLUDING", "OVERWRITING")
 _LIKE_PARTS = ("ALL", "CONSTRAINTS", "DISTRIBUTION", "GENERATED", "METADATA", "OPTIONS", "PARTITIONS", "WATERMARKS")

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from headrace.table.sql.syntax.expressions import Expression
     from headrace.table.sql.syntax.queries import Query
 
-__all__ = ["Cursor"]
-
 T = TypeVar("T")
 
 

@@ -33,8 +33,6 @@ from headrace.table.sql.syntax.expressions import (
 )
 from headrace.table.sql.syntax.queries import Query
 
-__all__ = ["SET_WORDS", "Expressions"]
-
 _COMPARISONS = frozenset(("=", "<>", "<", ">", "<=", ">="))
 _PERIODS = frozenset(("OVERLAPS", "CONTAINS", "EQUALS", "PRECEDES", "SUCCEEDS"))
 _POWERS = {

@@ -19,8 +19,6 @@ from headrace.table.sql.syntax.expressions import (
 )
 from headrace.table.sql.words import CONTEXT_VARIABLES, FUNCTION_WORDS
 
-__all__ = ["Functions"]
-
 _BARE = frozenset(("CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP", "LOCALTIME", "LOCALTIMESTAMP", "USER"))
 _TRUNCATIONS = frozenset(("DATE_TRUNC", "DATETIME_TRUNC", "TIMESTAMP_TRUNC", "TIME_TRUNC"))
 _DIFFERENCES = frozenset(("TIMESTAMP_DIFF", "TIME_DIFF", "DATETIME_DIFF", "DATE_DIFF"))

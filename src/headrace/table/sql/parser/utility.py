@@ -19,8 +19,6 @@ from headrace.table.sql.syntax.statements import (
     Use,
 )
 
-__all__ = ["Utility"]
-
 _DETAILS = ("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE")
 _DESCRIBED = ("CATALOG", "DATABASE", "FUNCTION", "MODEL", "CONNECTION")
 _CREATED = ("TABLE", "VIEW", "CATALOG", "MODEL", "CONNECTION")
