@@ -33,18 +33,15 @@ class Logs:
         return {**({} if self._main is None else {self._main.name: self._main}), **self._others()}
 
     def names(self) -> list[str]:
-        """Return the names of all existing logs."""
         return [name for name, path in self._table().items() if path.is_file()]
 
     def find(self, name: str) -> Path:
-        """Return the path of the log with this name."""
         path = self._table().get(name)
         if path is None or not path.is_file():
             raise NotFoundError("This file does not exist in JobManager log dir.")
         return path
 
     def main(self) -> Path:
-        """Return the path of the service's own log."""
         return self.find("" if self._main is None else self._main.name)
 
 
