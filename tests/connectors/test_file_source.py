@@ -260,7 +260,7 @@ def test_points_in_time_of_csv_have_a_time_zone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("x,a,true,1", r"row 2 .*not a whole number: 'x'"),
+        ("x,a,true,1", r"row 2 .*not an integer: 'x'"),
         ("1,a", "4 fields expected but was 2"),
         ("1,a,true,1,5", "4 fields expected but was 5"),
         ('1,"a,true,1', "line 2"),

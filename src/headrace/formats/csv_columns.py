@@ -14,7 +14,8 @@ from headrace.formats.csv_values import (
 )
 from headrace.types import java_parsing
 from headrace.types.data_types import ArrayType, DataType, DecimalType, stream_type
-from headrace.types.decimals import fitting, shortest_text
+from headrace.types.java_formatting import decimal_text
+from headrace.types.java_parsing import fitting
 
 __all__ = ["column_reader", "column_writer"]
 
@@ -45,7 +46,7 @@ def column_writer(data_type: DataType, separator: str, null: str = "") -> Writer
     ('2.3', '1', 'null')
     """
     if isinstance(data_type, DecimalType):
-        fit, text = fitting(data_type.precision, data_type.scale), null_writer(shortest_text, null)
+        fit, text = fitting(data_type.precision, data_type.scale), null_writer(decimal_text, null)
         return null_writer(lambda value: text(fit(value)), null)
     if isinstance(data_type, ArrayType):
         return null_writer(array_writer(column_writer(data_type.element_type, separator, null), separator), null)

@@ -10,8 +10,8 @@ from typing import Any
 
 from headrace.errors import InvalidProgramError
 from headrace.types import java_parsing
+from headrace.types.java_formatting import double_text, float_text
 from headrace.types.row import named_rows
-from headrace.types.string_forms import double_text, float_text
 from headrace.types.time import Instant, utc_moment
 from headrace.types.typeinfo import (
     BasicArrayTypeInfo,
@@ -136,7 +136,7 @@ def _text(value: Any) -> str:
 
 def _whole(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{value!r} is not a whole number")
+        raise TypeError(f"{value!r} is not an integer")
     return str(value)
 
 

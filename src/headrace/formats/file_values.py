@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace.types.data_types import ArrayType, CharType, DataType, DecimalType, MapType, RowType
-from headrace.types.decimals import fitting
+from headrace.types.java_parsing import fitting
 
 __all__ = ["fitted", "has_char", "padded"]
 

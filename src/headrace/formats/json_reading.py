@@ -11,8 +11,8 @@ from typing import Any
 
 from headrace.errors import InvalidProgramError
 from headrace.types import java_parsing
+from headrace.types.java_formatting import double_text
 from headrace.types.row import named_rows
-from headrace.types.string_forms import double_text
 from headrace.types.time import Instant
 from headrace.types.typeinfo import (
     BasicArrayTypeInfo,

@@ -9,7 +9,7 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from headrace.errors import InvalidProgramError
-from headrace.types.string_forms import double_text, float_text
+from headrace.types.java_formatting import double_text, float_text
 from headrace.types.typeinfo import (
     BasicArrayTypeInfo,
     BasicType,
@@ -85,7 +85,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 def _whole(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{value!r} is not a whole number")
+        raise TypeError(f"{value!r} is not an integer")
     return str(value)
 
 
