@@ -208,7 +208,9 @@ def test_decimal_numbers_are_rounded_to_their_column(writers: Any, read: Any) ->
     table = written_table(writers(rows), read, *[Row(number, [number]) for number in numbers])
     assert table["d"].to_pylist() == expected
     assert table["a"].to_pylist() == [[number] for number in expected]
-    with pytest.raises(TypeMismatchError, match="field 'd' does not have the type of its column: not a decimal number: 'x'"):
+    with pytest.raises(
+        TypeMismatchError, match="field 'd' does not have the type of its column: not a decimal number: 'x'"
+    ):
         written_table(writers(rows), read, Row("x", []))
 
 
