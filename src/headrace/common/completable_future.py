@@ -43,7 +43,7 @@ class CompletableFuture:
                 return
             try:
                 future.set_result(function())
-            except BaseException as error:  # noqa: BLE001,RUF100 - whoever asks for the result gets it
+            except BaseException as error:  # noqa: BLE001,RUF100 - the caller of result() gets it
                 future.set_exception(error)
 
         # A daemon thread, so that a program need not wait for the result.
