@@ -24,7 +24,8 @@ from headrace.common.errors import (
     TypeMismatchError,
 )
 from headrace.common.serialization import Encoder
-from headrace.connectors.base.sink import EpochEnd, Handle, SinkWriter, WriterContext
+from headrace.connectors.base.sink_committer import Handle
+from headrace.connectors.base.sink_writer import EpochEnd, SinkWriter, WriterContext
 from headrace.connectors.kafka import client as kafka_client
 from headrace.connectors.rabbitmq import client as rabbitmq_client
 from headrace.connectors.redis.sink import RedisCommands
@@ -313,12 +314,12 @@ def test_the_old_name_with_add_sink(tmp_path: Path, make_env: Any) -> None:
             "scheme 'nowhere' cannot be used",
         ),
         (
-            lambda: BucketAssigner.date_time_bucket_assigner("QQQ").buckets(),
+            lambda: BucketAssigner.date_time_bucket_assigner("QQQ"),
             InvalidProgramError,
             "letter of the pattern",
         ),
         (
-            lambda: BucketAssigner.date_time_bucket_assigner("yyyy", "No/Where").buckets(),
+            lambda: BucketAssigner.date_time_bucket_assigner("yyyy", "No/Where"),
             InvalidProgramError,
             "time zone",
         ),

@@ -25,7 +25,7 @@ from headrace.common.errors import ConfigurationError, JobExecutionError
 from headrace.common.serialization import Encoder
 from headrace.common.time import Time
 from headrace.common.watermark_strategy import TimestampAssigner
-from headrace.connectors.generated.number_sequence import NumberSequence
+from headrace.connectors.generated.number_sequence import NumberSequence, range_splits
 from headrace.datastream.connectors.file_system import BucketAssigner, FileSink, RollingPolicy
 from headrace.datastream.window import TumblingEventTimeWindows
 from headrace.local.executor import LocalExecutor
@@ -59,7 +59,7 @@ def test_up_and_down(make_env, interval):
     stream = numbers(env, 1500).map(lambda v: (slow(v) % KEYS, 1)).key_by(lambda t: t[0])
     rows, job = run_and_rescale(stream.reduce(lambda a, b: (a[0], a[1] + b[1])), 2, 5, 3)
     assert sorted(rows) == expected_counts(1500)
-    assert {r.subtask for r in job._ledger.reports.values()} == {0, 1, 2}
+    assert {r.subtask for r in job._parts.job.ledger.reports.values()} == {0, 1, 2}
 
 
 def test_what_cannot_be_parallel_stays_as_it_is(make_env):
@@ -68,7 +68,7 @@ def test_what_cannot_be_parallel_stays_as_it_is(make_env):
     rows, job = run_and_rescale(stream.key_by(lambda v: v % KEYS).process(Remembering()), 3)
     assert sorted(rows) == expected_remembered(1000)
     by_vertex = {}
-    for vertex, _ in job._ledger.reports:
+    for vertex, _ in job._parts.job.ledger.reports:
         by_vertex[vertex] = by_vertex.get(vertex, 0) + 1
     assert sorted(by_vertex.values()) == [1, 3]
 
@@ -190,12 +190,19 @@ class FromNow(NumberSequence):
 
     def __init__(self, last):
         super().__init__(1, last)
-        self.asked = 0
+        object.__setattr__(self, "asked", [])
 
     def splits(self, parallelism):
-        self.asked += 1
-        self.start = 1 if self.asked <= 2 else 500  # for the ledger of a new job master, and for its first start
-        return super().splits(parallelism)
+        self.asked.append(parallelism)
+        return range_splits(1 if len(self.asked) == 1 else 500, self.end, parallelism)
+
+
+def test_a_restart_without_a_checkpoint_begins_where_the_first_start_began(make_env, tmp_path):
+    env = make_env(2, interval="1 h")
+    stream = env.from_source(FromNow(900), WatermarkStrategy.no_watermarks(), "now").uid("now")
+    results = stream.map(FailsOnce(tmp_path / "mark", 5), Types.LONG()).execute_and_collect()
+    assert sorted(results) == list(range(1, 901))
+    assert not (tmp_path / "mark").exists(), "it has failed"
 
 
 def test_where_a_source_begins_is_found_once(make_env, rescaled_at_start):
@@ -298,4 +305,4 @@ def test_an_edited_configuration_file_rescales_the_job(make_env, tmp_path):
     file.write_text("parallelism.default: 3  # more\n")
     rows += results
     assert sorted(rows) == expected_counts(1500)
-    assert {subtask for _, subtask in results._job._ledger.reports} == {0, 1, 2}
+    assert {subtask for _, subtask in results._job._parts.job.ledger.reports} == {0, 1, 2}

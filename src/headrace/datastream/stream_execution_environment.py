@@ -20,7 +20,7 @@ from headrace.config.headrace_keys import PRE_AGGREGATE
 from headrace.connectors.base.source import Source as SourceDefinition
 from headrace.connectors.feedback import FeedbackSource
 from headrace.connectors.files.source import Files
-from headrace.connectors.files.text_file import TextFiles
+from headrace.connectors.files.text_file import TextLines
 from headrace.connectors.functions.function_source import FunctionSource
 from headrace.connectors.generated.collection import CollectionSource
 from headrace.connectors.generated.number_sequence import NumberSequence
@@ -152,7 +152,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
 
     def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataStream:
         """Return a stream of the lines of a file, of all files in a directory, or of those that match a pattern."""
-        files = TextFiles([file_path], charset_name)
+        files = Files((str(file_path),), TextLines(charset_name))
         return self._source(files, WatermarkStrategy.no_watermarks(), "Custom File Source", files.produced_type)
 
     def socket_text_stream(self, hostname: str, port: int, delimiter: str = "\n", max_retry: int = 0) -> DataStream:
@@ -198,7 +198,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
                 expected="an AvroInputFormat",
                 remedy="use from_source() with a FileSource",
             )
-        files = Files([input_format.path], input_format.file_format)
+        files = Files((str(input_format.path),), input_format.file_format)
         kept = declared_type(type_info, "type_info") or files.produced_type
         return self._source(files, WatermarkStrategy.no_watermarks(), "Custom Source", kept)
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from headrace.common.io import InputFormat
-from headrace.connectors.files.stream_formats import StreamFormat
+from headrace.connectors.files.source import StreamFormat
 from headrace.errors import BadRecordError, InvalidProgramError, NoJvmError, TypeMismatchError, shortened
 from headrace.formats.avro_columns import row_type_of
 from headrace.formats.avro_files import AvroRecords, fastavro

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
-from headrace.connectors.base.source import Batch, SplitReader
-from headrace.connectors.files.source import FileFormat, FileRange, unreadable
+from headrace.connectors.base.split_reader import Batch, SplitReader
+from headrace.connectors.files.file_format import FileFormat, FileRange, unreadable
 from headrace.foundation.file_systems import file_size, open_input
 from headrace.types.column_run import ColumnCodec, as_columns
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, BinaryIO
 
-from headrace.connectors.files.stream_formats import StreamFormat
+from headrace.connectors.files.source import StreamFormat
 from headrace.errors import TypeMismatchError
 from headrace.formats.csv_files import CsvFiles
 from headrace.formats.csv_lines import line_writer

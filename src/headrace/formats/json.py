@@ -6,7 +6,7 @@ import decimal
 import json
 from typing import Any
 
-from headrace.connectors.files.stream_formats import StreamFormat
+from headrace.connectors.files.source import StreamFormat
 from headrace.connectors.files.text_file import TextLines
 from headrace.errors import BadRecordError, InvalidProgramError, TypeMismatchError, shortened
 from headrace.formats.json_reading import reader_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import IO, Any, BinaryIO
 
 from headrace.config.configuration import Configuration
-from headrace.connectors.files.stream_formats import BulkFormat
+from headrace.connectors.files.source import BulkFormat
 from headrace.errors import BadRecordError, InvalidProgramError
 from headrace.formats import arrow_rows
 from headrace.formats.bulk_writers import ColumnWriter, KeepOpen

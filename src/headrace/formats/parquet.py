@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, BinaryIO
 
 from headrace.config.configuration import Configuration
-from headrace.connectors.files.stream_formats import BulkFormat, StreamFormat
+from headrace.connectors.files.source import BulkFormat, StreamFormat
 from headrace.errors import TypeMismatchError
 from headrace.formats.arrow_rows import arrow_schema, no_hadoop, pyarrow
 from headrace.formats.arrow_rows import row_type as checked_row_type

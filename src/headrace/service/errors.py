@@ -1,4 +1,4 @@
-"""What a request can be refused with. Shown to clients as Flink shows errors: `{"errors": [...]}`."""
+"""Errors that reject a request. Clients receive them in Flink's format: `{"errors": [...]}`."""
 
 from __future__ import annotations
 
@@ -8,40 +8,37 @@ __all__ = ["NotFoundError", "RequestError", "UnavailableError"]
 
 
 class RequestError(HeadraceError):
-    """The request cannot be served as it is; `status` is the HTTP status of the answer.
+    """The request cannot be served; `status` is the HTTP status of the response.
 
     >>> RequestError("no such thing", status=404).status
     404
     """
 
     code = "REQUEST"
+    status = 400
 
-    def __init__(self, message: str, *, status: int = 400) -> None:
+    def __init__(self, message: str, *, status: int | None = None) -> None:
         super().__init__(message)
-        self.status = status
+        self.status = self.status if status is None else status
 
 
 class NotFoundError(RequestError):
-    """What the path names does not exist.
+    """The path names something that does not exist.
 
     >>> NotFoundError("no job").status
     404
     """
 
     code = "NOT_FOUND"
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message, status=404)
+    status = 404
 
 
 class UnavailableError(RequestError):
-    """It exists, but cannot answer now: a job that is just starting, an election under way.
+    """The target exists but cannot respond now: a job is starting, or an election is in progress.
 
     >>> UnavailableError("starting").status
     503
     """
 
     code = "UNAVAILABLE"
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message, status=503)
+    status = 503

@@ -1,6 +1,6 @@
-"""The JMX reporter: an MBean for each metric in the JVM of the driver, named as Flink names them.
+"""The JMX reporter: an MBean for each metric in the JVM of the driver, with Flink's names.
 
-JConsole, VisualVM and agents that sit in the JVM read them there; with a `port` they are served on 127.0.0.1. The values are
+JConsole, VisualVM and agents in the JVM can read them. With a `port`, they are also served on 127.0.0.1. The values are
 those of the last interval.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from headrace.errors import ConfigurationError
 from headrace.metrics.reporters.base import MetricReporter, Reported, ReporterSettings
 from headrace.metrics.values import Count, GaugeValue, Rate, parts_of
 from headrace.spark.jmx_server import JMXServer
@@ -36,48 +35,35 @@ _HISTOGRAM = {
 
 
 class JMXReporter(MetricReporter):
-    """Key: port (one, or a range such as 8789-8799: the first free one; without it nothing is served).
+    """Key: port (a number, or a range such as 8789-8799 for the first free one; without it, nothing is served).
 
     >>> issubclass(JMXReporter, MetricReporter)
     True
     """
 
     port: int | None = None
-    """Where MBeans are served; None if nobody asked for it."""
+    """Where MBeans are served; None if no port is set."""
     _server: JMXServer | None = None
 
     def open(self, settings: ReporterSettings) -> None:
-        """Find the JVM."""
         gateway = driver_gateway()
         self._beans = MBeans(gateway)
-        if (wanted := settings.text("port", "")) != "":
-            self._server = JMXServer(gateway, self._beans.server, _ports(wanted))
+        if settings.text("port", ""):
+            self._server = JMXServer(gateway, self._beans.server, settings.ports("port"))
             self.port = self._server.port
 
     def report(self, metrics: list[Reported]) -> None:
-        """Bring the MBeans to what the metrics are now."""
         self._beans.show({_object_name(metric): _attributes(metric) for metric in metrics})
 
     def close(self) -> None:
-        """Take the MBeans away, and serve nobody any more."""
         self._beans.show({})
         server, self._server = self._server, None
         if server is not None:
             server.stop()
 
 
-def _ports(text: str) -> range:
-    first, _, last = text.partition("-")
-    try:
-        return range(int(first), int(last or first) + 1)
-    except ValueError:
-        raise ConfigurationError(
-            "The port of the JMX reporter is none", seen=text, expected="a number, or a range such as 8789-8799"
-        ) from None
-
-
 def _object_name(metric: Reported) -> str:
-    """Flink's: the name without variables as domain, the variables as keys.
+    """Return Flink's name of the MBean: the name without variables as domain, the variables as keys.
 
     >>> _object_name(Reported((), ("taskmanager", "job"), ("late",), {"host": "h", "job_name": "a: b"}, Count(1)))
     'org.apache.flink.taskmanager.job.late:host=h,job_name=a-_b'

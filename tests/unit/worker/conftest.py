@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from headrace.datastream import StreamExecutionEnvironment
+from headrace.driver.enumerators import Enumerators
 from headrace.driver.epoch_result import EpochResult, read_frames
 from headrace.driver.ledger import Ledger
 from headrace.graph.epoch_plan import build_epoch_plan
@@ -89,8 +90,9 @@ class Epochs:
     def __init__(self, env: Any, directory: Any, *, shuffled: random.Random | None = None) -> None:
         graph = env.get_job_graph("job")
         plan = build_epoch_plan(graph)
-        self.spec = make_job_spec("f" * 32, graph, plan, watermark_records=1000, job_parameters={})
+        self.spec = make_job_spec("f" * 32, graph, plan, watermark_records=1000, job_parameters={}, close_seconds=10.0)
         self.ledger = Ledger("f" * 32, graph, plan, str(directory))
+        Enumerators(graph).discover(self.ledger)
         self.host = TaskHost(self.spec)
         self.epoch = 0
         self.result = EpochResult()

@@ -1,4 +1,4 @@
-"""Files of lines: text as it is, or a record made of each line.
+"""Files of lines: each line is a record, or is parsed into one.
 
 1. A file is read in chunks of bytes that end at a line's end; a chunk is decoded and split at once.
 2. A position is (offset of a chunk, lines of it that were read), so that no line is measured while reading.
@@ -11,12 +11,12 @@ become replacement characters, as in Java.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from headrace.connectors.base.line_limit import MAX_LINE_BYTES, line_too_long
-from headrace.connectors.base.source import Batch, SplitReader
-from headrace.connectors.files.source import FileFormat, FileRange, Files, unreadable
+from headrace.connectors.base.split_reader import Batch, SplitReader
+from headrace.connectors.files.file_format import FileFormat, FileRange, unreadable
 from headrace.errors import InvalidProgramError, reason_of
 from headrace.foundation.file_systems import file_size, is_compressed, open_decompressed, skip
 from headrace.types.bad_record import BadRecord
@@ -29,7 +29,7 @@ _PART = 32 << 20
 
 
 class TextLines(FileFormat):
-    """Each line is a record; `parse` turns its text into another one, None leaves it out.
+    """Each line is a record; `parse` turns it into another one, or into None to skip it.
 
     >>> TextLines("latin-1").charset
     'iso8859-1'
@@ -41,7 +41,6 @@ class TextLines(FileFormat):
         parse: Callable[[str], Any] | None = None,
         produced_type: TypeInformation | None = None,
     ) -> None:
-        """Takes the charset and what is made of a line."""
         try:
             self.charset = codecs.lookup(charset).name
         except LookupError:
@@ -62,27 +61,8 @@ class TextLines(FileFormat):
         return reader if self.parse is None else _RecordReader(part.path, reader, self.parse, self.sets_aside)
 
 
-class TextFiles(Files):
-    r"""The lines of all files under `paths`; with `monitor_seconds` it looks for new files for ever.
-
-    >>> import tempfile
-    >>> from headrace.connectors.base.source import ReaderContext
-    >>> with tempfile.NamedTemporaryFile() as file:
-    ...     size = file.write(b"to be\r\nor not")
-    ...     file.flush()
-    ...     source = TextFiles([file.name])
-    ...     reader = source.open_reader(source.splits(1)[0][0], None, ReaderContext())
-    ...     reader.read(10, 0).values
-    ['to be', 'or not']
-    """
-
-    def __init__(self, paths: Sequence[str], charset: str = "UTF-8", monitor_seconds: float | None = None) -> None:
-        """Takes paths, their charset, and how often to look for new files."""
-        super().__init__(paths, TextLines(charset), monitor_seconds)
-
-
 class _LineReader(SplitReader):
-    """Reads one range. `_lines` are those of the chunk at `_offset`; `_next` of them were given out."""
+    """Reads one range. `_lines` are those of the chunk at `_offset`; `_next` of them were returned."""
 
     def __init__(self, part: FileRange, charset: str, position: tuple[int, int] | None) -> None:
         self._path = part.path
@@ -110,7 +90,7 @@ class _LineReader(SplitReader):
         self._check_finished()
 
     def _first_line(self, start: int) -> int:
-        """Where the first line begins at or after `start`."""
+        """Return where the first line at or after `start` begins."""
         if not start:
             return 0
         self._file.seek(start - 1)
@@ -142,7 +122,7 @@ class _LineReader(SplitReader):
         self.finished = self._next >= len(self._lines)
 
     def _load(self) -> None:
-        """Reads the next chunk that has at least one line; at the end of the range there are no lines."""
+        """Read the next chunk that has at least one line; at the end of the range there are no lines."""
         self._offset, self._next = self._after, 0
         if self._end is not None and self._offset >= self._end:
             self._lines = []
@@ -193,7 +173,7 @@ class _RecordReader(SplitReader):
         return Batch(kept, more=not kept and not self.finished, dead_letters=bad)
 
     def _one_by_one(self, before: tuple[int, int], lines: list[str]) -> tuple[list[Any], list[BadRecord]]:
-        """Sets aside what cannot be read, or raises and says where it stands."""
+        """Set aside lines that cannot be read, or raise an error that names the line."""
         values, bad = [], []
         first = self._lines_before(before[0]) + before[1] + 1
         for number, line in enumerate(lines, first):
@@ -206,7 +186,7 @@ class _RecordReader(SplitReader):
         return values, bad
 
     def _lines_before(self, offset: int) -> int:
-        """Counts the lines up to a byte of the file; only files with bad lines are read for it."""
+        """Count the lines up to a byte of the file; only files with bad lines are read for this."""
         start, count = self._counted
         if offset < start:
             start, count = 0, 0
@@ -227,7 +207,7 @@ class _RecordReader(SplitReader):
 
 
 def _split(text: str) -> list[str]:
-    r"""The lines of a text that begins at a line's start.
+    r"""Return the lines of a string that begins at the start of a line.
 
     >>> _split("a\nb\r\nc"), _split("a\n"), _split(""), _split("\n")
     (['a', 'b', 'c'], ['a'], [], [''])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headrace.common.watermark_strategy import WatermarkStrategy
-from headrace.connectors.generated.cached import CachedSource
+from headrace.connectors.generated.collection import CachedSource
 from headrace.datastream.streams.data_stream import DataStream
 from headrace.datastream.streams.stream_cache import StreamCache
 from headrace.datastream.streams.without_settings import WithoutSettings

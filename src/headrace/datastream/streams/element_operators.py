@@ -171,7 +171,7 @@ class ElementOperators(PartitionedStream):
         >>> env.from_sequence(1, 1000).limit_rate(100).get_name()
         'Sequence Source'
         """
-        from headrace.connectors.base.rate_limiter import RateLimiterStrategy
+        from headrace.connectors.base.rate_limit import RateLimiterStrategy
 
         strategy = rate if isinstance(rate, RateLimiterStrategy) else RateLimiterStrategy.per_second(rate)
         t = self.transformation

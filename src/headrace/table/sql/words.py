@@ -1,4 +1,4 @@
-"""The reserved words of Flink SQL, and those that name a function nevertheless.
+"""The reserved words of Flink SQL, and those of them that may name a function.
 
 A word that is not listed here can be used as an identifier without backticks. The lists are those of Flink's own parser.
 """
@@ -65,4 +65,4 @@ CONTEXT_VARIABLES = frozenset(
     SESSION_USER SYSTEM_USER
     """.split()
 )
-"""Reserved words that stand for a value of the session, without parentheses."""
+"""Reserved words that denote a value of the session, without parentheses."""

@@ -1,4 +1,4 @@
-"""Expressions: operators by their binding power, and what stands between them.
+"""Expressions: operators by their binding power, and their operands.
 
 Powers, from loose to tight: OR 22, AND 24, NOT 26, IS 28, comparisons 30, BETWEEN / IN / LIKE 32, `+ -` 40,
 `* / % ||` 60, signs 80, `[]` and `.` 100.
@@ -33,8 +33,6 @@ from headrace.table.sql.syntax.expressions import (
 )
 from headrace.table.sql.syntax.queries import Query
 
-__all__ = ["SET_WORDS", "Expressions"]
-
 _COMPARISONS = frozenset(("=", "<>", "<", ">", "<=", ">="))
 _PERIODS = frozenset(("OVERLAPS", "CONTAINS", "EQUALS", "PRECEDES", "SUCCEEDS"))
 _POWERS = {
@@ -63,7 +61,7 @@ _POWERS = {
 }
 _NEGATABLE = frozenset(("BETWEEN", "IN", "LIKE", "ILIKE", "RLIKE", "SIMILAR"))
 SET_WORDS = ("UNION", "INTERSECT", "EXCEPT", "MINUS", "ORDER", "LIMIT", "OFFSET", "FETCH")
-"""What goes on with a query whose first part stands in parentheses."""
+"""Words that continue a query whose first part is in parentheses."""
 _JSON_KINDS = ("VALUE", "OBJECT", "ARRAY", "SCALAR")
 
 
@@ -267,7 +265,7 @@ class Expressions(Functions):
         return self.call((word.text,), position)
 
     def _rare(self, key: str, position: int) -> Expression | None:
-        """NEXT VALUE FOR, NEW f(...), and what only patterns have: RUNNING, FINAL, PREV, NEXT."""
+        """NEXT VALUE FOR, NEW f(...), and, in patterns only, RUNNING, FINAL, PREV, NEXT."""
         following = self.peek()
         if key in ("NEXT", "CURRENT") and following.key == "VALUE":
             self.advance()
@@ -355,17 +353,11 @@ class Expressions(Functions):
     # -- parentheses ----------------------------------------------------------------------------------------------
 
     def _query_in_parentheses(self) -> Query:
-        self.need("(")
-        found = self._in_parentheses()
-        self.need(")")
-        if isinstance(found, Query):
-            return found
-        if len(found) == 1 and isinstance(found[0], Subquery):
-            return found[0].query
-        self.wanted("a query")
+        found = self._candidates()
+        return found if isinstance(found, Query) else self.wanted("a query")
 
     def _in_parentheses(self) -> Query | tuple[Expression, ...]:
-        """A query, or one or more values: the opening parenthesis is taken, the closing one is left."""
+        """A query, or one or more values, after the opening parenthesis. Does not take the closing one."""
         if self.starts_query():
             return self.query()
         first = self.expression()

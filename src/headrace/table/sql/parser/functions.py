@@ -1,8 +1,9 @@
-"""Function calls: those with a syntax of their own, and all others."""
+"""Function calls: those with special syntax, and all others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from headrace.table.sql.parser.json_functions import JsonFunctions
 from headrace.table.sql.syntax.expressions import (
@@ -18,8 +19,6 @@ from headrace.table.sql.syntax.expressions import (
 )
 from headrace.table.sql.words import CONTEXT_VARIABLES, FUNCTION_WORDS
 
-__all__ = ["Functions"]
-
 _BARE = frozenset(("CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP", "LOCALTIME", "LOCALTIMESTAMP", "USER"))
 _TRUNCATIONS = frozenset(("DATE_TRUNC", "DATETIME_TRUNC", "TIMESTAMP_TRUNC", "TIME_TRUNC"))
 _DIFFERENCES = frozenset(("TIMESTAMP_DIFF", "TIME_DIFF", "DATETIME_DIFF", "DATE_DIFF"))
@@ -31,7 +30,7 @@ class Functions(JsonFunctions):
     """Rules for calls."""
 
     def special_call(self) -> Expression | None:
-        """A call whose syntax is its own, or None if none comes next."""
+        """A call with special syntax, or None if none comes next."""
         token = self.token
         if token.kind != "word":
             return None
@@ -59,7 +58,7 @@ class Functions(JsonFunctions):
         return None
 
     def call(self, name: tuple[str, ...], position: int) -> Expression:
-        """The arguments of a named function, and what may follow them."""
+        """The arguments of a named function, and its suffixes."""
         self.need("(")
         if self.take("*"):
             self.need(")")
@@ -82,46 +81,28 @@ class Functions(JsonFunctions):
 
     def call_suffixes(self, found: Call) -> Expression:
         """`IGNORE NULLS`, `WITHIN GROUP (...)`, `FILTER (...)`, `OVER ...`, in this order."""
-        within_distinct: tuple[Expression, ...] = ()
-        within_group = found.within_group
-        nulls = found.nulls
-        condition = None
+        call = found
         if self.take("WITHIN", "DISTINCT"):
-            within_distinct = self.parenthesized(self.expression)
+            call = replace(call, within_distinct=self.parenthesized(self.expression))
         if (word := self.take_any("IGNORE", "RESPECT") if self.peek().key == "NULLS" else None) is not None:
             self.need("NULLS")
-            nulls = word
+            call = replace(call, nulls=word)
         if self.take("WITHIN", "GROUP"):
             self.need("(")
-            within_group = self.order_by()
+            call = replace(call, within_group=self.order_by())
             self.need(")")
         if self.at("FILTER") and self.peek().key == "(":
             self.advance()
             self.need("(", "WHERE")
-            condition = self.expression()
+            call = replace(call, filter=self.expression())
             self.need(")")
-        call = found
-        if within_distinct or within_group != found.within_group or nulls != found.nulls or condition is not None:
-            call = Call(
-                found.name,
-                found.arguments,
-                found.quantifier,
-                found.star,
-                found.order_by,
-                nulls,
-                within_distinct,
-                within_group,
-                condition,
-                found.clauses,
-                position=found.position,
-            )
         if not self.take("OVER"):
             return call
         window = self.window_specification() if self.at("(") else self.identifier()
         return Over(call, window, position=found.position)
 
     def _with_units(self, key: str) -> Expression:
-        """Functions with a unit of time at the beginning (TIMESTAMPADD) or at the end (DATE_TRUNC)."""
+        """Functions whose first (TIMESTAMPADD) or last (DATE_TRUNC) argument is a unit of time."""
         position = self.advance().position
         self.need("(")
         arguments: list[Expression] = []
@@ -167,7 +148,7 @@ class Functions(JsonFunctions):
         return found
 
     def _distribution(self, argument: TableArgument) -> TableArgument:
-        """`PARTITION BY ... ORDER BY ...` behind a table argument."""
+        """`PARTITION BY ... ORDER BY ...` after a table argument."""
         partition_by: tuple[Expression, ...] = ()
         order_by: tuple[OrderItem, ...] = ()
         if self.take("PARTITION", "BY"):

@@ -15,8 +15,6 @@ from headrace.table.sql.syntax.expressions import (
     TemporalLiteral,
 )
 
-__all__ = ["Literals"]
-
 _BRACES = {"D": "DATE", "T": "TIME", "TS": "TIMESTAMP"}
 _C_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _C_ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
@@ -74,7 +72,7 @@ class Literals(Types):
         return Literal("DECIMAL", value, position=position)
 
     def text_literal(self) -> Literal:
-        """A string or binary string; neighbours are put together."""
+        """A string or binary string; adjacent ones are concatenated."""
         position = self.token.position
         charset: str | None = None
         if self.token.kind == "prefixed":
@@ -99,7 +97,7 @@ class Literals(Types):
         if self.token.kind == "string":
             body += self.strings()
         if not re.fullmatch(r"[0-9a-fA-F]*", body):
-            self.fail("A binary string has only the digits 0 to 9 and A to F", position)
+            self.fail("A binary string may contain only the digits 0 to 9 and A to F", position)
         return Literal("BINARY", bytes.fromhex(body if len(body) % 2 == 0 else "0" + body), position=position)
 
     def _unicode(self, body: str, position: int) -> str:
@@ -110,7 +108,7 @@ class Literals(Types):
                 self.fail("The escape character must be a single character", position)
         mark = re.escape(escape)
         if re.search(rf"{mark}(?!{mark}|[0-9a-fA-F]{{4}})", body.replace(escape * 2, "")):
-            self.fail("A Unicode escape has four hexadecimal digits", position)
+            self.fail("A Unicode escape must have four hexadecimal digits", position)
         pattern = rf"{mark}({mark}|[0-9a-fA-F]{{4}})"
         return re.sub(pattern, lambda m: escape if m[1] == escape else chr(int(m[1], 16)), body)
 
@@ -135,8 +133,7 @@ class Literals(Types):
 
     def interval(self) -> Expression:
         """`INTERVAL` with a string, a number, a column or an expression in parentheses."""
-        position = self.token.position
-        self.need("INTERVAL")
+        position = self.need("INTERVAL")
         sign = self.take_any("+", "-")
         if self.token.kind == "string":
             text = self.string()

@@ -17,8 +17,6 @@ from headrace.table.sql.syntax.queries import (
     With,
 )
 
-__all__ = ["Queries"]
-
 _SET_POWERS = {"UNION": 1, "EXCEPT": 1, "MINUS": 1, "INTERSECT": 2}
 
 
@@ -26,7 +24,7 @@ class Queries(Patterns):
     """Rules for queries."""
 
     def starts_query(self) -> bool:
-        """Tell whether a query without parentheses comes next."""
+        """Return whether a query without parentheses comes next."""
         return self.at("SELECT", "WITH", "VALUES", "VALUE") or (self.at("TABLE") and self.peek().key != "(")
 
     def query(self) -> Query:
@@ -40,7 +38,7 @@ class Queries(Patterns):
         return self._ordered(body)
 
     def query_after(self, left: Query) -> Query:
-        """The rest of a query whose first part, in parentheses, has been read already."""
+        """The rest of a query whose first part, in parentheses, was already read."""
         return self._ordered(self._set_operations(0, left))
 
     def _common_table(self) -> CommonTable:
@@ -87,10 +85,7 @@ class Queries(Patterns):
     def _values_row(self) -> Expression:
         position = self.token.position
         if self.at("("):
-            self.advance()
-            items = self.separated(self._value_or_default)
-            self.need(")")
-            return Row(items, position=position)
+            return Row(self.parenthesized(self._value_or_default), position=position)
         found = self.expression()
         return found if isinstance(found, Row) else Row((found,), position=position)
 
@@ -109,7 +104,7 @@ class Queries(Patterns):
             offset = self._count()
             self.take_any("ROW", "ROWS")
             if self.at("LIMIT"):
-                self.fail("LIMIT stands before OFFSET")
+                self.fail("LIMIT must come before OFFSET")
         if not limited and self.take("FETCH"):
             self.need_any("FIRST", "NEXT")
             limit = self._count()
@@ -126,8 +121,7 @@ class Queries(Patterns):
     # -- SELECT ---------------------------------------------------------------------------------------------------
 
     def _select(self) -> Query:
-        position = self.token.position
-        self.need("SELECT")
+        position = self.need("SELECT")
         hints = self.hints() if self.at("/*+") else ()
         self.take("STREAM")
         distinct = self.take_any("DISTINCT", "ALL") == "DISTINCT"
@@ -141,17 +135,7 @@ class Queries(Patterns):
         windows = self.separated(self._named_window) if self.take("WINDOW") else ()
         qualify = self.expression() if self.take("QUALIFY") else None
         return Select(
-            items,
-            source,
-            where,
-            group_by,
-            having,
-            windows,
-            qualify,
-            distinct,
-            group_distinct,
-            hints,
-            position=position,
+            items, source, where, group_by, having, windows, qualify, distinct, group_distinct, hints, position=position
         )
 
     def _select_item(self) -> SelectItem:
@@ -159,7 +143,7 @@ class Queries(Patterns):
         value: Expression = Star(position=position) if self.take("*") else self.expression()
         named = self.take("AS")
         if self.token.kind == "string":
-            self.fail("An alias is an identifier; quote it with backticks")
+            self.fail("An alias must be an identifier; quote it with backticks")
         if named or self.is_identifier():
             return SelectItem(value, self.identifier(), position=position)
         return SelectItem(value, position=position)

@@ -6,8 +6,6 @@ from headrace.table.sql.parser.names import Names
 from headrace.table.sql.syntax.expressions import IntervalQualifier
 from headrace.table.sql.syntax.types import DataType, TypeField
 
-__all__ = ["Types"]
-
 _PLAIN = {
     "BOOLEAN": "BOOLEAN",
     "TINYINT": "TINYINT",
@@ -44,12 +42,7 @@ _UNITS = {
     "SECOND": "SECOND",
     "SECONDS": "SECOND",
 }
-_ENDS = {
-    "YEAR": ("MONTH",),
-    "DAY": ("HOUR", "MINUTE", "SECOND"),
-    "HOUR": ("MINUTE", "SECOND"),
-    "MINUTE": ("SECOND",),
-}
+_ENDS = {"YEAR": ("MONTH",), "DAY": ("HOUR", "MINUTE", "SECOND"), "HOUR": ("MINUTE", "SECOND"), "MINUTE": ("SECOND",)}
 
 
 class Types(Names):
@@ -64,7 +57,7 @@ class Types(Names):
         return found
 
     def nullable_type(self) -> DataType:
-        """A type that may be followed by NULL or NOT NULL, as of a column."""
+        """A type with optional NULL or NOT NULL, as in a column."""
         found = self.data_type()
         nullable = self.nullability()
         if nullable is None:
@@ -203,7 +196,7 @@ class Types(Names):
     # -- intervals ------------------------------------------------------------------------------------------------
 
     def at_interval_unit(self) -> bool:
-        """Tell whether a unit of an interval comes next."""
+        """Return whether a unit of an interval comes next."""
         return self.token.kind == "word" and self.token.key in _UNITS
 
     def interval_qualifier(self, only_start: bool = False) -> IntervalQualifier:
