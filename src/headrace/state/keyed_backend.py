@@ -105,7 +105,6 @@ class KeyedBackend(KeyHolder):
     """Whether state may be larger than memory: then operators keep everything in their tables."""
 
     def __init__(self, max_parallelism: int, key_groups: range, groups: GroupCache) -> None:
-        """Start empty, with no current key."""
         self.key: Any = NO_KEY
         self.now: Callable[[], int] = wall_clock
         """The processing time by which states with a time to live expire, in milliseconds."""
