@@ -126,7 +126,7 @@ def test_records_that_do_not_fit_are_named(make_env: MakeEnvironment) -> None:
         make_env(1).from_collection([(1, "a"), ("two", "x")]).to_dataframe("id long, name string")
     with pytest.raises(HeadraceError, match="(?s)it has 1 fields"):
         make_env(1).from_collection([(1, "a"), (2,)]).to_dataframe("id long, name string")
-    with pytest.raises(HeadraceError, match="(?s)fields that are no columns"):
+    with pytest.raises(HeadraceError, match="(?s)fields that are not columns"):
         make_env(1).from_collection([{"id": 1, "nmae": "a"}]).to_dataframe("id long, name string")
     with pytest.raises(InvalidProgramError, match="cannot parse the schema"):
         make_env(1).from_collection([1]).to_dataframe("id lnog")
@@ -253,7 +253,8 @@ def test_any_writer_with_the_epoch(session: Any, make_env: MakeEnvironment, tmp_
 
 
 def test_a_write_is_repeated_under_the_same_epoch(session: Any, tmp_path: Path, make_env: MakeEnvironment) -> None:
-    from headrace.connectors.base.sink import EpochEnd, Handle, StagedOutputLostError, WriterContext
+    from headrace.connectors.base.sink_committer import Handle, StagedOutputLostError
+    from headrace.connectors.base.sink_writer import EpochEnd, WriterContext
 
     env = make_env(1)
     sink = env.from_collection([1]).sink_to_spark(

@@ -55,9 +55,9 @@ class Ledger:
         self.obsolete: list[StateFile] = []
         """State files that no task needs any more; the loop deletes them."""
         self.stands_on: Origin | None = None
-        """The checkpoint or savepoint that the tasks were last complete with; None if the job has begun without one."""
+        """The last checkpoint or savepoint that holds all tasks; None if the job started without one."""
         self.settled = True
-        """Whether no epoch has run since: `stands_on` holds all state, and nothing is staged that it does not name."""
+        """Whether no epoch has run since `stands_on`: it holds all state, and names everything that is staged."""
         self._versions: dict[TaskId, int | None] = {}
         self._files: dict[TaskId, tuple[StateFile, ...]] = {}
         self._ended: set[TaskId] = set()
@@ -168,7 +168,7 @@ class Ledger:
         self._assign_to(vertex, [i for i in subtasks if not self._has_ended(vertex, i)])
 
     def _assign_to(self, vertex: str, subtasks: Sequence[int]) -> None:
-        """Give each split to the subtask that it belongs to, or to the one that has the fewest left to read."""
+        """Return each split to the subtask that it belongs to, or to the one that has the fewest left to read."""
         source, parallelism = self._sources[vertex].source, self._graph.vertices[vertex].parallelism
         unread = {i: sum(not p.finished for p in self._positions[vertex, i].values()) for i in subtasks}
         while unread and self._unassigned[vertex]:
@@ -197,7 +197,7 @@ class Ledger:
     def files(self) -> dict[TaskOwner, tuple[StateFile, ...]]:
         """The state files of each task, by the vertex and subtask that own them.
 
-        A task that inherits has none until its first epoch has run: what it stands on is in `stands_on`.
+        A task that inherits has none until its first epoch has run: its state is in `stands_on`.
         """
         assert not self._inheritance, "the state of tasks that have not run yet is where `stands_on` says"
         return {self.owner(task): files for task, files in self._files.items()}
@@ -213,21 +213,21 @@ class Ledger:
         return positions
 
     def owner(self, task: TaskId) -> TaskOwner:
-        """The first vertex of a task, and its subtask."""
+        """Return the first vertex of a task, and its subtask."""
         group, subtask = self._plan.levels[task[0]].locate(task[1])
         return group.vertices[0], subtask
 
     def take_handles(self) -> list[Committable]:
-        """What sinks have staged since the last call, with the ids of their operators."""
+        """Return what sinks have staged since the last call, with the ids of their operators."""
         handles, self._handles = self._handles, []
         return handles
 
     def give_back(self, handles: list[Committable]) -> None:
-        """Undoes `take_handles`: the checkpoint that should have committed them came to nothing."""
+        """Undo `take_handles`: the checkpoint that should have committed them failed."""
         self._handles = [*handles, *self._handles]
 
     def settle(self, origin: Origin) -> None:
-        """A checkpoint of all that the ledger has taken in is complete."""
+        """Note that a checkpoint of everything in the ledger is complete."""
         self.stands_on, self.settled = origin, True
 
     def start_from(
@@ -237,7 +237,7 @@ class Ledger:
         inheritance: dict[TaskOwner, Inheritance],
         positions: dict[str, list[SplitPosition]],
     ) -> None:
-        """Makes the ledger stand where another one stood: tasks restore from files, or inherit; sources go on."""
+        """Continue where another ledger stopped: tasks restore from files, or inherit; sources continue."""
         self.stands_on = origin
         for task in self._versions:
             owner = self.owner(task)
@@ -265,7 +265,7 @@ class Ledger:
             self._assign_to(vertex, range(self._graph.vertices[vertex].parallelism))
 
     def _hand_on(self, vertex: str, loops: list[SplitPosition]) -> None:
-        """Gives what goes round in an iteration to its subtasks by their number; all from one old subtask stays together."""
+        """Hand the records of an iteration to its subtasks by number; those of one old subtask stay together."""
         parallelism = self._graph.vertices[vertex].parallelism
         shares: list[list[Returned]] = [[] for _ in range(parallelism)]
         for number, loop in enumerate(loops):
@@ -279,9 +279,10 @@ class Ledger:
             self._positions[vertex, subtask] = {split_id: SplitPosition(known.split, Returned(runs, quiet), over)}
 
     def check(self, order: EpochOrder, acks: list[TaskAck]) -> str | None:
-        """Why the acknowledgements do not make one epoch; None if they do.
+        """Return why the acknowledgements are inconsistent; None if they are consistent.
 
-        Every task must have acknowledged once, and whoever used frames of a task used those of the attempt that counts.
+        Every task must have acknowledged once, and readers of a task's frames must have used those of the attempt that
+        counts.
         """
         counts = Counter(a.task for a in acks)
         missing, unasked = sorted(set(order.tasks) - set(counts)), sorted(set(counts) - set(order.tasks))
@@ -305,7 +306,7 @@ class Ledger:
         return None
 
     def apply(self, acks: list[TaskAck]) -> None:
-        """Takes a complete epoch in."""
+        """Record a complete epoch."""
         self.settled = False
         for ack in acks:
             self._versions[ack.task] = ack.attempt
@@ -330,10 +331,10 @@ class Ledger:
             self._send_back([report for ack in acks for report in ack.vertices])
 
     def _send_back(self, reports: list[VertexReport]) -> None:
-        """Files what goes round in iterations as the next order of their sources.
+        """Put the records of iterations into the next order of their sources.
 
-        Between epochs nothing is on its way. So when all other sources have ended and nothing goes back, only a timer can
-        bring something (the iterations are quiet); when no timer waits, nothing can ever come again, and they end.
+        Between epochs nothing is in flight. So when all other sources have ended and no records are sent back, only a timer
+        can produce some (the iterations are quiet); without a pending timer the iterations end.
         """
         pending: dict[tuple[str, int], list[Any]] = {}
         for report in reports:
@@ -349,13 +350,13 @@ class Ledger:
                     self._positions[vertex, subtask][split_id] = SplitPosition(known.split, Returned(runs, quiet), over)
 
     def watermark(self) -> int:
-        """The lowest watermark of the job's sinks-most vertices that are not idle."""
+        """Return the lowest watermark of the job's last vertices that are not idle."""
         last = {v for v in self._graph.vertices if not self._graph.out_edges(v)}
         marks = [r.watermark for (v, _), r in self.reports.items() if v in last and not r.idle]
         return min(marks, default=MIN_TIMESTAMP)
 
     def next_timer(self) -> int | None:
-        """The earliest processing-time timer of any task."""
+        """Return the earliest processing-time timer of any task."""
         return min((r.next_timer for r in self.reports.values() if r.next_timer is not None), default=None)
 
     def _source_orders(self, task: TaskId, limit: int, seconds: float | None) -> dict[str, SourceOrder]:
@@ -369,7 +370,7 @@ class Ledger:
         return orders
 
     def _alignment_limit(self, vertex: str) -> int | None:
-        """With watermark alignment: how far ahead of the slowest source of the group this one may run."""
+        """Return, with watermark alignment, the event time up to which a source may read: the slowest of its group decides."""
         alignment = self._sources[vertex].strategy.alignment
         if alignment is None:
             return None

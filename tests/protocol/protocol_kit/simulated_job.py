@@ -16,7 +16,7 @@ from headrace.checkpoint import manifests, names
 from headrace.checkpoint.driver_steps import FINISHED, DriverSteps
 from headrace.checkpoint.errors import CommitRefusedError, FencedError, RestoreRefusedError, StoreError
 from headrace.checkpoint.model import Committable, Manifest
-from headrace.connectors.base.sink import Handle
+from headrace.connectors.base.sink_committer import Handle
 from headrace.connectors.base.split_enumerator import Split
 from headrace.errors import HeadraceError
 from headrace.operators.source import SplitPosition
