@@ -155,7 +155,7 @@ def read_parts(
     """
     for state_file in since_last_base(state_files):
         if state_file.name != os.path.basename(state_file.name):
-            raise StateError("A state file is named without a path", seen=state_file.name)
+            raise StateError("The name of a state file must not contain a path", seen=state_file.name)
         try:
             with Path(directory, state_file.name).open("rb") as stream:
                 yield from decode(

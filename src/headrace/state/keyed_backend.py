@@ -217,7 +217,7 @@ class KeyedBackend(KeyHolder):
     # -- saving ---------------------------------------------------------------------------------------------------
 
     def state_kinds(self) -> dict[str, str]:
-        """Return the kind of every state, to be filed beside the entries and handed to :meth:`apply` again."""
+        """Return the kind of every state, to be saved with the entries and passed to :meth:`apply`."""
         return self._kinds | {name: table.kind for name, table in self._tables.items()} | self.raw.kinds()
 
     def collect_delta(self) -> KeyedDelta:

@@ -164,7 +164,7 @@ def test_names_are_unique_per_attempt_and_safe():
 
 
 def test_a_path_as_a_name_is_refused(tmp_path):
-    with pytest.raises(StateError, match="without a path"):
+    with pytest.raises(StateError, match="must not contain a path"):
         read_state_file(tmp_path, StateFile("../x.delta", 1, 1), {})
 
 
