@@ -272,7 +272,7 @@ def test_a_value_that_does_not_fit_its_column(tmp_path: Path) -> None:
     sink = FileSink.for_bulk_format(str(tmp_path), ParquetBulkWriters.for_row_type(ROWS)).build()
     task = Task(sink, tmp_path / "log")
     task.writer.write([Row("x", "y")], None)
-    with pytest.raises(TypeMismatchError, match="field 'id' has not the type of its column"):
+    with pytest.raises(TypeMismatchError, match="field 'id' does not have the type of its column"):
         task.end(last=True)
 
 
