@@ -336,13 +336,13 @@ def test_the_old_name_with_add_sink(tmp_path: Path, make_env: Any) -> None:
         (
             lambda: FileCompactStrategy.builder().set_num_compact_threads(0),
             InvalidProgramError,
-            "at least one thread",
+            "At least one thread",
         ),
         (lambda: text_sink(Path("/tmp")).enable_compact(1, 2), TypeMismatchError, "takes a FileCompactStrategy"),
         (
             lambda: FileSink.for_bulk_format("/tmp", FORMATS["csv"][0]).enable_compact(EVERY, CONCAT),
             InvalidProgramError,
-            "bulk format cannot be put together",
+            "bulk format cannot be concatenated",
         ),
     ],
 )
