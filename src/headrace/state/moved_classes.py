@@ -1,4 +1,4 @@
-"""Where a class that old durable files name by its module lives today.
+"""The current modules of classes that old durable files name by an earlier path.
 
 State files, positions of sources and staged output contain pickles, and a pickle names a class by the module that
 defined it. When such a module moves, its old path stays here, so that savepoints of every earlier version can be
