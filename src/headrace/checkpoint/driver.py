@@ -30,6 +30,8 @@ from headrace.checkpoint.interpreter import Interpreter
 from headrace.checkpoint.job_committer import JobCommitter, JobPublisher
 from headrace.checkpoint.job_progress import JobProgress
 from headrace.checkpoint.model import FileEntry, Manifest, Plan
+from headrace.checkpoint.origin import Origin
+from headrace.checkpoint.origin_commits import finish_commits
 from headrace.checkpoint.resolve import Verdict
 from headrace.checkpoint.signed_records import SignedRecords
 from headrace.checkpoint.statistics import CheckpointStatistics
@@ -141,8 +143,11 @@ class Checkpoints:
 
     # -- the steps ------------------------------------------------------------------------------------------------
 
-    def recover(self) -> Manifest | None:
+    def recover(self, origin: Origin | None = None) -> Manifest | None:
         """Takes the job over; gives the checkpoint that it goes on from, None if it begins.
+
+        `origin` is where a job without checkpoints of its own starts. Its commits are finished before anything is
+        discarded: if it has this job's id, some of what is staged under that id is its output.
 
         A driver that had the job, failed, and finds that another one has claimed it meanwhile does not take it back.
         """
@@ -157,6 +162,8 @@ class Checkpoints:
         self._committer.generation = self._workflow.generation
         if decision.verdict is Verdict.REPLAY:
             self._commit()
+        if origin is not None and (decision.base is None or not self.periodic):
+            finish_commits(origin, self._graph)
         self._run(self._workflow.discard())
         self._coordinator.resume(_monotonic())
         base = self._workflow.base

@@ -44,6 +44,10 @@ class JobCommitter:
         """Whether any sink commits."""
         return bool(self._committers)
 
+    def __contains__(self, sink: str) -> bool:
+        """Say whether the operator with this id commits."""
+        return sink in self._committers
+
     def combined(self, handles: list[tuple[str, Handle]]) -> list[tuple[str, Handle]]:
         """What a checkpoint is to commit, put together by the sinks that want it so."""
         by_sink: dict[str, list[Handle]] = {}

@@ -18,9 +18,9 @@ from headrace.checkpoint import names
 from headrace.checkpoint.errors import DamagedRecordError, UntrustedStateError
 from headrace.checkpoint.in_use import METADATA
 from headrace.checkpoint.manifests import has_strong_sums
-from headrace.checkpoint.model import Manifest
+from headrace.checkpoint.model import Manifest, Marker
 from headrace.checkpoint.origin import Origin
-from headrace.checkpoint.record_format import decode_manifest, encode
+from headrace.checkpoint.record_format import decode, decode_manifest, encode
 from headrace.checkpoint.signatures import SIGNATURE, check_signature, signed
 from headrace.checkpoint.signed_records import SignedRecords
 from headrace.errors import ConfigurationError, StateError
@@ -34,6 +34,7 @@ __all__ = [
     "copy_files",
     "find_origin",
     "is_checkpoint",
+    "is_marked",
     "newest_slot",
     "read_manifest",
     "write_savepoint",
@@ -110,7 +111,7 @@ def find_origin(path: str, *, ignore_unclaimed: bool = False, trust: bool = Fals
     """
     url = path.rstrip("/").removesuffix(f"/{METADATA}")
     if _exists(url, METADATA):
-        record, files = _content(url, METADATA), url
+        record, files, root = _content(url, METADATA), url, None
         manifest = decode_manifest(f"{url}/{METADATA}", record)
         check_files(Origin(manifest, files))
         if not trust:
@@ -130,7 +131,7 @@ def find_origin(path: str, *, ignore_unclaimed: bool = False, trust: bool = Fals
         files = storage.join(root, "state")
         if not trust and not has_strong_sums(manifest):
             raise UntrustedStateError(f"The checkpoint {path}", "its signature does not cover its state files")
-    origin = Origin(manifest, files, own=False, ignore_unclaimed=ignore_unclaimed)
+    origin = Origin(manifest, files, own=False, ignore_unclaimed=ignore_unclaimed, checkpoints=root)
     check_files(origin)
     return origin
 
@@ -190,6 +191,17 @@ def newest_slot(root: str) -> str | None:
 def read_manifest(root: str, name: str) -> Manifest:
     """Return a manifest as plain values, whoever wrote it: nothing in it may be unpickled."""
     return decode_manifest(f"{root}/{name}", _content(root, name))
+
+
+def is_marked(root: str, manifest: Manifest) -> bool:
+    """Say whether a checkpoint has a readable marker: all its output is committed."""
+    name = names.marker_name(manifest.epoch)
+    if not _exists(root, name):
+        return False
+    try:
+        return isinstance(decode(name, _content(root, name), manifest.job_id), Marker)
+    except DamagedRecordError:
+        return False
 
 
 def _exists(root: str, name: str) -> bool:

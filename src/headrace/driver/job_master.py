@@ -354,9 +354,10 @@ class JobMaster:
         """Lets the ledger stand where the job starts from, and the loop begin there."""
         program = self._program
         durability, checkpoints = self._options.durability, self._checkpoints
-        takes_over = durability.periodic or durability.job_id is not None or checkpoints.commits
-        manifest = checkpoints.recover() if takes_over else None
         origin = program.origin
+        staged = origin is not None and bool(origin.manifest.committables)
+        takes_over = durability.periodic or durability.job_id is not None or checkpoints.commits or staged
+        manifest = checkpoints.recover(origin) if takes_over else None
         if manifest is not None and durability.periodic:
             origin = Origin(manifest, checkpoints.files)
         self._deployment.ensure(program)
