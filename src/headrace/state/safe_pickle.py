@@ -26,6 +26,7 @@ from types import FunctionType
 from typing import Any, Final
 
 from headrace.errors import StateError
+from headrace.state.moved_classes import current_module
 
 __all__ = ["BY_VALUE", "PLAIN", "dump", "load"]
 
@@ -75,12 +76,20 @@ def _refused(module: str, name: str, why: str) -> StateError:
     )
 
 
-class _SafeUnpickler(pickle.Unpickler):
+class _TrustingUnpickler(pickle.Unpickler):
+    """Resolves every class, also those that moved since the pickle was written."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        return super().find_class(current_module(module, name), name)
+
+
+class _SafeUnpickler(_TrustingUnpickler):
     def __init__(self, stream: io.BytesIO, allowed_modules: Collection[str]) -> None:
         super().__init__(stream)
         self._allowed_modules = allowed_modules
 
     def find_class(self, module: str, name: str) -> Any:
+        module = current_module(module, name)
         if module == "builtins":
             if name == "getattr":
                 return _getattr
@@ -160,7 +169,7 @@ def load(
     try:
         if codec == PLAIN:
             if allowed_modules is None:
-                return pickle.loads(data)  # noqa: S301 - only what the running job itself has written
+                return _TrustingUnpickler(io.BytesIO(data)).load()  # only what the running job itself has written
             return _SafeUnpickler(io.BytesIO(data), allowed_modules).load()
         if codec != BY_VALUE:
             raise StateError(f"Unknown codec {codec!r}", expected=f"{PLAIN!r} or {BY_VALUE!r}")
@@ -170,7 +179,7 @@ def load(
                 expected="values of classes that can be imported",
                 remedy="move the classes into a module of the job; or trust the file's code with trust_job_code=True",
             )
-        return pickle.loads(data)  # noqa: S301 - only with the caller's word
+        return _TrustingUnpickler(io.BytesIO(data)).load()  # only because the caller trusts it
     except StateError:
         raise
     except Exception as error:

@@ -6,7 +6,7 @@ import pytest
 
 from headrace.table.sql import SqlParseError, parse_statements
 
-DATA = Path(__file__).parents[2] / "data" / "sql"
+DATA = Path(__file__).parents[3] / "data" / "sql"
 
 
 def statements(name: str) -> list[str]:
