@@ -30,14 +30,14 @@ from headrace.checkpoint.manifests import IncompatibleStateError, operator_names
 from headrace.checkpoint.model import Manifest
 from headrace.checkpoint.no_sinks import NoSinks
 from headrace.checkpoint.origin import Origin
-from headrace.checkpoint.savepoints import is_marked
+from headrace.checkpoint.savepoints import has_open_commits
 from headrace.checkpoint.store import Store
 from headrace.checkpoint.workflow import Workflow
 from headrace.connectors.base.commit_requests import CommitFailedError
 from headrace.graph.job_graph import JobGraph
 from headrace.state import storage
 
-__all__ = ["finish_commits", "has_open_commits"]
+__all__ = ["finish_commits"]
 
 _TRIES = 4
 _FIRST_PAUSE = 0.05
@@ -45,15 +45,9 @@ _FINAL = (CommitRefusedError, CommitFailedError, IncompatibleStateError)
 _log = logging.getLogger("headrace")
 
 
-def has_open_commits(origin: Origin) -> bool:
-    """Say whether output of the origin is perhaps not committed."""
-    root, manifest = origin.checkpoints, origin.manifest
-    return root is not None and bool(manifest.committables) and not is_marked(root, manifest)  # 1
-
-
 def finish_commits(origin: Origin, graph: JobGraph) -> None:
     """Commit what the job that wrote the origin has staged for it, with the sinks of this graph."""
-    if not has_open_commits(origin):
+    if not has_open_commits(origin):  # 1
         return
     manifest = origin.manifest
     committer = JobCommitter(manifest.job_id, graph)

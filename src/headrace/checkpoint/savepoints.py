@@ -33,8 +33,8 @@ __all__ = [
     "check_files",
     "copy_files",
     "find_origin",
+    "has_open_commits",
     "is_checkpoint",
-    "is_marked",
     "newest_slot",
     "read_manifest",
     "write_savepoint",
@@ -193,15 +193,19 @@ def read_manifest(root: str, name: str) -> Manifest:
     return decode_manifest(f"{root}/{name}", _content(root, name))
 
 
-def is_marked(root: str, manifest: Manifest) -> bool:
-    """Say whether a checkpoint has a readable marker: all its output is committed."""
+def has_open_commits(origin: Origin) -> bool:
+    """Say whether output that was staged for the origin may not be committed: it has no readable marker.
+
+    A savepoint is written after the commits of its checkpoint, and lists no staged output.
+    """
+    root, manifest = origin.checkpoints, origin.manifest
+    if root is None or not manifest.committables:
+        return False
     name = names.marker_name(manifest.epoch)
-    if not _exists(root, name):
-        return False
     try:
-        return isinstance(decode(name, _content(root, name), manifest.job_id), Marker)
+        return not _exists(root, name) or not isinstance(decode(name, _content(root, name), manifest.job_id), Marker)
     except DamagedRecordError:
-        return False
+        return True
 
 
 def _exists(root: str, name: str) -> bool:
