@@ -15,7 +15,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from sink_kit import SERVERS
+from sink_kit import SERVERS, environment, numbers
+
+from headrace.common.errors import HeadraceError
 
 JOB = Path(__file__).with_name("sink_job.py")
 LAST = 600
@@ -125,3 +127,33 @@ def test_ways_to_go_on(jobs, outer, settings):
     jobs.finish(**from_path(path, **settings))
     assert outer.arrived() == EVERY
     assert Path(path).exists() == ("execution.state-recovery.claim-mode" not in settings)
+
+
+@pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
+def test_staged_output_that_is_gone(jobs, outer):
+    path = jobs.leave_unfinished()
+    before = outer.arrived()
+    outer.ask("DELETE FROM headrace_staged")
+    refused = jobs.run(**from_path(path, **{"restart-strategy.type": "none"}))
+    assert refused.returncode == 1 and "[COMMIT_REFUSED]" in refused.stderr, refused.stderr[-3000:]
+    assert outer.arrived() == before, "it has not started"
+
+
+@pytest.mark.parametrize("kind", ["two-phase"], indirect=True)
+def test_a_program_without_the_sink(jobs, outer, tmp_path):
+    """With neither checkpoints nor sinks that commit, the job would take nothing over on its own account."""
+    path = jobs.leave_unfinished()
+    before = outer.arrived()
+
+    def run(**settings):
+        env = environment(tmp_path, **from_path(path, **{"execution.checkpointing.interval": None}), **settings)
+        with numbers(env, LAST).execute_and_collect() as results:
+            return len(list(results))
+
+    with pytest.raises(HeadraceError, match=r"no sink for output of .*\(uid sink\) that was staged") as raised:
+        run()
+    assert raised.value.code == "STATE_INCOMPATIBLE"
+    assert 0 < run(**{"execution.state-recovery.ignore-unclaimed-state": "true"}) < LAST
+    assert outer.arrived() == before
+    jobs.finish()
+    assert outer.arrived() == EVERY, "dropped for that job only"
