@@ -63,7 +63,7 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
             "headrace.datastream.connectors.hybrid_source",
             "headrace.datastream.connectors.number_seq",
             "headrace.datastream.connectors.datagen",
-            "headrace.connectors.base.rate_limiter",
+            "headrace.connectors.base.rate_limit",
             "headrace.datastream.connectors.rabbitmq",
             "headrace.datastream.connectors.redis",
             "headrace.types.bad_record",

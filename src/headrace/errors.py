@@ -37,7 +37,7 @@ _SHORT = 200
 
 
 def shortened(value: object, limit: int = _SHORT) -> str:
-    """Give ``repr(value)`` cut to ``limit`` characters; never raises, whatever the value's own ``__repr__`` does.
+    """Return ``repr(value)`` cut to ``limit`` characters; never raises, whatever the value's own ``__repr__`` does.
 
     >>> shortened([1, 2, 3])
     '[1, 2, 3]'
@@ -115,7 +115,7 @@ class HeadraceError(Exception):
         return [f"  {label:<9} {text.replace(chr(10), indent)}" for label, text in self._details() if text]
 
     def __str__(self) -> str:
-        """Give the message and one line for each known part."""
+        """Return the message and one line for each known part."""
         return "\n".join([f"{self.message} [{self.code}]", *self._detail_lines()])
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -124,7 +124,7 @@ class HeadraceError(Exception):
 
 
 def reason_of(error: BaseException) -> str:
-    """Give what an error says, in one line without its code.
+    """Return what an error says, in one line without its code.
 
     >>> reason_of(HeadraceError("not JSON", seen="{")), reason_of(KeyError("id"))
     ('not JSON', "KeyError: 'id'")
@@ -343,7 +343,7 @@ class UserCodeError(HeadraceError):
         yield "remedy:", self.remedy
 
     def __str__(self) -> str:
-        """Give the user's traceback, then where it happened."""
+        """Return the user's traceback, then where it happened."""
         where = super().__str__()
         return f"{self.user_traceback}\n\n{where}" if self.user_traceback else where
 

@@ -11,12 +11,17 @@ from headrace.checkpoint.driver import Checkpoints
 from headrace.checkpoint.manifests import key_groups_of
 from headrace.checkpoint.origin import Origin
 from headrace.checkpoint.savepoints import find_origin
-from headrace.config.checkpoint_settings import DurabilityOptions
+from headrace.config.checkpoint_settings import DurabilitySettings
 from headrace.config.configuration import Configuration
 from headrace.config.restart_keys import restart_strategy_from
 from headrace.config.restart_strategy import RestartStrategies, RestartStrategyConfiguration
-from headrace.config.runtime_settings import RuntimeOptions, read_latency_settings, read_options
-from headrace.config.state_settings import read_backend_settings
+from headrace.config.runtime_settings import (
+    RuntimeSettings,
+    read_backend_settings,
+    read_latency_settings,
+    read_runtime_settings,
+)
+from headrace.driver.enumerators import Enumerators
 from headrace.driver.executor import Executor
 from headrace.driver.job_listeners import listeners_for
 from headrace.driver.job_master import JobMaster
@@ -48,7 +53,7 @@ def submit(
     restart_strategy: RestartStrategyConfiguration | None = None,
 ) -> JobMaster:
     """Starts a job and gives its handle. `spark` is a SparkSession or SparkContext to run on, if the user has one."""
-    options = read_options(configuration)
+    options = read_runtime_settings(configuration)
     durability = options.durability
     _check_places(durability)
     reporting = Reporting(read_reporters(options.configuration))
@@ -82,15 +87,20 @@ def submit(
     executor.start(program.spec)
     sweep_abandoned(options.state_directory)
     folder = StateFolder(options.state_directory, job_id)
+    enumerators = Enumerators(graph)
     try:
         root = join(folder.path, "checkpoints") if durability.directory is None else join(durability.directory, job_id)
         clock = SystemClock()
-        checkpoints = Checkpoints(job_id, root, durability, graph, plan, clock.now, folder.path)
+        publish = enumerators.notify_checkpoint_complete
+        checkpoints = Checkpoints(job_id, root, durability, graph, plan, clock.now, folder.path, publish)
         strategy = restart_strategy or restart_strategy_from(configuration) or RestartStrategies.fall_back_restart()
         policy = policy_for(strategy, durability.periodic)
-        master = JobMaster(program, executor, options, folder, checkpoints, policy, clock, reporting)
+        if origin is None:
+            enumerators.start(graph)
+        master = JobMaster(program, executor, options, folder, checkpoints, policy, clock, reporting, enumerators)
         master.start()
     except BaseException:
+        enumerators.close(kept=False)
         folder.remove()
         raise
     for listener in listeners:
@@ -98,7 +108,7 @@ def submit(
     return master
 
 
-def _check_places(durability: DurabilityOptions) -> None:
+def _check_places(durability: DurabilitySettings) -> None:
     """Refuse storage whose file system or package is missing before anything is started."""
     for place in (durability.directory, durability.savepoint_directory):
         if place is not None and local_path(place) is None:
@@ -112,7 +122,7 @@ def _job_id(given: str | None) -> str:
     return given if re.fullmatch("[0-9a-f]{32}", given) else uuid.uuid5(_NAMES, given).hex
 
 
-def _origin(durability: DurabilityOptions, job_id: str) -> Origin | None:
+def _origin(durability: DurabilitySettings, job_id: str) -> Origin | None:
     """What the job starts from. A savepoint that it has taken over is gone: its own checkpoints are in its place."""
     if durability.restore_path is None:
         return None
@@ -122,7 +132,7 @@ def _origin(durability: DurabilityOptions, job_id: str) -> Origin | None:
     return find_origin(durability.restore_path, ignore_unclaimed=durability.ignore_unclaimed, trust=durability.trust)
 
 
-def _executor(options: RuntimeOptions, spark: Any) -> Executor:
+def _executor(options: RuntimeSettings, spark: Any) -> Executor:
     if options.executor == "local":
         return LocalExecutor(in_thread=options.task_timeout is not None)
     from headrace.spark.executor import SparkExecutor

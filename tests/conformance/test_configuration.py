@@ -19,7 +19,7 @@ from headrace.datastream import CheckpointingMode
 )
 def test_names_that_are_none(make_env, collected, key, value):
     env = make_env(1, **{key.replace(".", "__"): value})
-    with pytest.raises(ConfigurationError, match=f"The option {key} has no such value"):
+    with pytest.raises(ConfigurationError, match=f"The option {key} has an unknown value"):
         collected(env.enable_checkpointing(1000).from_collection([1]))
 
 

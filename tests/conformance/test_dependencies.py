@@ -163,7 +163,7 @@ def test_settings_are_kept_under_flinks_keys(env):
 
 
 def test_the_python_of_the_workers(env):
-    from headrace.config.runtime_settings import read_options
+    from headrace.config.runtime_settings import read_runtime_settings
 
     env.set_python_executable("/usr/bin/python3")
-    assert read_options(env.get_configuration()).python == "/usr/bin/python3"
+    assert read_runtime_settings(env.get_configuration()).python == "/usr/bin/python3"

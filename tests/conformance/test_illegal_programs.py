@@ -50,7 +50,7 @@ FUNCTIONS = {
     "a sink that is none": (lambda s: s.add_sink(print), "must be a SinkFunction"),
     "a type that is none": (lambda s: s.map(str, str), "output_type must be None, list or TypeInformation"),
     "a type that was not called": (lambda s: s.map(str, Types.STRING), r"call it: Types\.STRING\(\)"),
-    "a name that is none": (lambda s: s.map(str).name(5), "name of an operator is a text"),
+    "a name that is none": (lambda s: s.map(str).name(5), "name of an operator must be a string"),
     "a strategy that is none": (lambda s: s.assign_timestamps_and_watermarks(None), "takes a watermark strategy"),
 }
 

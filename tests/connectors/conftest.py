@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headrace.common import Configuration
-from headrace.connectors.base.source import ReaderContext, Source, SplitReader
+from headrace.connectors.base.source import Source
+from headrace.connectors.base.split_reader import ReaderContext, SplitReader
 from headrace.datastream import StreamExecutionEnvironment
 
 _HERE = str(Path(__file__).resolve().parent)
@@ -64,11 +65,10 @@ def contents() -> Callable[[Any], list[Any]]:
     def read(source: Any, parallelism: int = 1) -> list[Any]:
         definition: Source = source.get_definition()
         values: list[Any] = []
-        for splits in definition.splits(parallelism):
-            for split in splits:
-                reader = definition.open_reader(split, None, ReaderContext())
-                values += read_all(reader)
-                reader.close()
+        for split in definition.enumerator().start(parallelism):
+            reader = definition.open_reader(split, None, ReaderContext())
+            values += read_all(reader)
+            reader.close()
         return values
 
     return read

@@ -313,12 +313,12 @@ def test_the_old_name_with_add_sink(tmp_path: Path, make_env: Any) -> None:
             "scheme 'nowhere' cannot be used",
         ),
         (
-            lambda: BucketAssigner.date_time_bucket_assigner("QQQ").buckets(),
+            lambda: BucketAssigner.date_time_bucket_assigner("QQQ"),
             InvalidProgramError,
             "letter of the pattern",
         ),
         (
-            lambda: BucketAssigner.date_time_bucket_assigner("yyyy", "No/Where").buckets(),
+            lambda: BucketAssigner.date_time_bucket_assigner("yyyy", "No/Where"),
             InvalidProgramError,
             "time zone",
         ),

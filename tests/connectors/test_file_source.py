@@ -26,7 +26,9 @@ from pyarrow import orc
 from headrace.common import Row, Types, WatermarkStrategy
 from headrace.common.errors import BadRecordError, HeadraceError, MissingExtraError, TypeMismatchError
 from headrace.common.time import Duration
-from headrace.connectors.base.source import ReaderContext, Source
+from headrace.connectors.base.source import Source
+from headrace.connectors.base.split_enumerator import SplitProgress
+from headrace.connectors.base.split_reader import ReaderContext
 from headrace.connectors.files import text_file
 from headrace.datastream.connectors.file_system import FileEnumeratorProvider, FileSource, StreamFormat
 from headrace.datastream.formats.avro import (
@@ -51,18 +53,17 @@ def records_of(source: Source, parallelism: int = 1, limit: int = 1000, reopen: 
     """All records, split by split; with `reopen` each batch is read by a new reader at the position of the last one."""
     source = pickle.loads(pickle.dumps(source))
     records: list[Any] = []
-    for splits in source.splits(parallelism):
-        for split in splits:
-            reader = source.open_reader(split, None, ReaderContext())
-            while not reader.finished:
-                records += reader.read(limit, 0).values
-                if reopen:
-                    position = pickle.loads(pickle.dumps(reader.position()))
-                    finished = reader.finished
-                    reader.close()
-                    reader = source.open_reader(split, position, ReaderContext())
-                    assert reader.finished == finished
-            reader.close()
+    for split in source.enumerator().start(parallelism):
+        reader = source.open_reader(split, None, ReaderContext())
+        while not reader.finished:
+            records += reader.read(limit, 0).values
+            if reopen:
+                position = pickle.loads(pickle.dumps(reader.position()))
+                finished = reader.finished
+                reader.close()
+                reader = source.open_reader(split, position, ReaderContext())
+                assert reader.finished == finished
+        reader.close()
     return records
 
 
@@ -89,7 +90,7 @@ def test_a_text_file_is_cut_and_every_line_read_once(
         path = tmp_path / f"{trial}.txt"
         path.write_text("\n".join(lines) + rng.choice(["", "\n"]) if lines else "")
         source = of_stream(StreamFormat.text_line_format(), path)
-        splits = [s for each in source.splits(parts) for s in each]
+        splits = source.enumerator().start(parts)
         assert len(splits) == max(1, min(parts, path.stat().st_size // 40))
         assert sorted(records_of(source, parts)) == sorted(lines)
         assert sorted(records_of(source, parts, limit=3, reopen=True)) == sorted(lines)
@@ -101,7 +102,7 @@ def test_the_enumerator_says_whether_files_are_cut(tmp_path: Path, monkeypatch: 
     builder = FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(tmp_path))
 
     def splits(provider: FileEnumeratorProvider) -> int:
-        return sum(map(len, builder.set_file_enumerator(provider).build().get_definition().splits(4)))
+        return len(builder.set_file_enumerator(provider).build().get_definition().enumerator().start(4))
 
     assert splits(FileEnumeratorProvider.default_splittable_file_enumerator()) == 4
     assert splits(FileEnumeratorProvider.default_non_splittable_file_enumerator()) == 1
@@ -112,13 +113,12 @@ def test_parts_of_a_known_file_are_not_discovered_again(tmp_path: Path, monkeypa
     (tmp_path / "a#1-2").write_text("one\ntwo\nthree\nfour\nfive\n" * 10)
     builder = FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(tmp_path))
     source = builder.monitor_continuously(Duration.of_millis(1)).build().get_definition()
-    known = frozenset(s.id for each in source.splits(3) for s in each)
+    known = frozenset(s.id for s in source.enumerator().start(3))
     assert len(known) == 3
     (tmp_path / "b").write_text("one\ntwo\n" * 10)
-    monkeypatch.setattr(source, "monitor_seconds", 0)
-    found = source.discover(known)
+    found = source.enumerator().discover(SplitProgress(known))
     assert {Path(s.payload.path).name for s in found} == {"b"}
-    assert source.discover(known | {s.id for s in found}) == []
+    assert source.enumerator().discover(SplitProgress(known | {s.id for s in found})) == []
 
 
 COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
@@ -344,7 +344,7 @@ def test_large_parquet_files_are_cut_between_row_groups(
     monkeypatch.setattr(column_files, "_LARGE", 100)
     write_parquet(tmp_path / "a.parquet", 35)
     source = of_bulk(ParquetColumnarRowInputFormat(EVERYTHING), tmp_path)
-    assert [len(s) for s in source.splits(parallelism)] == [1] * parallelism
+    assert len(source.enumerator().start(parallelism)) == parallelism
     assert records_of(source, parallelism, limit=3, reopen=True) == [everything(n) for n in range(35)]
 
 

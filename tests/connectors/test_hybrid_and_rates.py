@@ -14,7 +14,7 @@ from headrace.common import WatermarkStrategy
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.serialization import SimpleStringSchema
 from headrace.common.time import Duration
-from headrace.connectors.base.rate_limiter import RateLimiterStrategy
+from headrace.connectors.base.rate_limit import RateLimiterStrategy
 from headrace.datastream import RuntimeExecutionMode, SourceFunction, StreamExecutionEnvironment
 from headrace.datastream.connectors.datagen import DataGeneratorSource
 from headrace.datastream.connectors.file_system import FileSource, StreamFormat

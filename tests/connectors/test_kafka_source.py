@@ -20,7 +20,8 @@ from headrace.common.errors import (
 )
 from headrace.common.serialization import ByteArraySchema, DeserializationSchema, SimpleStringSchema
 from headrace.common.time import Duration
-from headrace.connectors.base.source import ReaderContext
+from headrace.connectors.base.split_enumerator import SplitProgress
+from headrace.connectors.base.split_reader import ReaderContext
 from headrace.datastream import ProcessFunction
 from headrace.datastream.connectors.base import DeliveryGuarantee
 from headrace.datastream.connectors.kafka import (
@@ -106,7 +107,7 @@ def test_given_offsets_then_the_groups_then_the_strategy(broker: Broker, numbers
     given = texts(broker, numbers).set_bounded(LATEST).set_group_id("given")
     start = KafkaOffsetsInitializer.offsets({first: 7}, KafkaOffsetResetStrategy.LATEST)
     assert contents(given.set_starting_offsets(start).build()) == ["7", "8", "9"]
-    given.build().get_definition().publish_positions({f"{numbers}-1": 3})
+    given.build().get_definition().enumerator().notify_checkpoint_complete({f"{numbers}-1": 3})
     wait_for(lambda: broker.committed("given", numbers, [1]) == [3])
     assert contents(given.set_starting_offsets(start).build()) == ["7", "8", "9", "13", "14"]
 
@@ -136,7 +137,7 @@ def test_a_stop_beyond_the_end_is_waited_for(broker: Broker) -> None:
     broker.send(topic, ["a", "b"])
     stop = KafkaOffsetsInitializer.offsets({KafkaTopicPartition(topic, 0): 3})
     definition = texts(broker, topic).set_bounded(stop).build().get_definition()
-    reader = definition.open_reader(definition.splits(1)[0][0], None, ReaderContext())
+    reader = definition.open_reader(definition.enumerator().start(1)[0], None, ReaderContext())
     values: list[str] = []
     wait_for(lambda: (values.extend(reader.read(10, 0).values), len(values) == 2)[1])
     assert not reader.finished
@@ -155,7 +156,7 @@ def wait_for(done: Callable[[], bool], seconds: float = 30) -> None:
 
 def test_a_reader_goes_on_exactly_at_a_position(broker: Broker, numbers: str) -> None:
     definition = texts(broker, numbers).set_bounded(LATEST).build().get_definition()
-    split = next(s for s in definition.splits(1)[0] if s.id.endswith("-0"))
+    split = next(s for s in definition.enumerator().start(1) if s.id.endswith("-0"))
     values: list[str] = []
     position: Any = None
     for size in (1, 3, 2, 100):
@@ -170,7 +171,7 @@ def test_a_reader_goes_on_exactly_at_a_position(broker: Broker, numbers: str) ->
 
 def test_batches_have_the_timestamps_of_messages(broker: Broker, numbers: str) -> None:
     definition = texts(broker, numbers).set_bounded(LATEST).build().get_definition()
-    reader = definition.open_reader(definition.splits(1)[0][0], None, ReaderContext())
+    reader = definition.open_reader(definition.enumerator().start(1)[0], None, ReaderContext())
     batch = reader.read(2, 0)
     while not batch.values:
         batch = reader.read(2, 0)
@@ -246,7 +247,7 @@ def test_an_offset_that_was_deleted(broker: Broker) -> None:
     topic = broker.topic()
     broker.send(topic, as_texts(range(10)))
     definition = texts(broker, topic).set_bounded(LATEST).build().get_definition()
-    split = definition.splits(1)[0][0]
+    split = definition.enumerator().start(1)[0]
     broker.delete_records(topic, 0, 5)
     reader = definition.open_reader(split, 2, ReaderContext())
     with pytest.raises(JobExecutionError, match="offset 2 does not exist(?s:.*)from 5 to 10(?s:.*)auto.offset.reset"):
@@ -276,7 +277,7 @@ def test_a_topic_that_is_deleted_while_it_is_read(broker: Broker) -> None:
     broker.send(topic, ["a"])
     builder = texts(broker, topic).set_property("topic.metadata.propagation.max.ms", "500")
     definition = builder.set_property("topic.metadata.refresh.interval.ms", "500").build().get_definition()
-    reader = definition.open_reader(definition.splits(1)[0][0], None, ReaderContext())
+    reader = definition.open_reader(definition.enumerator().start(1)[0], None, ReaderContext())
     wait_for(lambda: bool(reader.read(10, 0).values))
     broker.delete_topic(topic)
     with pytest.raises(JobExecutionError, match=f"partition 0 of topic '{topic}' failed: the topic was deleted"):
@@ -289,24 +290,25 @@ def test_new_partitions_and_topics_are_discovered_and_read_from_their_beginning(
     broker.send(topic, ["old"])
     builder = texts(broker).set_topic_pattern("grows-.*").set_starting_offsets(LATEST)
     definition = builder.set_property("partition.discovery.interval.ms", "1").build().get_definition()
-    known = frozenset(s.id for s in definition.splits(1)[0])
-    assert known == {"grows-a-0"}
-    assert definition.discover(known) == []
+    enumerator = definition.enumerator()
+    known = SplitProgress(frozenset(s.id for s in enumerator.start(1)))
+    assert known.known == {"grows-a-0"}
+    assert enumerator.discover(known) == []
     broker.add_partitions(topic, 2)
     broker.send(topic, ["new"], 1)
     broker.send(broker.topic(1, name="grows-b"), ["newer"])
     time.sleep(0.01)
-    found = definition.discover(known)
+    found = enumerator.discover(known)
     assert sorted((s.id, s.payload.start) for s in found) == [("grows-a-1", 0), ("grows-b-0", 0)]
     never = texts(broker, topic).set_property("partition.discovery.interval.ms", "-1").build().get_definition()
-    assert never.discover(frozenset()) == []
+    assert never.enumerator().discover(SplitProgress()) == []
 
 
 def test_offsets_are_committed_for_the_group(broker: Broker, numbers: str) -> None:
     quiet = texts(broker, numbers).set_group_id("quiet").set_property("commit.offsets.on.checkpoint", "false")
-    quiet.build().get_definition().publish_positions({f"{numbers}-0": 5})
+    quiet.build().get_definition().enumerator().notify_checkpoint_complete({f"{numbers}-0": 5})
     definition = texts(broker, numbers).set_group_id("loud").build().get_definition()
-    definition.publish_positions({f"{numbers}-0": 5, f"{numbers}-1": None})
+    definition.enumerator().notify_checkpoint_complete({f"{numbers}-0": 5, f"{numbers}-1": None})
     wait_for(lambda: broker.committed("loud", numbers, [0, 1]) == [5, -1001])
     assert broker.committed("quiet", numbers, [0]) == [-1001]
 
@@ -315,7 +317,7 @@ def test_an_unreachable_broker_does_not_fail_a_publication(broker: Broker, numbe
     builder = KafkaSource.builder().set_bootstrap_servers("127.0.0.1:1").set_topics(numbers).set_group_id("g")
     definition = builder.set_value_only_deserializer(ByteArraySchema()).build().get_definition()
     start = time.monotonic()
-    definition.publish_positions({f"{numbers}-0": 5})
+    definition.enumerator().notify_checkpoint_complete({f"{numbers}-0": 5})
     assert time.monotonic() - start < 5
 
 

@@ -17,7 +17,7 @@ from headrace.common import Configuration, Row
 from headrace.common.errors import InvalidProgramError, TypeMismatchError
 from headrace.common.serialization import BulkWriterFactory
 from headrace.common.time import Instant
-from headrace.connectors.base.source import ReaderContext
+from headrace.connectors.base.split_reader import ReaderContext
 from headrace.datastream.connectors.file_system import FileSource
 from headrace.datastream.formats.avro import AvroSchema
 from headrace.datastream.formats.csv import CsvBulkWriters, CsvSchema
@@ -93,7 +93,7 @@ def test_records_of_avro_are_written_to_parquet_and_read_again(tmp_path: Path) -
     assert table["point"][0].as_py() == {"x": 1, "y": 2}
     source = FileSource.for_record_stream_format(AvroParquetReaders.for_generic_record(NESTED), str(path)).build()
     reads = pickle.loads(pickle.dumps(source.get_definition()))
-    ((split,),) = reads.splits(1)
+    (split,) = reads.enumerator().start(1)
     assert reads.open_reader(split, None, ReaderContext()).read(10, 0).values == records
 
 

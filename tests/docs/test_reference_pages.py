@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 
 from headrace.common import errors
+from headrace.compatibility.ignored_settings import OPTIONS_WITHOUT_EFFECT
 from headrace.config import headrace_keys as options
-from headrace.config.headrace_keys import HEADRACE_OPTIONS
-from headrace.config.runtime_settings import read_options
+from headrace.config.known_keys import HEADRACE_OPTIONS, TYPED_OPTIONS
+from headrace.config.runtime_settings import read_runtime_settings
 from headrace.driver.epoch_result import EpochLostError
 from headrace.spark import settings
 
@@ -29,11 +30,19 @@ def test_every_key_of_the_runtime_is_listed():
     assert HEADRACE_OPTIONS.keys() <= table("configuration.md").keys()
 
 
+def test_every_other_option_is_on_some_page_or_known_to_have_no_effect():
+    pages = " ".join(page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
+    found = {option.key for option in TYPED_OPTIONS.values()}
+    prefixes = tuple(key for key in OPTIONS_WITHOUT_EFFECT if key.endswith((".", "-timeout")))
+    ignored = {key for key in found if key in OPTIONS_WITHOUT_EFFECT or key.startswith(prefixes)}
+    assert {key for key in found - ignored if f"`{key}`" not in pages} == set()
+
+
 def test_the_listed_defaults_are_those_of_the_code(monkeypatch):
     monkeypatch.delenv("HEADRACE_EXECUTOR", raising=False)
     from headrace.common import Configuration
 
-    defaults = read_options(Configuration())
+    defaults = read_runtime_settings(Configuration())
     listed = {key: cells[0].strip("`") for key, cells in table("configuration.md").items()}
     assert listed[options.EXECUTOR.key] == defaults.executor
     assert listed[options.EPOCH_TARGET.key] == str(round(defaults.epoch_target * 1000))

@@ -25,7 +25,7 @@ from headrace.common.errors import ConfigurationError, JobExecutionError
 from headrace.common.serialization import Encoder
 from headrace.common.time import Time
 from headrace.common.watermark_strategy import TimestampAssigner
-from headrace.connectors.generated.number_sequence import NumberSequence
+from headrace.connectors.generated.number_sequence import NumberSequence, range_splits
 from headrace.datastream.connectors.file_system import BucketAssigner, FileSink, RollingPolicy
 from headrace.datastream.window import TumblingEventTimeWindows
 from headrace.local.executor import LocalExecutor
@@ -190,12 +190,19 @@ class FromNow(NumberSequence):
 
     def __init__(self, last):
         super().__init__(1, last)
-        self.asked = 0
+        object.__setattr__(self, "asked", [])
 
     def splits(self, parallelism):
-        self.asked += 1
-        self.start = 1 if self.asked <= 2 else 500  # for the ledger of a new job master, and for its first start
-        return super().splits(parallelism)
+        self.asked.append(parallelism)
+        return range_splits(1 if len(self.asked) == 1 else 500, self.end, parallelism)
+
+
+def test_a_restart_without_a_checkpoint_begins_where_the_first_start_began(make_env, tmp_path):
+    env = make_env(2, interval="1 h")
+    stream = env.from_source(FromNow(900), WatermarkStrategy.no_watermarks(), "now").uid("now")
+    results = stream.map(FailsOnce(tmp_path / "mark", 5), Types.LONG()).execute_and_collect()
+    assert sorted(results) == list(range(1, 901))
+    assert not (tmp_path / "mark").exists(), "it has failed"
 
 
 def test_where_a_source_begins_is_found_once(make_env, rescaled_at_start):

@@ -18,7 +18,7 @@ from typing import Any
 
 from headrace.checkpoint.failure_reasons import CheckpointFailureReason as Reason
 from headrace.checkpoint.pending_checkpoint import AckResult, PendingCheckpoint
-from headrace.config.checkpoint_intervals import CheckpointSettings
+from headrace.config.checkpoint_settings import CheckpointSettings
 
 __all__ = ["CheckpointCoordinator", "Completed", "Failed"]
 

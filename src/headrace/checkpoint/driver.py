@@ -18,7 +18,7 @@ import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from headrace.checkpoint import manifests
 from headrace.checkpoint.coordinator import CheckpointCoordinator, Failed
@@ -38,7 +38,7 @@ from headrace.checkpoint.statistics import CheckpointStatistics
 from headrace.checkpoint.steps import Steps
 from headrace.checkpoint.store import Store
 from headrace.checkpoint.workflow import Workflow
-from headrace.config.checkpoint_settings import DurabilityOptions
+from headrace.config.checkpoint_settings import DurabilitySettings
 from headrace.connectors.base.commit_requests import CommitFailedError
 from headrace.connectors.base.sink import Handle
 from headrace.connectors.jdbc.database import DatabaseError
@@ -69,15 +69,17 @@ class Checkpoints:
         self,
         job_id: str,
         root: str,
-        options: DurabilityOptions,
+        options: DurabilitySettings,
         graph: JobGraph,
         plan: EpochPlan,
         now: Callable[[], int],
         working_folder: str | None = None,
+        publish: Callable[[dict[str, dict[str, Any]]], None] = lambda positions: None,
     ) -> None:
         """`root` is a folder (or URL) of this job alone; `now` gives the wall clock in milliseconds.
 
-        `working_folder` is where the tasks of a job without periodic checkpoints have their files.
+        `working_folder` is where the tasks of a job without periodic checkpoints have their files. `publish` tells the
+        sources how far a completed checkpoint has read: positions by vertex and split.
         """
         self.statistics = CheckpointStatistics()
         self._job_id = job_id
@@ -87,7 +89,7 @@ class Checkpoints:
         self._now = now
         self._working_folder = working_folder
         self._committer = JobCommitter(job_id, graph)
-        self._publisher = JobPublisher(graph, self._completed)
+        self._publisher = JobPublisher(publish, self._completed)
         self._store: Store | None = None
         self._use = Use()
         self._workflow = Workflow(job_id, uuid.uuid4().hex, options.settings.retained)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from headrace.checkpoint.committer_metrics import CommitCounts
 from headrace.checkpoint.errors import CommitRefusedError
 from headrace.checkpoint.manifests import IncompatibleStateError, as_committable, as_handle, unpacked_positions
 from headrace.checkpoint.model import Committable, Manifest
 from headrace.connectors.base.sink import Handle, SinkCommitter, StagedOutputLostError
-from headrace.connectors.base.source import Source
 from headrace.errors import HeadraceError, UserCodeError
 from headrace.graph.job_graph import JobGraph
-from headrace.graph.specs import SourceSpec, StagedSink
+from headrace.graph.specs import StagedSink
 from headrace.graph.stream_graph import StreamNode
 from headrace.metrics.values import Path, Value
 
@@ -120,11 +120,11 @@ class JobCommitter:
 class JobPublisher:
     """Satisfies `headrace.checkpoint.committer.Publisher`: offsets go back to their sources, listeners hear of it."""
 
-    def __init__(self, graph: JobGraph, listener: Callable[[Manifest], None]) -> None:
-        self._sources: dict[str, Source] = {
-            v.id: v.head.spec.source for v in graph.vertices.values() if isinstance(v.head.spec, SourceSpec)
-        }
-        self._listener = listener
+    def __init__(
+        self, sources: Callable[[dict[str, dict[str, Any]]], None], listener: Callable[[Manifest], None]
+    ) -> None:
+        """`sources` takes the positions by vertex and split."""
+        self._sources, self._listener = sources, listener
         self._newest = 0
 
     def publish(self, manifest: Manifest) -> None:
@@ -132,6 +132,5 @@ class JobPublisher:
             return
         self._newest = manifest.epoch
         positions = unpacked_positions(manifest)
-        for vertex, source in self._sources.items():
-            source.publish_positions({p.split.id: p.position for p in positions.get(vertex, ())})
+        self._sources({vertex: {p.split.id: p.position for p in splits} for vertex, splits in positions.items()})
         self._listener(manifest)

@@ -13,7 +13,7 @@ from typing import Any
 from headrace.checkpoint.job_progress import JobProgress
 from headrace.checkpoint.model import Committable, FileEntry, Manifest
 from headrace.connectors.base.sink import Handle
-from headrace.connectors.base.source import Split
+from headrace.connectors.base.split_enumerator import Split
 from headrace.errors import StateError
 from headrace.graph.epoch_plan import EpochPlan
 from headrace.graph.job_graph import JobGraph

@@ -16,8 +16,8 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from headrace.config.bundled_files import FILE_KEYS, MODULES_KEY, moved_settings
 from headrace.config.headrace_keys import JOB_ID
+from headrace.config.job_file_keys import FILE_KEYS, MODULES_KEY, moved_settings
 from headrace.errors import ConfigurationError
 from headrace.spark.java import opened_modules
 

@@ -17,7 +17,7 @@ from headrace.cli.options import json_option, show
 from headrace.cli.program_command import ProgramCommand, launch_settings, program_options
 from headrace.cli.run_command import existing_program
 from headrace.config.config_file import load_configuration
-from headrace.config.service_places import cluster_directory
+from headrace.config.service_directories import cluster_directory
 
 __all__ = ["run_application"]
 

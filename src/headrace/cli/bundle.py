@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from headrace.config.bundled_files import BUNDLED, FILE_KEYS, MODULES_KEY, moved_settings
+from headrace.config.job_file_keys import BUNDLED, FILE_KEYS, MODULES_KEY, moved_settings
 from headrace.errors import ConfigurationError
 
 __all__ = ["make_bundle", "module_of", "needs_bundle"]

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from headrace.config.known_options import check_options
+from headrace.config.known_keys import check_options
 
 __all__ = ["address_option", "json_option", "settings_option", "show", "wants_json"]
 

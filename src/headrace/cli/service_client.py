@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from headrace.cli.client_tls import speaks_https, tls_context
 from headrace.cli.errors import NotFoundError, ServiceError
 from headrace.cli.rest_client import RestClient
-from headrace.config.service_places import service_directory
+from headrace.config.service_directories import service_directory
 from headrace.service.token_notes import noted_token
 
 __all__ = ["TERMINAL", "ServiceClient", "find_service", "service_at"]

@@ -65,7 +65,7 @@ class Accumulator(ABC, Generic[V, R]):
 
     @abstractmethod
     def get_local_value(self) -> R:
-        """Give the result of what was added here."""
+        """Return the result of what was added here."""
 
     @abstractmethod
     def reset_local(self) -> None:
@@ -76,7 +76,7 @@ class Accumulator(ABC, Generic[V, R]):
         """Add all that was added to ``other``, which stays as it is."""
 
     def clone(self) -> Self:
-        """Give an accumulator that has the same values and goes its own way."""
+        """Return an accumulator that has the same values and goes its own way."""
         return copy.deepcopy(self)
 
 
@@ -101,7 +101,7 @@ class _Sum(SimpleAccumulator[N]):
         self._sum += value
 
     def get_local_value(self) -> N:
-        """Give the sum."""
+        """Return the sum."""
         return self._sum
 
     def reset_local(self) -> None:
@@ -165,7 +165,7 @@ class _Extreme(SimpleAccumulator[Any]):
         self._best = value if self._best is None else self._choose(self._best, value)
 
     def get_local_value(self) -> Any:
-        """Give the value, None if there is none."""
+        """Return the value, None if there is none."""
         return self._best
 
     def reset_local(self) -> None:
@@ -224,7 +224,7 @@ class AverageAccumulator(Accumulator[float, float]):
         self._count += 1
 
     def get_local_value(self) -> float:
-        """Give the mean."""
+        """Return the mean."""
         return self._sum / self._count if self._count else 0.0
 
     def reset_local(self) -> None:
@@ -256,7 +256,7 @@ class Histogram(Accumulator[Any, dict[Any, int]]):
         self._counts[value] = self._counts.get(value, 0) + 1
 
     def get_local_value(self) -> dict[Any, int]:
-        """Give the counts by value."""
+        """Return the counts by value."""
         return dict(sorted(self._counts.items()))
 
     def reset_local(self) -> None:
@@ -287,7 +287,7 @@ class ListAccumulator(Accumulator[Any, list[Any]]):
         self._values.append(value)
 
     def get_local_value(self) -> list[Any]:
-        """Give all values."""
+        """Return all values."""
         return list(self._values)
 
     def reset_local(self) -> None:
@@ -300,7 +300,7 @@ class ListAccumulator(Accumulator[Any, list[Any]]):
 
 
 def merged_results(subtasks: Iterable[Mapping[str, Accumulator[Any, Any]]]) -> dict[str, Any]:
-    """Give the results by name of the accumulators of all subtasks, which stay as they are.
+    """Return the results by name of the accumulators of all subtasks, which stay as they are.
 
     >>> merged_results([{"lines": IntCounter(2)}, {"lines": IntCounter(3)}])
     {'lines': 5}
@@ -355,11 +355,11 @@ class AccumulatorRegistry:
         self.accumulators[name] = accumulator
 
     def get(self, name: str) -> Accumulator[Any, Any] | None:
-        """Give an accumulator, None if there is none of that name."""
+        """Return an accumulator, None if there is none of that name."""
         return self.accumulators.get(name)
 
     def counter(self, name: str, kind: type[Any]) -> Any:
-        """Give the accumulator of that name and kind, made at the first call."""
+        """Return the accumulator of that name and kind, made at the first call."""
         if name not in self.accumulators:
             self.add(name, kind())
         found = self.accumulators[name]

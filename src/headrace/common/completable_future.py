@@ -54,7 +54,7 @@ class CompletableFuture:
         return CompletableFuture(future, py_class)
 
     def cancel(self) -> bool:
-        """Give up the result, if it is not being made already; say whether that worked.
+        """Return up the result, if it is not being made already; say whether that worked.
 
         >>> CompletableFuture.completed(1).cancel()
         False
@@ -62,7 +62,7 @@ class CompletableFuture:
         return self._future.cancel()
 
     def cancelled(self) -> bool:
-        """Say whether the result was given up.
+        """Return whether the result was given up.
 
         >>> CompletableFuture.completed(1).cancelled()
         False
@@ -70,7 +70,7 @@ class CompletableFuture:
         return self._future.cancelled()
 
     def done(self) -> bool:
-        """Say whether there is a result, an error, or nothing more to come.
+        """Return whether there is a result, an error, or nothing more to come.
 
         >>> CompletableFuture.completed(1).done()
         True
@@ -102,7 +102,7 @@ class CompletableFuture:
         return value if self._py_class is None else self._py_class(value)
 
     def exception(self) -> BaseException | None:
-        """Give the error, ``None`` if there is none yet; does not wait.
+        """Return the error, ``None`` if there is none yet; does not wait.
 
         >>> CompletableFuture.supply(lambda: 1).exception() is None
         True
@@ -117,7 +117,7 @@ class CompletableFuture:
 
     @staticmethod
     def completed(value: Any) -> CompletableFuture:
-        """Give a future that has its result already.
+        """Return a future that has its result already.
 
         >>> CompletableFuture.completed("x").result()
         'x'

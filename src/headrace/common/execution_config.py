@@ -1,8 +1,8 @@
-"""Settings of a program's execution, with PyFlink's methods.
+"""ExecutionConfig: settings of a program's execution, with PyFlink's methods.
 
-Decides limits and defaults. What Flink has a key for is kept in a ``Configuration``, so that methods, ``-D`` options
-and the configuration file set the same thing. Some settings are kept and have no effect, since there is no JVM code
-of the user to serialize: Kryo, Avro and POJO types, the closure cleaner, the execution mode. Made by the environment.
+Checks limits. A setting for which Flink has a key is stored in a ``Configuration``, so methods, ``-D`` options and the
+configuration file set the same value. Some settings are stored without effect, because there is no JVM code of the user
+to serialize: Kryo, Avro and POJO types, the closure cleaner, the execution mode. Created by the environment.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import Any, ClassVar, TypeVar
 
 from headrace.common.execution_mode import ExecutionMode
 from headrace.common.input_dependency_constraint import InputDependencyConstraint
-from headrace.compatibility.java_objects import NoJava
 from headrace.compatibility.names import offer_pyflink_names
-from headrace.config.config_options import ConfigOption, ConfigOptions
-from headrace.config.configuration import Configuration
+from headrace.compatibility.no_jvm_object import NoJvmObject
+from headrace.config import pipeline_keys as keys
+from headrace.config.config_options import ConfigOption
+from headrace.config.configuration import Configuration, value_of
 from headrace.config.restart_keys import restart_strategy_from
 from headrace.config.restart_strategy import RestartStrategies, RestartStrategyConfiguration
 from headrace.errors import ConfigurationError
@@ -25,35 +26,10 @@ __all__ = ["ExecutionConfig"]
 
 T = TypeVar("T")
 
-
-def _flag(key: str, default: bool) -> ConfigOption[bool]:
-    return ConfigOptions.key(key).boolean_type().default_value(default)
-
-
-def _span(key: str, default_ms: int) -> ConfigOption[Duration]:
-    return ConfigOptions.key(key).duration_type().default_value(Duration.of_millis(default_ms))
-
-
-_WATERMARK_INTERVAL = _span("pipeline.auto-watermark-interval", 200)
-_LATENCY_INTERVAL = _span("metrics.latency.interval", 0)
-_CANCELLATION_INTERVAL = _span("task.cancellation.interval", 30_000)
-_CANCELLATION_TIMEOUT = _span("task.cancellation.timeout", 180_000)
-_PARALLELISM = ConfigOptions.key("parallelism.default").int_type().default_value(-1)
-_MAX_PARALLELISM = ConfigOptions.key("pipeline.max-parallelism").int_type().default_value(-1)
-_CLOSURE_CLEANER = ConfigOptions.key("pipeline.closure-cleaner-level").string_type().default_value("RECURSIVE")
-_FORCE_KRYO = _flag("pipeline.force-kryo", False)
-_FORCE_AVRO = _flag("pipeline.force-avro", False)
-_GENERIC_TYPES = _flag("pipeline.generic-types", True)
-_AUTO_UIDS = _flag("pipeline.auto-generate-uids", True)
-_AUTO_TYPES = _flag("pipeline.auto-type-registration", True)
-_OBJECT_REUSE = _flag("pipeline.object-reuse", False)
-_COMPRESSION = _flag("execution.checkpointing.snapshot-compression", False)
-_JOB_PARAMETERS = ConfigOptions.key("pipeline.global-job-parameters").map_type().default_value({})
-
 _MOST_PARALLELISM = 1 << 15
 
 
-class ExecutionConfig(NoJava):
+class ExecutionConfig(NoJvmObject):
     """Settings of a program's execution.
 
     >>> config = ExecutionConfig().set_parallelism(4).enable_object_reuse()
@@ -65,14 +41,12 @@ class ExecutionConfig(NoJava):
     PARALLELISM_UNKNOWN: ClassVar[int] = -2
 
     def __init__(self, configuration: Configuration | None = None) -> None:
-        """Make settings that live in ``configuration``, or in one of their own."""
+        """Create settings that are stored in ``configuration``, or in a new one."""
         self._configuration = Configuration() if configuration is None else configuration
         self._kept: dict[str, Any] = {}
 
     def _get(self, option: ConfigOption[T]) -> T:
-        value = self._configuration.get(option)
-        assert value is not None  # the options above have defaults
-        return value
+        return value_of(self._configuration, option)
 
     def _set(self, option: ConfigOption[T], value: T) -> ExecutionConfig:
         self._configuration.set(option, value)
@@ -93,8 +67,9 @@ class ExecutionConfig(NoJava):
     # ---- parallelism and time
 
     def get_parallelism(self) -> int:
-        """Give the parallelism of operators that set none; -1 leaves it to the environment."""
-        return self._get(_PARALLELISM)
+        """Return the parallelism of operators that set none; -1 leaves it to the environment."""
+        parallelism = self._configuration.get(keys.PARALLELISM)
+        return self.PARALLELISM_DEFAULT if parallelism is None else parallelism
 
     def set_parallelism(self, parallelism: int) -> ExecutionConfig:
         """Set the parallelism of operators that set none.
@@ -112,11 +87,11 @@ class ExecutionConfig(NoJava):
             raise ConfigurationError(
                 "The parallelism is out of range", seen=parallelism, expected="at least 1, or -1 for the default"
             )
-        return self._set(_PARALLELISM, parallelism)
+        return self._set(keys.PARALLELISM, parallelism)
 
     def get_max_parallelism(self) -> int:
-        """Give the number of key groups, -1 if none is set."""
-        return self._get(_MAX_PARALLELISM)
+        """Return the number of key groups, or -1 if none is set."""
+        return self._get(keys.MAX_PARALLELISM)
 
     def set_max_parallelism(self, max_parallelism: int) -> ExecutionConfig:
         """Set the number of key groups, which is the limit for later rescaling."""
@@ -124,213 +99,213 @@ class ExecutionConfig(NoJava):
             raise ConfigurationError(
                 "The maximum parallelism is out of range", seen=max_parallelism, expected=f"1 to {_MOST_PARALLELISM}"
             )
-        return self._set(_MAX_PARALLELISM, max_parallelism)
+        return self._set(keys.MAX_PARALLELISM, max_parallelism)
 
     def set_auto_watermark_interval(self, interval: int) -> ExecutionConfig:
         """Set how often watermarks are emitted, in milliseconds."""
-        return self._set_span(_WATERMARK_INTERVAL, interval, "The watermark interval")
+        return self._set_span(keys.WATERMARK_INTERVAL, interval, "The watermark interval")
 
     def get_auto_watermark_interval(self) -> int:
-        """Give how often watermarks are emitted, in milliseconds."""
-        return self._get(_WATERMARK_INTERVAL).to_millis()
+        """Return how often watermarks are emitted, in milliseconds."""
+        return self._get(keys.WATERMARK_INTERVAL).to_millis()
 
     def set_latency_tracking_interval(self, interval: int) -> ExecutionConfig:
         """Set how often latency is measured, in milliseconds; 0 or less switches it off."""
-        return self._set(_LATENCY_INTERVAL, Duration.of_millis(interval))
+        return self._set(keys.LATENCY_INTERVAL, Duration.of_millis(interval))
 
     def get_latency_tracking_interval(self) -> int:
-        """Give how often latency is measured, in milliseconds."""
-        return self._get(_LATENCY_INTERVAL).to_millis()
+        """Return how often latency is measured, in milliseconds."""
+        return self._get(keys.LATENCY_INTERVAL).to_millis()
 
     def set_task_cancellation_interval(self, interval: int) -> ExecutionConfig:
         """Set the time between attempts to cancel a task, in milliseconds."""
-        return self._set_span(_CANCELLATION_INTERVAL, interval, "The cancellation interval")
+        return self._set_span(keys.CANCELLATION_INTERVAL, interval, "The cancellation interval")
 
     def get_task_cancellation_interval(self) -> int:
-        """Give the time between attempts to cancel a task, in milliseconds."""
-        return self._get(_CANCELLATION_INTERVAL).to_millis()
+        """Return the time between attempts to cancel a task, in milliseconds."""
+        return self._get(keys.CANCELLATION_INTERVAL).to_millis()
 
     def set_task_cancellation_timeout(self, timeout: int) -> ExecutionConfig:
-        """Set the time after which a task that is not cancelled counts as lost, in milliseconds; 0 for never."""
-        return self._set_span(_CANCELLATION_TIMEOUT, timeout, "The cancellation timeout")
+        """Set the time after which a task that does not react to cancellation counts as lost, in milliseconds; 0 for never."""
+        return self._set_span(keys.CANCELLATION_TIMEOUT, timeout, "The cancellation timeout")
 
     def get_task_cancellation_timeout(self) -> int:
-        """Give the time after which a task that is not cancelled counts as lost, in milliseconds."""
-        return self._get(_CANCELLATION_TIMEOUT).to_millis()
+        """Return the time after which a task that does not react to cancellation counts as lost, in milliseconds."""
+        return self._get(keys.CANCELLATION_TIMEOUT).to_millis()
 
     # ---- restart strategy and parameters of the program
 
     def set_restart_strategy(self, restart_strategy_configuration: RestartStrategyConfiguration) -> ExecutionConfig:
-        """Set what is to happen when the job fails."""
+        """Set what happens when the job fails."""
         self._kept["restart"] = restart_strategy_configuration
         return self
 
     def get_restart_strategy(self) -> RestartStrategyConfiguration:
-        """Give what was set, or else what the configuration says, or else the fallback."""
+        """Return the strategy that was set, else that of the configuration, else the fallback."""
         kept = self._kept.get("restart")
         if isinstance(kept, RestartStrategyConfiguration):
             return kept
         return restart_strategy_from(self._configuration) or RestartStrategies.fall_back_restart()
 
     def set_global_job_parameters(self, global_job_parameters_dict: Mapping[str, Any]) -> ExecutionConfig:
-        """Keep parameters of the program, as texts, which its functions can read.
+        """Store parameters of the program, as strings, for its functions to read.
 
         >>> ExecutionConfig().set_global_job_parameters({"a": 1}).get_global_job_parameters()
         {'a': '1'}
         """
-        return self._set(_JOB_PARAMETERS, {key: str(value) for key, value in global_job_parameters_dict.items()})
+        return self._set(keys.JOB_PARAMETERS, {key: str(value) for key, value in global_job_parameters_dict.items()})
 
     def get_global_job_parameters(self) -> dict[str, str]:
-        """Give the parameters of the program."""
-        parameters = self._get(_JOB_PARAMETERS)
+        """Return the parameters of the program."""
+        parameters = self._get(keys.JOB_PARAMETERS)
         return dict(parameters)
 
     # ---- switches
 
     def enable_object_reuse(self) -> ExecutionConfig:
-        """Let operators hand on objects without copying them."""
-        return self._set(_OBJECT_REUSE, True)
+        """Let operators pass on objects without copying them."""
+        return self._set(keys.OBJECT_REUSE, True)
 
     def disable_object_reuse(self) -> ExecutionConfig:
-        """Take ``enable_object_reuse`` back."""
-        return self._set(_OBJECT_REUSE, False)
+        """Undo ``enable_object_reuse``."""
+        return self._set(keys.OBJECT_REUSE, False)
 
     def is_object_reuse_enabled(self) -> bool:
-        """Say whether operators hand on objects without copying them."""
-        return self._get(_OBJECT_REUSE)
+        """Return whether operators pass on objects without copying them."""
+        return self._get(keys.OBJECT_REUSE)
 
     def enable_auto_generated_uids(self) -> ExecutionConfig:
-        """Give operators without a uid one."""
-        return self._set(_AUTO_UIDS, True)
+        """Generate a uid for each operator that has none."""
+        return self._set(keys.AUTO_UIDS, True)
 
     def disable_auto_generated_uids(self) -> ExecutionConfig:
-        """Demand a uid of each operator."""
-        return self._set(_AUTO_UIDS, False)
+        """Require a uid for each operator."""
+        return self._set(keys.AUTO_UIDS, False)
 
     def has_auto_generated_uids_enabled(self) -> bool:
-        """Say whether operators without a uid get one."""
-        return self._get(_AUTO_UIDS)
+        """Return whether a uid is generated for operators that have none."""
+        return self._get(keys.AUTO_UIDS)
 
     def enable_generic_types(self) -> ExecutionConfig:
         """Allow streams without a type."""
-        return self._set(_GENERIC_TYPES, True)
+        return self._set(keys.GENERIC_TYPES, True)
 
     def disable_generic_types(self) -> ExecutionConfig:
-        """Refuse streams without a type."""
-        return self._set(_GENERIC_TYPES, False)
+        """Reject streams without a type."""
+        return self._set(keys.GENERIC_TYPES, False)
 
     def has_generic_types_disabled(self) -> bool:
-        """Say whether streams without a type are refused."""
-        return not self._get(_GENERIC_TYPES)
+        """Return whether streams without a type are rejected."""
+        return not self._get(keys.GENERIC_TYPES)
 
     def is_use_snapshot_compression(self) -> bool:
-        """Give what was set."""
-        return self._get(_COMPRESSION)
+        """Return the stored setting."""
+        return self._get(keys.COMPRESSION)
 
     def set_use_snapshot_compression(self, use_snapshot_compression: bool) -> ExecutionConfig:
-        """Set whether state files are compressed: they are not, and the job warns of it."""
-        return self._set(_COMPRESSION, bool(use_snapshot_compression))
+        """Store the setting; state files are never compressed, and the job warns about it."""
+        return self._set(keys.COMPRESSION, bool(use_snapshot_compression))
 
-    # ---- kept without effect
+    # ---- stored without effect
 
     def enable_closure_cleaner(self) -> ExecutionConfig:
-        """Keep the setting; it has no effect."""
-        return self._set(_CLOSURE_CLEANER, "RECURSIVE")
+        """Store the setting; it has no effect."""
+        return self._set(keys.CLOSURE_CLEANER, "RECURSIVE")
 
     def disable_closure_cleaner(self) -> ExecutionConfig:
-        """Keep the setting; it has no effect."""
-        return self._set(_CLOSURE_CLEANER, "NONE")
+        """Store the setting; it has no effect."""
+        return self._set(keys.CLOSURE_CLEANER, "NONE")
 
     def is_closure_cleaner_enabled(self) -> bool:
-        """Give the kept setting."""
-        return self._get(_CLOSURE_CLEANER) != "NONE"
+        """Return the stored setting."""
+        return self._get(keys.CLOSURE_CLEANER) != "NONE"
 
     def enable_force_kryo(self) -> ExecutionConfig:
-        """Keep the setting; it has no effect."""
-        return self._set(_FORCE_KRYO, True)
+        """Store the setting; it has no effect."""
+        return self._set(keys.FORCE_KRYO, True)
 
     def disable_force_kryo(self) -> ExecutionConfig:
-        """Keep the setting; it has no effect."""
-        return self._set(_FORCE_KRYO, False)
+        """Store the setting; it has no effect."""
+        return self._set(keys.FORCE_KRYO, False)
 
     def is_force_kryo_enabled(self) -> bool:
-        """Give the kept setting."""
-        return self._get(_FORCE_KRYO)
+        """Return the stored setting."""
+        return self._get(keys.FORCE_KRYO)
 
     def enable_force_avro(self) -> ExecutionConfig:
-        """Keep the setting; it has no effect."""
-        return self._set(_FORCE_AVRO, True)
+        """Store the setting; it has no effect."""
+        return self._set(keys.FORCE_AVRO, True)
 
     def disable_force_avro(self) -> ExecutionConfig:
-        """Keep the setting; it has no effect."""
-        return self._set(_FORCE_AVRO, False)
+        """Store the setting; it has no effect."""
+        return self._set(keys.FORCE_AVRO, False)
 
     def is_force_avro_enabled(self) -> bool:
-        """Give the kept setting."""
-        return self._get(_FORCE_AVRO)
+        """Return the stored setting."""
+        return self._get(keys.FORCE_AVRO)
 
     def disable_auto_type_registration(self) -> ExecutionConfig:
-        """Keep the setting; it has no effect."""
-        return self._set(_AUTO_TYPES, False)
+        """Store the setting; it has no effect."""
+        return self._set(keys.AUTO_TYPES, False)
 
     def is_auto_type_registration_disabled(self) -> bool:
-        """Give the kept setting."""
-        return not self._get(_AUTO_TYPES)
+        """Return the stored setting."""
+        return not self._get(keys.AUTO_TYPES)
 
     def set_execution_mode(self, execution_mode: ExecutionMode) -> ExecutionConfig:
-        """Keep the setting; it has no effect."""
+        """Store the setting; it has no effect."""
         self._kept["mode"] = execution_mode
         return self
 
     def get_execution_mode(self) -> ExecutionMode:
-        """Give the kept setting."""
+        """Return the stored setting."""
         return ExecutionMode(self._kept.get("mode", ExecutionMode.PIPELINED))
 
     def set_default_input_dependency_constraint(
         self, input_dependency_constraint: InputDependencyConstraint
     ) -> ExecutionConfig:
-        """Keep the setting; it has no effect."""
+        """Store the setting; it has no effect."""
         self._kept["constraint"] = input_dependency_constraint
         return self
 
     def get_default_input_dependency_constraint(self) -> InputDependencyConstraint:
-        """Give the kept setting."""
+        """Return the stored setting."""
         return InputDependencyConstraint(self._kept.get("constraint", InputDependencyConstraint.ANY))
 
     def add_default_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> ExecutionConfig:
-        """Keep the names; they have no effect."""
+        """Store the names; they have no effect."""
         self._register("kryo default", type_class_name, serializer_class_name)
         return self
 
     def get_default_kryo_serializer_classes(self) -> dict[str, str]:
-        """Give the kept names."""
+        """Return the stored names."""
         return self._registered("kryo default")
 
     def register_type_with_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> ExecutionConfig:
-        """Keep the names; they have no effect."""
+        """Store the names; they have no effect."""
         self._register("kryo", type_class_name, serializer_class_name)
         return self
 
     def get_registered_types_with_kryo_serializer_classes(self) -> dict[str, str]:
-        """Give the kept names."""
+        """Return the stored names."""
         return self._registered("kryo")
 
     def register_kryo_type(self, type_class_name: str) -> ExecutionConfig:
-        """Keep the name; it has no effect."""
+        """Store the name; it has no effect."""
         self._register("kryo types", type_class_name)
         return self
 
     def get_registered_kryo_types(self) -> list[str]:
-        """Give the kept names."""
+        """Return the stored names."""
         return list(self._registered("kryo types"))
 
     def register_pojo_type(self, type_class_name: str) -> ExecutionConfig:
-        """Keep the name; it has no effect."""
+        """Store the name; it has no effect."""
         self._register("pojo types", type_class_name)
         return self
 
     def get_registered_pojo_types(self) -> list[str]:
-        """Give the kept names."""
+        """Return the stored names."""
         return list(self._registered("pojo types"))
 
     def __eq__(self, other: object) -> bool:

@@ -13,8 +13,8 @@ from headrace.common.completable_future import CompletableFuture
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
-from headrace.compatibility.java_objects import NoJava
 from headrace.compatibility.names import offer_pyflink_names
+from headrace.compatibility.no_jvm_object import NoJvmObject
 
 __all__ = ["JobClient", "JobHandle"]
 
@@ -35,7 +35,7 @@ class JobHandle(Protocol):
         """What is known of the epoch that ended last."""
 
     def status(self) -> JobStatus:
-        """Give the state of the job."""
+        """Return the state of the job."""
 
     def cancel(self) -> None:
         """Cancel the job and wait until it is."""
@@ -44,7 +44,7 @@ class JobHandle(Protocol):
         """Wait until the job has ended; raise its error if it failed."""
 
     def accumulators(self) -> Mapping[str, Any]:
-        """Give the accumulators as they are now."""
+        """Return the accumulators as they are now."""
 
     def trigger_savepoint(self, directory: str | None) -> str:
         """Take a savepoint and give its path."""
@@ -56,10 +56,10 @@ class JobHandle(Protocol):
         """Let the job go on with another parallelism."""
 
     def checkpoint_statistics(self) -> Mapping[str, Any]:
-        """Give what is known of the job's checkpoints."""
+        """Return what is known of the job's checkpoints."""
 
 
-class JobClient(NoJava):
+class JobClient(NoJvmObject):
     """The way to a running job.
 
     >>> class Finished:
@@ -78,7 +78,7 @@ class JobClient(NoJava):
         self._handle = handle
 
     def get_job_id(self) -> JobID:
-        """Give the id of the job."""
+        """Return the id of the job."""
         return self._handle.job_id
 
     @property
@@ -127,7 +127,7 @@ class JobClient(NoJava):
         return CompletableFuture.supply(lambda: self._handle.rescale(parallelism))
 
     def get_checkpoint_statistics(self) -> Mapping[str, Any]:
-        """Give counts of checkpoints, and the latest ones with their durations and sizes, newest first."""
+        """Return counts of checkpoints, and the latest ones with their durations and sizes, newest first."""
         return self._handle.checkpoint_statistics()
 
 

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from headrace.common.job_id import JobID
-from headrace.compatibility.java_objects import NoJava
 from headrace.compatibility.names import offer_pyflink_names
+from headrace.compatibility.no_jvm_object import NoJvmObject
 
 __all__ = ["JobExecutionResult"]
 
 
-class JobExecutionResult(NoJava):
+class JobExecutionResult(NoJvmObject):
     """The id of a job, how long it ran, and the results of its accumulators.
 
     >>> result = JobExecutionResult(JobID("0" * 32), 1500, {"lines": 3})
@@ -30,23 +30,23 @@ class JobExecutionResult(NoJava):
         self._accumulators = dict(accumulators or {})
 
     def get_job_id(self) -> JobID:
-        """Give the id of the job."""
+        """Return the id of the job."""
         return self._job_id
 
     def get_net_runtime(self) -> int:
-        """Give the time that the job ran, in milliseconds."""
+        """Return the time that the job ran, in milliseconds."""
         return self._net_runtime
 
     def get_accumulator_result(self, accumulator_name: str) -> Any:
-        """Give the result of an accumulator, ``None`` if there is none of that name."""
+        """Return the result of an accumulator, ``None`` if there is none of that name."""
         return self._accumulators.get(accumulator_name)
 
     def get_all_accumulator_results(self) -> dict[str, Any]:
-        """Give the results of all accumulators by name."""
+        """Return the results of all accumulators by name."""
         return dict(self._accumulators)
 
     def __str__(self) -> str:
-        """Give a text for people."""
+        """Return a text for people."""
         lines = [f"Job {self._job_id} has finished.", f"Job runtime: {self._net_runtime} ms"]
         if self._accumulators:
             lines += ["Accumulator results:", *(f"- {name}: {value}" for name, value in self._accumulators.items())]

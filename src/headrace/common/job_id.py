@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import re
 
-from headrace.compatibility.java_objects import NoJava
 from headrace.compatibility.names import offer_pyflink_names
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.errors import InvalidProgramError
 
 __all__ = ["JobID"]
@@ -17,7 +17,7 @@ __all__ = ["JobID"]
 _HEX = re.compile(r"[0-9a-f]{32}")
 
 
-class JobID(NoJava):
+class JobID(NoJvmObject):
     """The id of a job.
 
     >>> print(JobID("7d85215526c85cdf061381304462af6b"))
@@ -35,7 +35,7 @@ class JobID(NoJava):
             raise InvalidProgramError("A text is no job id", seen=repr(text), expected="32 hexadecimal digits")
 
     def to_hex_string(self) -> str:
-        """Give the 32 digits.
+        """Return the 32 digits.
 
         >>> JobID("0" * 32).to_hex_string()
         '00000000000000000000000000000000'
@@ -51,11 +51,11 @@ class JobID(NoJava):
         return hash(self._text)
 
     def __str__(self) -> str:
-        """Give the 32 digits."""
+        """Return the 32 digits."""
         return self._text
 
     def __repr__(self) -> str:
-        """Give the call that makes an equal id."""
+        """Return the call that makes an equal id."""
         return f"JobID({self._text!r})"
 
 

@@ -29,7 +29,7 @@ class JobStatus(Enum):
     RECONCILING = 9
 
     def is_globally_terminal_state(self) -> bool:
-        """Say whether the job has ended for good: nobody may take it up again.
+        """Return whether the job has ended for good: nobody may take it up again.
 
         >>> JobStatus.SUSPENDED.is_globally_terminal_state()
         False
@@ -37,7 +37,7 @@ class JobStatus(Enum):
         return self in (JobStatus.FAILED, JobStatus.CANCELED, JobStatus.FINISHED)
 
     def is_terminal_state(self) -> bool:
-        """Say whether this job master has ended the job; another one may take up a suspended job.
+        """Return whether this job master has ended the job; another one may take up a suspended job.
 
         >>> JobStatus.SUSPENDED.is_terminal_state()
         True

@@ -21,7 +21,7 @@ MAX_WATERMARK = 2**63 - 1
 
 @dataclass(frozen=True, slots=True, order=True)
 class Watermark:
-    """Says that no element with a timestamp up to ``timestamp`` is still to come.
+    """Say that no element with a timestamp up to ``timestamp`` is still to come.
 
     >>> Watermark(10) < Watermark(MAX_WATERMARK)
     True
@@ -65,7 +65,7 @@ class WatermarkOutput(ABC):
 
 
 class WatermarkGenerator(ABC):
-    """Makes watermarks from the elements seen; a program writes a subclass.
+    """Creates watermarks from the elements seen; a program writes a subclass.
 
     It may emit in ``on_event`` (punctuated) or in ``on_periodic_emit`` (periodic), or in both.
 

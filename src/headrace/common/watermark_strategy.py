@@ -21,8 +21,8 @@ from headrace.common.watermark_generator import (
     WatermarkGenerator,
     WatermarkOutput,
 )
-from headrace.compatibility.java_objects import NoJava
 from headrace.compatibility.names import offer_pyflink_names
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.errors import InvalidProgramError, NoJvmError, TypeMismatchError
 from headrace.types.time import Duration, Time, millis_of
 
@@ -47,7 +47,7 @@ _DEFAULT_ALIGNMENT_INTERVAL_MS = 1000
 
 
 class TimestampAssigner(ABC):
-    """Gives each element its event time; a program writes a subclass.
+    """Returns each element its event time; a program writes a subclass.
 
     >>> class BySecondField(TimestampAssigner):
     ...     def extract_timestamp(self, value, record_timestamp):
@@ -58,7 +58,7 @@ class TimestampAssigner(ABC):
 
     @abstractmethod
     def extract_timestamp(self, value: Any, record_timestamp: int) -> int:
-        """Give the event time of ``value`` in milliseconds since 1970-01-01 UTC.
+        """Return the event time of ``value`` in milliseconds since 1970-01-01 UTC.
 
         ``record_timestamp`` is the time that the element had before: from its source or an earlier assigner, or
         ``MIN_TIMESTAMP`` if it had none.
@@ -77,7 +77,7 @@ class FunctionTimestampAssigner(TimestampAssigner):
         self._function = function
 
     def extract_timestamp(self, value: Any, record_timestamp: int) -> int:
-        """Give what the function gives."""
+        """Return what the function gives."""
         return self._function(value, record_timestamp)
 
 
@@ -179,7 +179,7 @@ class WatermarkAlignment:
 
 
 @dataclass(frozen=True, slots=True)
-class WatermarkStrategy(NoJava):
+class WatermarkStrategy(NoJvmObject):
     """How timestamps and watermarks are made for a stream.
 
     >>> strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_seconds(20))
@@ -196,7 +196,7 @@ class WatermarkStrategy(NoJava):
     def with_timestamp_assigner(
         self, timestamp_assigner: TimestampAssigner | Callable[[Any, int], int]
     ) -> WatermarkStrategy:
-        """Give a strategy that takes event times from ``timestamp_assigner``: an object, or a function of the same form.
+        """Return a strategy that takes event times from ``timestamp_assigner``: an object, or a function of the same form.
 
         >>> class ByValue(TimestampAssigner):
         ...     def extract_timestamp(self, value, record_timestamp):
@@ -211,7 +211,7 @@ class WatermarkStrategy(NoJava):
         return dataclasses.replace(self, timestamp_assigner=_assigner(timestamp_assigner))
 
     def with_idleness(self, idle_timeout: Duration | Time) -> WatermarkStrategy:
-        """Give a strategy that marks a split idle, so that it holds nothing back, after ``idle_timeout`` without data.
+        """Return a strategy that marks a split idle, so that it holds nothing back, after ``idle_timeout`` without data.
 
         >>> WatermarkStrategy.no_watermarks().with_idleness(Duration.of_seconds(5)).idle_timeout_ms
         5000
@@ -224,7 +224,7 @@ class WatermarkStrategy(NoJava):
         max_allowed_watermark_drift: Duration | Time,
         update_interval: Duration | Time | None = None,
     ) -> WatermarkStrategy:
-        """Give a strategy whose source waits for others of ``watermark_group`` when it is too far ahead of them.
+        """Return a strategy whose source waits for others of ``watermark_group`` when it is too far ahead of them.
 
         >>> strategy = WatermarkStrategy.for_monotonous_timestamps()
         >>> strategy.with_watermark_alignment("g", Duration.of_seconds(20)).alignment
@@ -244,7 +244,7 @@ class WatermarkStrategy(NoJava):
 
     @staticmethod
     def for_monotonous_timestamps() -> WatermarkStrategy:
-        """Give the strategy for timestamps that rise within each split.
+        """Return the strategy for timestamps that rise within each split.
 
         >>> WatermarkStrategy.for_monotonous_timestamps().timestamp_assigner is None
         True
@@ -253,7 +253,7 @@ class WatermarkStrategy(NoJava):
 
     @staticmethod
     def for_bounded_out_of_orderness(max_out_of_orderness: Duration | Time) -> WatermarkStrategy:
-        """Give the strategy for elements that are late by at most ``max_out_of_orderness``.
+        """Return the strategy for elements that are late by at most ``max_out_of_orderness``.
 
         >>> WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(0)).generator.millis
         0
@@ -262,7 +262,7 @@ class WatermarkStrategy(NoJava):
 
     @staticmethod
     def no_watermarks() -> WatermarkStrategy:
-        """Give the strategy for streams that need no event time.
+        """Return the strategy for streams that need no event time.
 
         >>> WatermarkStrategy.no_watermarks() == WatermarkStrategy(NoWatermarks())
         True
@@ -271,7 +271,7 @@ class WatermarkStrategy(NoJava):
 
     @staticmethod
     def for_generator(supplier: Callable[[], WatermarkGenerator]) -> WatermarkStrategy:
-        """Give the strategy that a ``WatermarkGenerator`` of the program decides.
+        """Return the strategy that a ``WatermarkGenerator`` of the program decides.
 
         ``supplier`` is a subclass of ``WatermarkGenerator`` or a function without arguments that makes one: each
         split needs its own.

@@ -1,7 +1,7 @@
-"""Calls and options that are accepted because Flink programs have them, and that change nothing on Spark. Each warns once.
+"""Calls and options that Flink programs contain and that have no effect on Spark. Each causes one warning.
 
-Decides which these are and why; the limits page lists `WITHOUT_EFFECT` and `OPTIONS_WITHOUT_EFFECT`. Called by the settings
-themselves, and by the environment when it submits a job.
+Decides which these are and why; the page docs/limits.md lists `WITHOUT_EFFECT` and `OPTIONS_WITHOUT_EFFECT`. Called by
+the settings themselves, and by the environment when it submits a job.
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ __all__ = [
     "warn_without_effect",
 ]
 
-_NOTHING_UNDER_WAY = "no element is on its way when an epoch ends, so checkpoints never wait for one"
+_NOTHING_UNDER_WAY = "no records are in flight when an epoch ends, so there is nothing to align"
 _ONE_FILE = "a subtask writes one file per epoch"
 WITHOUT_EFFECT = {
-    "set_buffer_timeout": "an epoch hands all output on at its end; headrace.epoch.target-ms sets how long epochs take",
-    "slot_sharing_group resources": "Spark's own settings size the executors; a group only keeps operators unchained",
+    "set_buffer_timeout": "an epoch passes on all output when it ends; headrace.epoch.target-ms sets the duration of epochs",
+    "slot_sharing_group resources": "Spark's own settings size the executors; a group only prevents chaining",
     "enable_unaligned_checkpoints": _NOTHING_UNDER_WAY,
     "set_force_unaligned_checkpoints": _NOTHING_UNDER_WAY,
     "set_aligned_checkpoint_timeout": _NOTHING_UNDER_WAY,
-    "enable_changelog_state_backend": "the changes of each epoch are such a log already",
-    "set_stream_time_characteristic": "each stream decides by its watermark strategy, each window by its assigner",
-    "kryo and pojo registrations": "there are no Java objects: Python objects are pickled, typed ones encoded by type",
-    "set_options": "an options factory of RocksDB is a Java class; keys of the configuration do the same",
-    "set_predefined_options": "state.backend.rocksdb.memory.fixed-per-slot sizes the caches and buffers",
+    "enable_changelog_state_backend": "the state files of the epochs already are a changelog",
+    "set_stream_time_characteristic": "the watermark strategy of a stream and the assigner of a window decide",
+    "kryo and pojo registrations": "there are no Java objects: Python objects are pickled, or encoded by their declared type",
+    "set_options": "an options factory of RocksDB is a Java class; set the keys of the configuration instead",
+    "set_predefined_options": "state.backend.rocksdb.memory.fixed-per-slot sets the size of caches and buffers",
     "set_number_of_transfer_threads": _ONE_FILE,
     "set_split_assigner": "Spark decides where subtasks run",
-    "set_num_compact_threads": "the subtasks of the sink put files together, each its own",
-    "max_state_size": "checkpoints without a directory are files of the driver's machine, not in its memory",
+    "set_num_compact_threads": "each subtask of the sink compacts its own files",
+    "max_state_size": "checkpoints without a directory are files on the driver's machine, not in its memory",
     "file_state_size_threshold": _ONE_FILE,
     "write_buffer_size": _ONE_FILE,
 }
 
-_NO_JAVA = "there is no Java code of the program"
-_SPARK = "Spark runs the processes: its own settings (spark.*) decide"
-_ENDED_TASKS = "the state of tasks that have ended is part of checkpoints"
-_LOCAL_COPY = "subtasks keep their state from epoch to epoch, files are read only by those that are new"
+_NO_JAVA = "the program has no Java code"
+_SPARK = "Spark runs the processes; use its own settings (spark.*)"
+_ENDED_TASKS = "checkpoints always include the state of finished tasks"
+_LOCAL_COPY = "subtasks keep their state in memory or on local disk; only new ones read files"
 OPTIONS_WITHOUT_EFFECT = {
     "akka.": _SPARK,
     "blob.": _SPARK,
     "classloader.": _NO_JAVA,
     "cluster.": _SPARK,
-    "env.java.": "spark.driver.extraJavaOptions and spark.executor.extraJavaOptions do the same",
+    "env.java.": "use spark.driver.extraJavaOptions and spark.executor.extraJavaOptions",
     "execution.buffer-timeout": WITHOUT_EFFECT["set_buffer_timeout"],
     "execution.checkpointing.checkpoints-after-tasks-finish": _ENDED_TASKS,
     "execution.checkpointing.checkpoints-after-tasks-finish.enabled": _ENDED_TASKS,
@@ -58,28 +58,28 @@ OPTIONS_WITHOUT_EFFECT = {
     "execution.checkpointing.alignment-timeout": _NOTHING_UNDER_WAY,
     "execution.checkpointing.during-recovery.enabled": _NOTHING_UNDER_WAY,
     "execution.state-recovery.without-channel-state.checkpoint-id": _NOTHING_UNDER_WAY,
-    "execution.checkpointing.cleaner.": "the driver removes files between two epochs",
+    "execution.checkpointing.cleaner.": "the driver removes files between epochs",
     "execution.checkpointing.data-inline-threshold": _ONE_FILE,
     "execution.checkpointing.write-buffer-size": _ONE_FILE,
     "execution.checkpointing.file-merging.": _ONE_FILE,
-    "execution.checkpointing.interval-during-backlog": "no source reports a backlog: the interval counts throughout",
+    "execution.checkpointing.interval-during-backlog": "no source reports a backlog, so the normal interval applies",
     "execution.checkpointing.local-backup.": _LOCAL_COPY,
     "execution.state-recovery.from-local": _LOCAL_COPY,
-    "execution.state-recovery.approximate-local-recovery": "what a lost process did is done again, exactly",
-    "execution.checkpointing.snapshot-compression": "state files are not compressed; a file system can do that",
+    "execution.state-recovery.approximate-local-recovery": "recovery is always exact: the work of a lost process is repeated",
+    "execution.checkpointing.snapshot-compression": "state files are not compressed; use a file system that compresses",
     "heartbeat.": _SPARK,
-    "high-availability": "of a job: it goes on by its headrace.job.id; the job service has such options, see Operations",
-    "io.tmp.dirs": "headrace.state.directory and the environment variable TMPDIR do the same",
+    "high-availability": "a job recovers by its headrace.job.id; for the job service see Operations",
+    "io.tmp.dirs": "use headrace.state.directory and the environment variable TMPDIR",
     "jobmanager.": _SPARK,
     "kubernetes.": _SPARK,
     "pekko.": _SPARK,
-    "state.backend.incremental": "an epoch always files only what changed",
-    "execution.checkpointing.incremental": "an epoch always files only what changed",
+    "state.backend.incremental": "checkpoints are always incremental",
+    "execution.checkpointing.incremental": "checkpoints are always incremental",
     "state.backend.rocksdb.predefined-options": WITHOUT_EFFECT["set_predefined_options"],
     "state.backend.rocksdb.checkpoint.transfer.thread.num": WITHOUT_EFFECT["set_number_of_transfer_threads"],
     "pipeline.auto-type-registration": _NO_JAVA,
-    "pipeline.auto-watermark-interval": "watermarks come after headrace.watermark.interval-records records, and at the "
-    "end of each epoch",
+    "pipeline.auto-watermark-interval": "watermarks follow every headrace.watermark.interval-records records and the end of "
+    "each epoch",
     "pipeline.closure-cleaner-level": _NO_JAVA,
     "pipeline.default-kryo-serializers": _NO_JAVA,
     "pipeline.force-avro": _NO_JAVA,
@@ -89,22 +89,25 @@ OPTIONS_WITHOUT_EFFECT = {
     "pipeline.registered-kryo-types": _NO_JAVA,
     "pipeline.registered-pojo-types": _NO_JAVA,
     "python.client.executable": "the program itself is the client",
-    "python.execution-mode": "functions run in Python processes next to the data",
-    "python.fn-execution.": "functions run in Python processes next to the data, there are no bundles",
-    "python.operator-chaining.": "pipeline.operator-chaining.enabled decides for all operators",
+    "python.execution-mode": "functions always run in Python processes next to the data",
+    "python.fn-execution.": "functions run in Python processes next to the data, without bundles",
+    "python.operator-chaining.": "pipeline.operator-chaining.enabled applies to all operators",
     "resourcemanager.": _SPARK,
     "security.": _SPARK,
+    "state.backend.changelog.": WITHOUT_EFFECT["enable_changelog_state_backend"],
+    "state.changelog.": WITHOUT_EFFECT["enable_changelog_state_backend"],
     "slotmanager.": _SPARK,
-    "task.cancellation.": "a cancelled job ends its processes after ten seconds at the latest",
+    "task.cancellation.": "a cancelled job kills its processes after at most ten seconds",
     "taskmanager.": _SPARK,
     "yarn.": _SPARK,
 }
-"""By key, or by the beginning of keys (with a dot at its end)."""
+"""By key, or by prefix of keys (which ends with a dot)."""
 
 _SAID_BY_CALL = {
     "execution.buffer-timeout": "set_buffer_timeout",
     "execution.checkpointing.unaligned.": "enable_unaligned_checkpoints",
     "execution.checkpointing.aligned-checkpoint-timeout": "set_aligned_checkpoint_timeout",
+    "state.changelog.": "enable_changelog_state_backend",
 }
 _OFF = "false"
 _ON_IS_DEFAULT = ("execution.checkpointing.checkpoints-after-tasks-finish", "python.")
@@ -120,7 +123,7 @@ class WithoutEffectWarning(UserWarning):
 
 
 def warn_without_effect(call: str) -> None:
-    """Warn of a call, the first time that it is made in this process.
+    """Warn about a call, once per process.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:
@@ -135,9 +138,9 @@ def warn_without_effect(call: str) -> None:
 
 
 def warn_of_options(options: Mapping[str, object]) -> None:
-    """Warn of the keys of a configuration that change nothing, each the first time in this process.
+    """Warn about the keys of a configuration that have no effect, once per key and process.
 
-    What is switched off needs no warning: nothing was to change.
+    A feature that is switched off needs no warning.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:
@@ -157,9 +160,9 @@ def warn_of_options(options: Mapping[str, object]) -> None:
 
 
 def warn_of_url_parameters(names: list[str]) -> None:
-    """Warn of parameters of a JDBC URL that are for Java's driver, each the first time in this process."""
+    """Warn about parameters of a JDBC URL that are for Java's driver, once per parameter and process."""
     for name in names:
-        _warn(f"{name} of a JDBC URL", "the driver is Python's")
+        _warn(f"{name} of a JDBC URL", "the driver is a Python package")
 
 
 def _warn(what: str, why: str) -> None:

@@ -1,6 +1,6 @@
-"""The options of checkpoints, savepoints and state backends: Flink's keys and defaults, old keys as fallback.
+"""Keys of checkpoints, savepoints and state backends, with Flink's names and defaults; older names as fallback.
 
-Decides keys, types and defaults. The environment's calls write them, the runtime reads them.
+Decides keys, types and defaults. `checkpoint_settings` and `runtime_settings` read them.
 """
 
 from __future__ import annotations

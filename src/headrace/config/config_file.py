@@ -1,14 +1,14 @@
-"""Where settings come from before a program says its own: the configuration file, the environment, the launcher.
+"""Load the settings from outside the program: the configuration file, environment variables, the launcher.
 
-From weak to strong; what comes later wins:
+Later sources override earlier ones:
 
-1. `headrace.yaml` in the directory that HEADRACE_CONF_DIR names, else in `conf` of the working directory
-2. the environment variable HEADRACE_PROPERTIES: text of the same kind as the file
-3. the file of HEADRACE_CONFIGURATION_FILE: JSON, by which a launcher (`headrace run`, the service) hands over `-D` and all else
-4. what the program itself sets: not decided here
+1. `headrace.yaml` in the directory HEADRACE_CONF_DIR, else in `conf` of the working directory
+2. the environment variable HEADRACE_PROPERTIES, in the same format as the file
+3. the JSON file HEADRACE_CONFIGURATION_FILE, with which a launcher (`headrace run`, the service) passes on `-D` and all else
+4. the settings of the program itself, which are not handled here
 
-Keys may be flat (`parallelism.default: 4`) or nested, values are texts that each option reads by its type. Read by
-environments, by the command line and by the service.
+Keys may be flat (`parallelism.default: 4`) or nested. Values are strings, which each option parses according to its
+type. Used by environments, the command line and the service.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from headrace.config.known_options import check_options
+from headrace.config.known_keys import check_options
 from headrace.config.option_values import value_text
 from headrace.errors import ConfigurationError
 
@@ -39,13 +39,13 @@ CONF_DIR_VARIABLE = "HEADRACE_CONF_DIR"
 PROPERTIES_VARIABLE = "HEADRACE_PROPERTIES"
 CONFIGURATION_FILE_VARIABLE = "HEADRACE_CONFIGURATION_FILE"
 _MAPS = ("pipeline.global-job-parameters",)
-"""Options whose value is itself a map: what is nested below them is not a longer key."""
+"""Options whose value is itself a map: entries nested below them are not longer keys."""
 
 
 def load_configuration(
     directory: str | os.PathLike[str] | None = None, overrides: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    r"""Give all settings that count outside of a program, as texts by key; `overrides` (`-D`) win over all.
+    r"""Return all settings from outside the program, as strings by key; `overrides` (`-D`) override the others.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -64,7 +64,7 @@ def load_configuration(
 
 
 def configuration_file(directory: str | os.PathLike[str] | None = None) -> Path:
-    """Give the path at which the configuration file is looked for; it need not be there.
+    """Return the expected path of the configuration file, which need not exist.
 
     >>> str(configuration_file("/etc/headrace"))
     '/etc/headrace/headrace.yaml'
@@ -80,7 +80,7 @@ def _sources(directory: str | os.PathLike[str] | None) -> Iterator[tuple[str, di
         raise ConfigurationError(
             "The configuration directory has no configuration file",
             seen=str(path),
-            remedy=f"make the file (it may be empty), or leave {CONF_DIR_VARIABLE} unset",
+            remedy=f"create the file (it may be empty), or unset {CONF_DIR_VARIABLE}",
         )
     text = os.environ.get(PROPERTIES_VARIABLE)
     if text:
@@ -94,7 +94,7 @@ def _read(path: str | Path) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError("A configuration file cannot be read", seen=f"{path}: {error}") from None
+        raise ConfigurationError("The configuration file cannot be read", seen=f"{path}: {error}") from None
 
 
 def _launcher_settings(path: str) -> dict[str, str]:
@@ -102,15 +102,15 @@ def _launcher_settings(path: str) -> dict[str, str]:
         values = json.loads(_read(path))
     except ValueError as error:
         raise ConfigurationError(
-            f"The file of {CONFIGURATION_FILE_VARIABLE} is no JSON", seen=f"{path}: {error}"
+            f"The file {CONFIGURATION_FILE_VARIABLE} is not valid JSON", seen=f"{path}: {error}"
         ) from None
     if not isinstance(values, dict):
-        raise ConfigurationError(f"The file of {CONFIGURATION_FILE_VARIABLE} holds no keys and values", seen=path)
+        raise ConfigurationError(f"The file {CONFIGURATION_FILE_VARIABLE} does not contain a JSON object", seen=path)
     return {key: value_text(value) for key, value in values.items()}
 
 
 def write_configuration(path: str | os.PathLike[str], settings: Mapping[str, str]) -> None:
-    """Write the file that HEADRACE_CONFIGURATION_FILE names, readable by this user only: it may hold secrets.
+    """Write the file for HEADRACE_CONFIGURATION_FILE. Only this user can read it, because it may contain secrets.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -124,7 +124,7 @@ def write_configuration(path: str | os.PathLike[str], settings: Mapping[str, str
 
 
 def parse_properties(text: str, source: str) -> dict[str, str]:
-    r"""Give the keys and values of a YAML text, nested ones with dots between.
+    r"""Return the keys and values of a YAML document; nested keys are joined with dots.
 
     >>> parse_properties("rest: {port: 8082}\ntags: [a, b]\n'on': yes", "here")
     {'rest.port': '8082', 'tags': 'a;b', 'on': 'yes'}
@@ -132,17 +132,17 @@ def parse_properties(text: str, source: str) -> dict[str, str]:
     import yaml
 
     try:
-        found = yaml.load(text, _loader())  # noqa: S506 - it makes texts, lists and dicts only
+        found = yaml.load(text, _loader())  # noqa: S506 - it creates only strings, lists and dicts
     except yaml.YAMLError as error:
-        raise ConfigurationError("A configuration is no YAML", seen=f"{source}: {error}") from None
+        raise ConfigurationError("The configuration is not valid YAML", seen=f"{source}: {error}") from None
     if found in (None, ""):
         return {}
     if not isinstance(found, dict):
-        raise ConfigurationError("A configuration holds no keys and values", seen=source, expected="key: value")
+        raise ConfigurationError("The configuration has no keys and values", seen=source, expected="key: value")
     settings: dict[str, str] = {}
     for key, value in _flat("", found, source):
         if key in settings:
-            raise ConfigurationError(f"{key} is set twice", seen=source, remedy="leave one of the two out")
+            raise ConfigurationError(f"{key} is set twice", seen=source, remedy="remove one of the two")
         settings[key] = value
     return settings
 
@@ -150,7 +150,7 @@ def parse_properties(text: str, source: str) -> dict[str, str]:
 def _flat(prefix: str, values: Mapping[Any, Any], source: str) -> Iterator[tuple[str, str]]:
     for key, value in values.items():
         if not isinstance(key, str) or not key:
-            raise ConfigurationError("A key of a configuration is a text", seen=f"{key!r}, in {source}")
+            raise ConfigurationError("A configuration key must be a non-empty string", seen=f"{key!r}, in {source}")
         if isinstance(value, dict) and prefix + key not in _MAPS:
             yield from _flat(f"{prefix}{key}.", value, source)
         else:
@@ -158,7 +158,7 @@ def _flat(prefix: str, values: Mapping[Any, Any], source: str) -> Iterator[tuple
 
 
 def _loader() -> Any:
-    """Reads all scalars as the texts that they are (each option knows its type), and no key twice."""
+    """Return a loader that keeps all scalars as strings (each option knows its type) and rejects duplicate keys."""
     import yaml
 
     class TextLoader(yaml.BaseLoader):

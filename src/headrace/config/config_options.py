@@ -1,7 +1,7 @@
 """Options: typed keys of a configuration, with a default.
 
-Decides how an option is described and how its value is read from a text. Never holds a value: ``Configuration`` does.
-Programs and every package that has settings make options here.
+Decides how an option is described and how its value is parsed. Holds no value: ``Configuration`` does. Used by programs
+and by every package that has settings.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ConfigOption(Generic[T]):
-    """A key, how its text is read, and its default; immutable.
+    """A key, how its value is parsed, and its default; immutable.
 
     >>> option = ConfigOptions.key("job.retries").int_type().default_value(3)
     >>> option.key, option.default, option.parse("5")
@@ -46,7 +46,7 @@ class ConfigOption(Generic[T]):
     names: tuple[str, ...] = ()
 
     def with_description(self, description: str) -> ConfigOption[T]:
-        """Give the option with a text that says what it does.
+        """Return the option with a description.
 
         >>> ConfigOptions.key("a").string_type().no_default_value().with_description("first").description
         'first'
@@ -54,7 +54,7 @@ class ConfigOption(Generic[T]):
         return dataclasses.replace(self, description=description)
 
     def with_fallback_keys(self, *fallback_keys: str) -> ConfigOption[T]:
-        """Give the option with older keys, which count where the key itself is not set.
+        """Return the option with older keys, which apply if the key itself is not set.
 
         >>> ConfigOptions.key("a").string_type().no_default_value().with_fallback_keys("old").fallback_keys
         ('old',)
@@ -62,7 +62,7 @@ class ConfigOption(Generic[T]):
         return dataclasses.replace(self, fallback_keys=fallback_keys)
 
     def read(self, value: Any) -> T:
-        """Give the typed value of what a configuration holds: a text, or a value of the type already.
+        """Return the typed value of a string, or of a value that already has the type.
 
         >>> ConfigOptions.key("a").duration_type().no_default_value().read("5 s").to_millis()
         5000
@@ -74,13 +74,13 @@ class ConfigOption(Generic[T]):
             return cast("T", value)
         if not isinstance(value, str) and not number_for_float:
             raise ConfigurationError(
-                f"The option {self.key} has a value of another type", seen=value, expected=self.kind.__name__
+                f"The option {self.key} has a value of the wrong type", seen=value, expected=self.kind.__name__
             )
         try:
             return self.parse(str(value))
         except ConfigurationError as error:
             raise ConfigurationError(
-                f"The option {self.key} cannot be read: {error.message}",
+                f"The option {self.key} cannot be parsed: {error.message}",
                 seen=error.seen,
                 expected=error.expected or self.kind.__name__,
             ) from None
@@ -90,7 +90,7 @@ class ConfigOption(Generic[T]):
             if str(value).lower().replace("-", "_") == name.lower():
                 return name
         raise ConfigurationError(
-            f"The option {self.key} has no such value", seen=str(value), expected=" or ".join(self.names)
+            f"The option {self.key} has an unknown value", seen=str(value), expected=" or ".join(self.names)
         )
 
 
@@ -98,14 +98,14 @@ def _bounded(bits: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
         number = parse_integer(text)
         if not -(1 << bits - 1) <= number < 1 << bits - 1:
-            raise ConfigurationError("A number is too large", seen=text, expected=f"a whole number of {bits} bits")
+            raise ConfigurationError("The number is too large", seen=text, expected=f"an integer of {bits} bits")
         return number
 
     return parse
 
 
 class ConfigOptions:
-    """Starts the description of an option.
+    """Starts the definition of an option.
 
     >>> ConfigOptions.key("tmp.dir").string_type().default_value("/tmp").default
     '/tmp'
@@ -113,7 +113,7 @@ class ConfigOptions:
 
     @staticmethod
     def key(key: str) -> ConfigOptions.OptionBuilder:
-        """Begin an option with its key.
+        """Start an option with its key.
 
         >>> ConfigOptions.key("parallelism.default").int_type().default_value(1).key
         'parallelism.default'
@@ -121,7 +121,7 @@ class ConfigOptions:
         return ConfigOptions.OptionBuilder(key)
 
     class OptionBuilder:
-        """An option whose type is still to be said.
+        """An option whose type is not yet set.
 
         >>> ConfigOptions.OptionBuilder("a").boolean_type().default_value(True).read("false")
         False
@@ -132,31 +132,31 @@ class ConfigOptions:
             self._key = key
 
         def boolean_type(self) -> ConfigOptions.TypedConfigOptionBuilder[bool]:
-            """Say that the value is a ``bool``."""
+            """Set the type to ``bool``."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, parse_boolean, bool)
 
         def int_type(self) -> ConfigOptions.TypedConfigOptionBuilder[int]:
-            """Say that the value is an ``int`` of 32 bits."""
+            """Set the type to an ``int`` of 32 bits."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, _bounded(32), int)
 
         def long_type(self) -> ConfigOptions.TypedConfigOptionBuilder[int]:
-            """Say that the value is an ``int`` of 64 bits."""
+            """Set the type to an ``int`` of 64 bits."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, _bounded(64), int)
 
         def float_type(self) -> ConfigOptions.TypedConfigOptionBuilder[float]:
-            """Say that the value is a ``float``."""
+            """Set the type to ``float``."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, parse_float, float)
 
         def double_type(self) -> ConfigOptions.TypedConfigOptionBuilder[float]:
-            """Say that the value is a ``float``."""
+            """Set the type to ``float``."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, parse_float, float)
 
         def string_type(self) -> ConfigOptions.TypedConfigOptionBuilder[str]:
-            """Say that the value is a ``str``."""
+            """Set the type to ``str``."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, str, str)
 
         def enum_type(self, *names: str) -> ConfigOptions.TypedConfigOptionBuilder[str]:
-            """Say that the value is one of these names, in letters of any case.
+            """Set the type to one of these names, in any case.
 
             >>> ConfigOptions.key("level").enum_type("LOW", "HIGH").no_default_value().read("high")
             'HIGH'
@@ -164,23 +164,23 @@ class ConfigOptions:
             return ConfigOptions.TypedConfigOptionBuilder(self._key, str, str, names)
 
         def duration_type(self) -> ConfigOptions.TypedConfigOptionBuilder[Duration]:
-            """Say that the value is a ``Duration``, written as ``10 s``."""
+            """Set the type to ``Duration``, written as ``10 s``."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, parse_duration, Duration)
 
         def memory_type(self) -> ConfigOptions.TypedConfigOptionBuilder[int]:
-            """Say that the value is a number of bytes, written as ``64 mb``."""
+            """Set the type to a number of bytes, written as ``64 mb``."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, parse_memory, int)
 
         def list_type(self) -> ConfigOptions.TypedConfigOptionBuilder[list[Any]]:
-            """Say that the value is a list, written as ``a;b``."""
+            """Set the type to a list, written as ``a;b``."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, parse_list, list)
 
         def map_type(self) -> ConfigOptions.TypedConfigOptionBuilder[dict[str, str]]:
-            """Say that the value is a map, written as ``a:1,b:2``."""
+            """Set the type to a map, written as ``a:1,b:2``."""
             return ConfigOptions.TypedConfigOptionBuilder(self._key, parse_map, dict)
 
     class TypedConfigOptionBuilder(Generic[T]):
-        """An option whose default is still to be said.
+        """An option whose default is not yet set.
 
         >>> ConfigOptions.TypedConfigOptionBuilder("a", parse_memory, int).default_value(1024).read("1 mb")
         1048576
@@ -194,12 +194,12 @@ class ConfigOptions:
             self._names = names
 
         def default_value(self, value: T) -> ConfigOption[T]:
-            """Give the option with a default.
+            """Return the option with a default.
 
             >>> ConfigOptions.key("a").int_type().default_value("x")
             Traceback (most recent call last):
             ...
-            headrace.errors.ConfigurationError: The option a cannot be read: A text is no whole number ...
+            headrace.errors.ConfigurationError: The option a cannot be parsed: Expected an integer ...
               seen:     'x'
               expected: int
             """
@@ -207,7 +207,7 @@ class ConfigOptions:
             return dataclasses.replace(option, default=option.read(value))
 
         def no_default_value(self) -> ConfigOption[T]:
-            """Give the option without a default.
+            """Return the option without a default.
 
             >>> ConfigOptions.key("a").int_type().no_default_value().default is None
             True

@@ -1,7 +1,7 @@
-"""A configuration: keys and values.
+"""Configuration: keys and values.
 
-Decides how values are kept and read back: as they were set, and as any type that their text has. Never knows which
-keys exist: options do. Made by programs, by the command line (``-D``) and from the configuration file.
+Decides how values are stored and read: as they were set, or parsed from a string. Does not know which keys exist.
+Created by programs, by the command line (``-D``) and from the configuration file.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, MutableMapping
 from typing import Any, TypeVar
 
-from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.config.config_options import ConfigOption, ConfigOptions
 from headrace.config.option_values import parse_list, value_text
 from headrace.errors import ConfigurationError, NoJvmError, TypeMismatchError
@@ -22,8 +22,8 @@ T = TypeVar("T")
 _Keys = set[str]
 
 
-class Configuration(NoJava):
-    """Keys and values; a text can be read as any type that it is a text of.
+class Configuration(NoJvmObject):
+    """Keys and values. A string can be read as any type that it can be parsed as.
 
     >>> configuration = Configuration().set_string("a", "5").set_boolean("b", True)
     >>> configuration.get_integer("a", 0), configuration.get_string("b", "")
@@ -31,16 +31,18 @@ class Configuration(NoJava):
     """
 
     def __init__(self, other: Configuration | None = None, j_configuration: Any = None) -> None:
-        """Make an empty configuration, or a copy of ``other``."""
+        """Create an empty configuration, or a copy of ``other``."""
         if j_configuration is not None:
-            raise NoJvmError("A Configuration of headrace wraps no Java object", remedy="leave j_configuration out")
+            raise NoJvmError(
+                "A Configuration of headrace does not wrap a Java object", remedy="leave j_configuration out"
+            )
         self._values: dict[str, Any] = {}
         if other is not None:
             self.add_all(other)
 
     @classmethod
     def from_dict(cls, map: Mapping[str, str]) -> Configuration:
-        """Make a configuration of a dict.
+        """Create a configuration from a dict.
 
         >>> Configuration.from_dict({"a": "1"}).get_integer("a", 0)
         1
@@ -53,14 +55,14 @@ class Configuration(NoJava):
     def _put(self, key: str, value: Any) -> Configuration:
         name: object = key
         if not isinstance(name, str) or not name:
-            raise ConfigurationError("A key of a configuration is a text", seen=name)
+            raise ConfigurationError("A configuration key must be a non-empty string", seen=name)
         if value is None:
             raise ConfigurationError(f"The value of {name} is missing", remedy="use remove_config to unset a key")
         self._values[name] = value
         return self
 
     def get(self, option: ConfigOption[T], default_value: T | None = None) -> T | None:
-        """Give the value of an option, or ``default_value``, or the option's default.
+        """Return the value of an option, or ``default_value``, or the option's default.
 
         >>> timeout = ConfigOptions.key("timeout").duration_type().no_default_value()
         >>> Configuration().set_string("timeout", "5 s").get(timeout).to_millis()
@@ -72,7 +74,7 @@ class Configuration(NoJava):
         return option.default if default_value is None else default_value
 
     def set(self, option: ConfigOption[T], value: T) -> Configuration:
-        """Set the value of an option; a value of another type is refused.
+        """Set the value of an option. A value of another type is rejected.
 
         >>> retries = ConfigOptions.key("retries").int_type().default_value(1)
         >>> Configuration().set(retries, 2).get(retries)
@@ -81,7 +83,7 @@ class Configuration(NoJava):
         return self._put(option.key, option.read(value))
 
     def get_string(self, key: str, default_value: str) -> str:
-        """Give the text of a value.
+        """Return a value as a string.
 
         >>> Configuration().set_float("a", 1.5).get_string("a", "")
         '1.5'
@@ -89,19 +91,19 @@ class Configuration(NoJava):
         return value_text(self._values[key]) if key in self._values else default_value
 
     def set_string(self, key: str, value: str) -> Configuration:
-        """Set a text.
+        """Set a string.
 
         >>> Configuration().set_string("a", "b").to_dict()
         {'a': 'b'}
         """
         text: object = value
         if text is not None and not isinstance(text, str):
-            raise TypeMismatchError(f"set_string takes a text for {key}", seen=text, expected="str")
+            raise TypeMismatchError(f"set_string takes a string for {key}", seen=text, expected="str")
         return self._put(key, text)
 
     @staticmethod
     def parse_list_value(value: str | None, standard_yaml: bool = True) -> list[Any]:
-        """Give the elements of a text that is a list; without ``standard_yaml`` only semicolons separate them.
+        """Parse a list; without ``standard_yaml`` only semicolons separate its elements.
 
         >>> Configuration.parse_list_value("[a, b]"), Configuration.parse_list_value("a;b")
         (['a', 'b'], ['a', 'b'])
@@ -115,7 +117,7 @@ class Configuration(NoJava):
         return default_value if value is None else value
 
     def get_integer(self, key: str, default_value: int) -> int:
-        """Give a value as an ``int`` of 64 bits.
+        """Return a value as an ``int`` of 64 bits.
 
         >>> Configuration().get_integer("a", 7)
         7
@@ -131,7 +133,7 @@ class Configuration(NoJava):
         return self.set(ConfigOptions.key(key).long_type().no_default_value(), value)
 
     def get_boolean(self, key: str, default_value: bool) -> bool:
-        """Give a value as a ``bool``.
+        """Return a value as a ``bool``.
 
         >>> Configuration().set_string("a", "TRUE").get_boolean("a", False)
         True
@@ -139,7 +141,7 @@ class Configuration(NoJava):
         return self._get(ConfigOptions.key(key).boolean_type().no_default_value(), default_value)
 
     def set_boolean(self, key: str, value: bool) -> Configuration:
-        """Set a ``bool``; 0 and 1 count as one.
+        """Set a ``bool``; 0 and 1 are accepted.
 
         >>> Configuration().set_boolean("a", True).to_dict()
         {'a': 'true'}
@@ -148,7 +150,7 @@ class Configuration(NoJava):
         return self.set(ConfigOptions.key(key).boolean_type().no_default_value(), given)
 
     def get_float(self, key: str, default_value: float) -> float:
-        """Give a value as a ``float``.
+        """Return a value as a ``float``.
 
         >>> Configuration().set_integer("a", 2).get_float("a", 0.0)
         2.0
@@ -164,14 +166,14 @@ class Configuration(NoJava):
         return self.set(ConfigOptions.key(key).double_type().no_default_value(), value)
 
     def get_bytearray(self, key: str, default_value: bytearray) -> bytearray:
-        """Give a value that was set as bytes.
+        """Return a value that was set as bytes.
 
         >>> Configuration().set_bytearray("a", bytearray(b"x")).get_bytearray("a", bytearray())
         bytearray(b'x')
         """
         value = self._values.get(key, default_value)
         if not isinstance(value, (bytes, bytearray)):
-            raise ConfigurationError(f"The value of {key} is no bytes", seen=value, expected="bytes")
+            raise ConfigurationError(f"The value of {key} is not bytes", seen=value, expected="bytes")
         return bytearray(value)
 
     def set_bytearray(self, key: str, value: bytearray) -> Configuration:
@@ -183,7 +185,7 @@ class Configuration(NoJava):
         return self._put(key, bytes(value))
 
     def key_set(self) -> _Keys:
-        """Give all keys.
+        """Return all keys.
 
         >>> Configuration().set_string("a", "b").key_set()
         {'a'}
@@ -191,7 +193,7 @@ class Configuration(NoJava):
         return {*self._values}
 
     def add_all_to_dict(self, target_dict: MutableMapping[str, Any]) -> None:
-        """Put all values, as they were set, into a dict.
+        """Add all values to a dict, as they were set.
 
         >>> target = {}
         >>> Configuration().set_integer("a", 1).add_all_to_dict(target)
@@ -201,7 +203,7 @@ class Configuration(NoJava):
         target_dict.update(self._values)
 
     def add_all(self, other: Configuration, prefix: str | None = None) -> Configuration:
-        """Take over all values of ``other``, their keys with ``prefix`` before them.
+        """Add all values of ``other``, with ``prefix`` before their keys.
 
         >>> Configuration().add_all(Configuration().set_string("a", "b"), "my.").to_dict()
         {'my.a': 'b'}
@@ -210,7 +212,7 @@ class Configuration(NoJava):
         return self
 
     def contains_key(self, key: str) -> bool:
-        """Say whether a key is set.
+        """Return whether a key is set.
 
         >>> Configuration().contains_key("a")
         False
@@ -218,7 +220,7 @@ class Configuration(NoJava):
         return key in self._values
 
     def to_dict(self) -> dict[str, str]:
-        """Give all values as texts.
+        """Return all values as strings.
 
         >>> Configuration().set_boolean("a", True).to_dict()
         {'a': 'true'}
@@ -226,7 +228,7 @@ class Configuration(NoJava):
         return {key: value_text(value) for key, value in self._values.items()}
 
     def remove_config(self, key: str) -> bool:
-        """Unset a key; say whether it was set.
+        """Remove a key. Return whether it was set.
 
         >>> Configuration().set_string("a", "b").remove_config("a")
         True
@@ -238,17 +240,28 @@ class Configuration(NoJava):
         return self._values == other._values if isinstance(other, Configuration) else NotImplemented
 
     def __hash__(self) -> int:
-        """Hash keys and values as they are now: equal configurations have the same."""
+        """Hash keys and values as they are now; equal configurations have equal hashes."""
         return hash(frozenset((key, _hash(value)) for key, value in self._values.items()))
 
     def __str__(self) -> str:
-        """Give Java's form of a map."""
+        """Return the map as Java formats it."""
         ordered = hash_map_order(self._values, Types.STRING(), buckets=16)
         return "{" + ", ".join(f"{key}={value_text(self._values[key])}" for key in ordered) + "}"
 
     def __repr__(self) -> str:
-        """Give the call that makes an equal configuration of texts."""
+        """Return the call that creates an equal configuration of strings."""
         return f"Configuration.from_dict({self.to_dict()!r})"
+
+
+def value_of(configuration: Configuration, option: ConfigOption[T]) -> T:
+    """Return the value of an option that has a default, or that is known to be set.
+
+    >>> value_of(Configuration(), ConfigOptions.key("retries").int_type().default_value(3))
+    3
+    """
+    value = configuration.get(option)
+    assert value is not None, f"{option.key} has no default"
+    return value
 
 
 def _hash(value: object) -> int:

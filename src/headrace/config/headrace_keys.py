@@ -1,16 +1,11 @@
-"""Every key of headrace's own namespace (`headrace.`): its type, its default, what it does.
+"""All keys below `headrace.`: type, default, and meaning where the name does not say it.
 
-Decides which keys there are: a key that is not in `HEADRACE_OPTIONS` is refused wherever it comes from. Flink's own keys
-stand with the parts that they are about. Read by the runtime, the service, the command line and the docs' tests.
+A `headrace.` key that is not defined here is rejected. `docs/configuration.md` must list each key.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-from headrace.config.config_options import ConfigOption, ConfigOptions
-
-__all__ = ["HEADRACE_OPTIONS"]
+from headrace.config.config_options import ConfigOptions
 
 _key = ConfigOptions.key
 
@@ -21,7 +16,7 @@ FIRST_EPOCH_RECORDS = _key("headrace.epoch.first-records").double_type().default
 MAX_EPOCH_RECORDS = _key("headrace.epoch.max-records").double_type().default_value(1_000_000.0)
 IDLE_POLL = _key("headrace.epoch.idle-poll-ms").double_type().default_value(50.0)
 TASK_TIMEOUT = _key("headrace.task.timeout").duration_type().no_default_value()
-"""How long a task may work in one epoch before its process is ended and the job has failed; without it, for ever."""
+"""How long a task may work in one epoch before its process is killed and the job fails; no limit if not set."""
 WATERMARK_RECORDS = _key("headrace.watermark.interval-records").double_type().default_value(1000.0)
 PRE_AGGREGATE = _key("headrace.windows.pre-aggregate").boolean_type().default_value(True)
 STATE_DIRECTORY = _key("headrace.state.directory").string_type().no_default_value()
@@ -29,32 +24,32 @@ PROGRESS = _key("headrace.progress").string_type().default_value("auto")
 RESCALE_FILE = _key("headrace.rescale.file").string_type().no_default_value()
 TESTING_CLOCK = _key("headrace.testing.clock").long_type().no_default_value()
 JOB_ID = _key("headrace.job.id").string_type().no_default_value()
-"""A name that a job keeps from process to process: it then goes on from its last checkpoint by itself."""
+"""The name of the job. A job with a name continues from its last checkpoint when the program starts again."""
 TRUST = _key("headrace.state.trust").boolean_type().default_value(False)
-"""Whether a savepoint is restored although it does not carry this user's signature."""
+"""Whether to restore a savepoint that does not carry this user's signature."""
 
 SERVICE_DIRECTORY = _key("headrace.service.dir").string_type().no_default_value()
 SERVICE_AUTHENTICATION = _key("headrace.service.authentication").string_type().default_value("token")
-"""`token`, or `none` for clients on loopback that can send no token: then every user of the machine may do everything."""
+"""`token`, or `none` for clients on loopback that cannot send a token. With `none`, any user of the machine has full access."""
 SERVICE_TOKEN_FILE = _key("headrace.service.token-file").string_type().no_default_value()
 SERVICE_CERTIFICATE = _key("headrace.service.tls.certificate").string_type().no_default_value()
-"""A PEM file with the certificate of the service: it then speaks HTTPS."""
+"""A PEM file with the certificate of the service, which then uses HTTPS."""
 SERVICE_KEY = _key("headrace.service.tls.key").string_type().no_default_value()
 """A PEM file with the private key of that certificate."""
 SERVICE_CLIENT_CA = _key("headrace.service.tls.client-ca").string_type().no_default_value()
-"""A PEM file with certificates: only clients with a certificate signed by one of them are heard."""
+"""A PEM file with certificates. Only clients with a certificate signed by one of them are admitted."""
 SERVICE_CONTROL_ADDRESS = _key("headrace.service.control-address").string_type().default_value("127.0.0.1")
-"""Where the processes of jobs listen to the dispatcher: an address of this machine, if dispatchers run on several."""
+"""The address on which job processes listen for the dispatcher; an address of this machine if there are several dispatchers."""
 SERVICE_RESTART_ATTEMPTS = _key("headrace.service.restart-attempts").int_type().default_value(10)
-"""How often the process of a job may crash within an hour before the job has failed."""
+"""How often the process of a job may crash within an hour before the job fails."""
 SERVICE_KEPT_JOBS = _key("headrace.service.kept-jobs").int_type().default_value(200)
-"""How many jobs that have ended are kept with their history."""
+"""How many finished jobs are kept, with their history."""
 CLIENT_CERTIFICATE = _key("headrace.client.tls.certificate").string_type().no_default_value()
-"""A PEM file with the certificate that the command line shows to a service that asks for one."""
+"""A PEM file with the client certificate of the command line."""
 CLIENT_KEY = _key("headrace.client.tls.key").string_type().no_default_value()
 """A PEM file with the private key of that certificate."""
 CLIENT_CA = _key("headrace.client.tls.ca").string_type().no_default_value()
-"""A PEM file with the certificates by which the command line knows a service of HTTPS."""
+"""A PEM file with the certificates that the command line uses to verify an HTTPS service."""
 UI = _key("headrace.ui").boolean_type().default_value(False)
 """Whether a program serves REST and the web UI for its own jobs."""
 CLUSTER_DIRECTORY = _key("headrace.cluster.dir").string_type().no_default_value()
@@ -62,8 +57,3 @@ CLUSTER_WORKERS = _key("headrace.cluster.workers").int_type().default_value(2)
 CLUSTER_WORKER_CORES = _key("headrace.cluster.worker-cores").int_type().no_default_value()
 CLUSTER_WORKER_MEMORY = _key("headrace.cluster.worker-memory").memory_type().default_value(2 << 30)
 CLUSTER_MASTER_PORT = _key("headrace.cluster.master-port").int_type().default_value(7077)
-
-HEADRACE_OPTIONS: dict[str, ConfigOption[Any]] = {
-    option.key: option for option in list(globals().values()) if isinstance(option, ConfigOption)
-}
-"""All of them, by key."""

@@ -1,4 +1,4 @@
-"""Decide what is a secret: values of keys that look like one are shown as stars, as Flink does."""
+"""Decide what is a secret. Values of keys that look like one are shown as stars, as in Flink."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _PARTS = (
     *("password", "passwd", "passphrase", "secret", "token", "api key", "credential", "private key", "auth params"),
     *("service key", "basic auth", "jaas config", "http headers", "account key", "access key", "connection string"),
 )
-"""Words that mark a key; a space stands for any of the separators that keys are written with, or for none."""
+"""Words that mark a key as secret; a space means any separator that keys are written with, or none."""
 _WORD = "|".join(part.replace(" ", r"[-_.\ ]?") for part in _PARTS)
 _KEY = re.compile(_WORD.replace(r"\ ", " "), re.IGNORECASE)
-# Every repetition has a bound: a text of one long word must not take quadratic time.
+# Every repetition has a bound: a string that is one long word must not take quadratic time.
 _ASSIGNMENT = re.compile(
     rf"""(?ix) ( (?: (?:{_WORD}) [\w.\-]{{0,60}} | \b(?:pwd|pass) ) ["']? \s{{0,9}} [=:] \s{{0,9}} )
     ( "(?:[^"\\\n]|\\.){{0,5000}}" | '(?:[^'\\\n]|\\.){{0,5000}}' | [^\s,;&}})\]"']+ )"""
@@ -45,7 +45,7 @@ def masked(configuration: Mapping[str, object]) -> dict[str, str]:
 
 
 def masked_text(text: str) -> str:
-    """Return a text, such as a log, without what follows `password=` and the like.
+    """Return a string, such as a line of a log, with the values after `password=` and the like masked.
 
     >>> masked_text("login with db.password=hunter2, user=me; Authorization: Bearer abc.def")
     'login with db.password=******, user=me; Authorization: Bearer ******'

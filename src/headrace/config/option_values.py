@@ -1,7 +1,7 @@
-"""Texts of option values: spans of time, amounts of memory, truth values, numbers, lists, maps.
+"""Parse and format option values: durations, memory sizes, booleans, numbers, lists, maps.
 
-Decides what a text in a configuration means, as Flink reads it. Never knows an option: ``config_options`` says which
-of these functions reads which option.
+Decides what a string in a configuration means, as in Flink. Knows no option: ``config_options`` chooses the function
+that parses an option.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ def _amount(text: str, units: dict[str, int], default: str, what: str) -> int:
     unit = (found[2].strip().lower() or default) if found else None
     if found is None or unit not in units:
         raise ConfigurationError(
-            f"A text is no {what}", seen=repr(text), expected=f"a whole number and one of {', '.join(units)}"
+            f"Expected a {what}", seen=repr(text), expected=f"an integer and one of {', '.join(units)}"
         )
     return int(found[1]) * units[unit]
 
 
 def parse_duration(text: str) -> Duration:
-    """Give the span of a text such as ``10 s``, ``5min``, ``250`` (milliseconds) or ``PT1M``.
+    """Parse a duration such as ``10 s``, ``5min``, ``250`` (milliseconds) or ``PT1M``.
 
     >>> parse_duration("5 min") == Duration.of_minutes(5), parse_duration("250").to_millis()
     (True, 250)
@@ -74,11 +74,11 @@ def parse_duration(text: str) -> Duration:
         days, hours, minutes, seconds = (int(part or 0) for part in iso.group(1, 2, 3, 4))
         whole = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
         return Duration.of_nanos(whole * _SECOND + int((iso[5] or "").ljust(9, "0")))
-    return Duration.of_nanos(_amount(text, _NANOS, "ms", "span of time"))
+    return Duration.of_nanos(_amount(text, _NANOS, "ms", "duration"))
 
 
 def duration_text(span: Duration) -> str:
-    """Give the text of a span in the longest unit that shows it whole.
+    """Format a duration in the longest unit that represents it exactly.
 
     >>> duration_text(Duration.of_seconds(90)), duration_text(Duration.of_days(1))
     ('90 s', '1 d')
@@ -91,28 +91,28 @@ def duration_text(span: Duration) -> str:
 
 
 def parse_memory(text: str) -> int:
-    """Give the bytes of a text such as ``64 mb``, ``1g`` or ``512`` (bytes); a kilobyte has 1024.
+    """Parse a memory size such as ``64 mb``, ``1g`` or ``512`` (bytes); a kilobyte has 1024 bytes.
 
     >>> parse_memory("64 mb"), parse_memory("512")
     (67108864, 512)
     """
-    return _amount(text, _BYTES, "b", "amount of memory")
+    return _amount(text, _BYTES, "b", "memory size")
 
 
 def parse_boolean(text: str) -> bool:
-    """Give the truth value of ``true`` or ``false`` in any case.
+    """Parse ``true`` or ``false`` in any case.
 
     >>> parse_boolean("TRUE")
     True
     """
     known = {"true": True, "false": False}.get(text.strip().lower())
     if known is None:
-        raise ConfigurationError("A text is no truth value", seen=repr(text), expected="true or false")
+        raise ConfigurationError("Expected a boolean", seen=repr(text), expected="true or false")
     return known
 
 
 def parse_integer(text: str) -> int:
-    """Give the number of a text of digits.
+    """Parse an integer.
 
     >>> parse_integer("-5")
     -5
@@ -120,11 +120,11 @@ def parse_integer(text: str) -> int:
     try:
         return int(text.strip())
     except ValueError:
-        raise ConfigurationError("A text is no whole number", seen=repr(text)) from None
+        raise ConfigurationError("Expected an integer", seen=repr(text)) from None
 
 
 def parse_float(text: str) -> float:
-    """Give the number of a text.
+    """Parse a number.
 
     >>> parse_float("1.5")
     1.5
@@ -132,7 +132,7 @@ def parse_float(text: str) -> float:
     try:
         return float(text.strip())
     except ValueError:
-        raise ConfigurationError("A text is no number", seen=repr(text)) from None
+        raise ConfigurationError("Expected a number", seen=repr(text)) from None
 
 
 def _scalar(text: str) -> Any:
@@ -143,7 +143,7 @@ def _scalar(text: str) -> Any:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    # Separators inside quotes or brackets do not count.
+    # Ignore separators inside quotes or brackets.
     parts, depth, quote, start = [], 0, "", 0
     for position, character in enumerate(text):
         if quote:
@@ -161,7 +161,7 @@ def _split(text: str, separator: str) -> list[str]:
 
 
 def parse_list(text: str) -> list[Any]:
-    """Give the elements of ``a;b``, of ``[a, b]``, or of lines that each start with a dash.
+    """Parse a list: ``a;b``, ``[a, b]``, or lines that each start with a dash.
 
     >>> parse_list("a;b"), parse_list("[a, 'b c', 3]")
     (['a', 'b'], ['a', 'b c', 3])
@@ -178,7 +178,7 @@ def parse_list(text: str) -> list[Any]:
 
 
 def parse_map(text: str) -> dict[str, str]:
-    """Give the entries of ``a:1,b:2`` or ``{a: 1, b: 2}``.
+    """Parse a map: ``a:1,b:2`` or ``{a: 1, b: 2}``.
 
     >>> parse_map("a:1,b:x")
     {'a': '1', 'b': 'x'}
@@ -192,13 +192,13 @@ def parse_map(text: str) -> dict[str, str]:
             continue
         key, colon, value = part.partition(":")
         if not colon:
-            raise ConfigurationError("A text is no map", seen=repr(text), expected="key:value,key:value")
+            raise ConfigurationError("Expected a map", seen=repr(text), expected="key:value,key:value")
         entries[str(_scalar(key))] = str(_scalar(value))
     return entries
 
 
 def value_text(value: Any) -> str:
-    """Give the text of an option value, which the functions above read back.
+    """Format an option value so that the functions above can parse it.
 
     >>> value_text(True), value_text(["a", "b"]), value_text({"a": 1}), value_text(Duration.of_seconds(5))
     ('true', 'a;b', 'a:1', '5 s')

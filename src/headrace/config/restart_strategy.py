@@ -1,7 +1,7 @@
-"""What is to happen when a job fails, as data.
+"""Restart strategies: what happens when a job fails, as data.
 
-Decides which strategies there are, their limits and how they are written in a configuration. Never restarts
-anything and has no clock: the runtime reads these. Made by programs, or by ``restart_strategy_from`` of a configuration.
+Decides which strategies there are and their limits. Restarts nothing and has no clock: the driver reads these. Created
+by programs, or from a configuration by ``restart_strategy_from``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Span = int | timedelta | Time | Duration
 
 
 def _span(value: Span | None, what: str, at_least: int = 0) -> timedelta:
-    # A bare number is milliseconds, as in PyFlink.
+    # A plain number is in milliseconds, as in PyFlink.
     if isinstance(value, int) and not isinstance(value, bool):
         value = timedelta(milliseconds=value)
     return timedelta(milliseconds=millis_of(value, what, at_least=at_least))
@@ -44,11 +44,11 @@ class RestartStrategyConfiguration(ABC):
 
     @abstractmethod
     def get_description(self) -> str:
-        """Give one line for people."""
+        """Return a description in one line."""
 
 
 class RestartStrategies:
-    """Gives the restart strategies.
+    """Creates restart strategies.
 
     >>> RestartStrategies.fixed_delay_restart(3, 1000).get_restart_attempts()
     3
@@ -56,31 +56,31 @@ class RestartStrategies:
 
     @dataclass(frozen=True)
     class NoRestartStrategyConfiguration(RestartStrategyConfiguration):
-        """The job fails for good.
+        """The job fails without a restart.
 
         >>> RestartStrategies.no_restart().get_description()
         'No restart'
         """
 
         def get_description(self) -> str:
-            """Give one line for people."""
+            """Return a description in one line."""
             return "No restart"
 
     @dataclass(frozen=True)
     class FallbackRestartStrategyConfiguration(RestartStrategyConfiguration):
-        """The configuration decides, and without it Flink's default.
+        """The configuration decides, or else Flink's default.
 
         >>> RestartStrategies.fall_back_restart().get_description()
         'Restart as the configuration says'
         """
 
         def get_description(self) -> str:
-            """Give one line for people."""
+            """Return a description in one line."""
             return "Restart as the configuration says"
 
     @dataclass(frozen=True, init=False)
     class FixedDelayRestartStrategyConfiguration(RestartStrategyConfiguration):
-        """So many restarts, always after the same delay.
+        """A fixed number of restarts, each after the same delay.
 
         >>> RestartStrategies.fixed_delay_restart(3, 1000).get_description()
         'Restart up to 3 times, each after 1 s'
@@ -94,27 +94,27 @@ class RestartStrategies:
             restart_attempts: int | None = None,
             delay_between_attempts_interval: Span | None = None,
         ) -> None:
-            """Check and keep the values; a bare number of the delay is milliseconds."""
+            """Check and store the values; a plain number is a delay in milliseconds."""
             attempts = -1 if restart_attempts is None else restart_attempts
             _check(attempts >= 0, "The number of attempts", restart_attempts, "0 or more")
             object.__setattr__(self, "restart_attempts", attempts)
             object.__setattr__(self, "delay", _span(delay_between_attempts_interval, "delay_between_attempts"))
 
         def get_restart_attempts(self) -> int:
-            """Give the number of restarts."""
+            """Return the number of restarts."""
             return self.restart_attempts
 
         def get_delay_between_attempts_interval(self) -> timedelta:
-            """Give the delay before a restart."""
+            """Return the delay before a restart."""
             return self.delay
 
         def get_description(self) -> str:
-            """Give one line for people."""
+            """Return a description in one line."""
             return f"Restart up to {self.restart_attempts} times, each after {_text(self.delay)}"
 
     @dataclass(frozen=True, init=False)
     class FailureRateRestartStrategyConfiguration(RestartStrategyConfiguration):
-        """Restarts as long as there are not too many failures within an interval.
+        """Restarts unless there are too many failures within an interval.
 
         >>> RestartStrategies.failure_rate_restart(3, 60_000, 1000).get_description()
         'Restart after 1 s, unless more than 3 failures come within 1 min'
@@ -130,7 +130,7 @@ class RestartStrategies:
             failure_interval: Span | None = None,
             delay_between_attempts_interval: Span | None = None,
         ) -> None:
-            """Check and keep the values; bare numbers of the spans are milliseconds."""
+            """Check and store the values; plain numbers are durations in milliseconds."""
             rate = 0 if max_failure_rate is None else max_failure_rate
             _check(rate > 0, "The number of failures", max_failure_rate, "1 or more")
             object.__setattr__(self, "max_failure_rate", rate)
@@ -138,19 +138,19 @@ class RestartStrategies:
             object.__setattr__(self, "delay", _span(delay_between_attempts_interval, "delay_interval"))
 
         def get_max_failure_rate(self) -> int:
-            """Give the number of failures that may come within the interval."""
+            """Return the number of failures that are tolerated within the interval."""
             return self.max_failure_rate
 
         def get_failure_interval(self) -> timedelta:
-            """Give the interval in which failures are counted."""
+            """Return the interval in which failures are counted."""
             return self.failure_interval
 
         def get_delay_between_attempts_interval(self) -> timedelta:
-            """Give the delay before a restart."""
+            """Return the delay before a restart."""
             return self.delay
 
         def get_description(self) -> str:
-            """Give one line for people."""
+            """Return a description in one line."""
             return (
                 f"Restart after {_text(self.delay)}, unless more than {self.max_failure_rate} failures come within "
                 f"{_text(self.failure_interval)}"
@@ -158,10 +158,10 @@ class RestartStrategies:
 
     @dataclass(frozen=True, init=False)
     class ExponentialDelayRestartStrategyConfiguration(RestartStrategyConfiguration):
-        """Restarts after a delay that grows with each failure and starts anew after a time without one.
+        """Restarts after a delay that grows with each failure and is reset after a time without failure.
 
         >>> RestartStrategies.exponential_delay_restart(1000, 60_000, 2.0, 3_600_000, 0.1).get_description()
-        'Restart after 1 s, then 2.0 times as long each time up to 1 min; anew after 1 h without failure'
+        'Restart after 1 s, then 2.0 times as long each time up to 1 min; reset after 1 h without failure'
         """
 
         initial_backoff: timedelta
@@ -180,7 +180,7 @@ class RestartStrategies:
             jitter_factor: float,
             attempts_before_reset_backoff: int | None = None,
         ) -> None:
-            """Check and keep the values; bare numbers of the spans are milliseconds."""
+            """Check and store the values; plain numbers are durations in milliseconds."""
             first = _span(initial_backoff, "initial_backoff", 1)
             longest = _span(max_backoff, "max_backoff", 1)
             _check(first <= longest, "The first delay", _text(first), f"at most the longest, {_text(longest)}")
@@ -196,15 +196,15 @@ class RestartStrategies:
             object.__setattr__(self, "attempts_before_reset_backoff", attempts)
 
         def get_description(self) -> str:
-            """Give one line for people."""
+            """Return a description in one line."""
             return (
                 f"Restart after {_text(self.initial_backoff)}, then {self.backoff_multiplier} times as long each time "
-                f"up to {_text(self.max_backoff)}; anew after {_text(self.reset_backoff_threshold)} without failure"
+                f"up to {_text(self.max_backoff)}; reset after {_text(self.reset_backoff_threshold)} without failure"
             )
 
     @staticmethod
     def no_restart() -> NoRestartStrategyConfiguration:
-        """Give the strategy that never restarts.
+        """Return the strategy that never restarts.
 
         >>> RestartStrategies.no_restart() == RestartStrategies.no_restart()
         True
@@ -213,7 +213,7 @@ class RestartStrategies:
 
     @staticmethod
     def fall_back_restart() -> FallbackRestartStrategyConfiguration:
-        """Give the strategy that leaves it to the configuration.
+        """Return the strategy that leaves the choice to the configuration.
 
         >>> RestartStrategies.fall_back_restart() == RestartStrategies.no_restart()
         False
@@ -224,7 +224,7 @@ class RestartStrategies:
     def fixed_delay_restart(
         restart_attempts: int, delay_between_attempts: Span
     ) -> FixedDelayRestartStrategyConfiguration:
-        """Give the strategy that restarts so many times, after a delay (milliseconds, or a span).
+        """Return the strategy that restarts a number of times, after a delay (milliseconds or a duration).
 
         >>> RestartStrategies.fixed_delay_restart(3, timedelta(seconds=5)).get_delay_between_attempts_interval()
         datetime.timedelta(seconds=5)
@@ -235,7 +235,7 @@ class RestartStrategies:
     def failure_rate_restart(
         failure_rate: int, failure_interval: Span, delay_interval: Span
     ) -> FailureRateRestartStrategyConfiguration:
-        """Give the strategy that restarts unless failures are too many in an interval (milliseconds, or spans).
+        """Return the strategy that restarts unless there are too many failures in an interval (milliseconds or durations).
 
         >>> RestartStrategies.failure_rate_restart(2, 60_000, 1000).get_failure_interval()
         datetime.timedelta(seconds=60)
@@ -250,7 +250,7 @@ class RestartStrategies:
         reset_backoff_threshold: Span,
         jitter_factor: float,
     ) -> ExponentialDelayRestartStrategyConfiguration:
-        """Give the strategy whose delay grows with each failure (milliseconds, or spans).
+        """Return the strategy whose delay grows with each failure (milliseconds or durations).
 
         >>> RestartStrategies.exponential_delay_restart(1, 10, 1.5, 1000, 0.0).max_backoff
         datetime.timedelta(microseconds=10000)

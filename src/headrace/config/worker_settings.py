@@ -1,4 +1,4 @@
-"""Settings that travel to the workers, as plain data. Light: couriers import this module."""
+"""Settings that are sent to the workers, as plain data. Keep it light: couriers import this module."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ DEFAULT_MEMORY = 128 << 20
 
 @dataclass(frozen=True)
 class BackendSettings:
-    """What the job says about its keyed state."""
+    """Settings of keyed state."""
 
     on_disk: bool = False
     memory: int = DEFAULT_MEMORY
     """Bytes of memory for the state of one task."""
     directories: tuple[str, ...] = ()
-    """Local directories to choose from; empty: the slot's folder."""
+    """Local directories for the state; empty: the slot's folder."""
 
 
 @dataclass(frozen=True)
 class LatencySettings:
-    """How latency is measured: never if the interval is 0; for each `single` operator, by source `operator`, or `subtask`."""
+    """How latency is measured: not at all if the interval is 0; per `single` operator, per source `operator` or `subtask`."""
 
     interval_ms: int = 0
     granularity: str = "operator"
 
 
 class TimeLimit(NamedTuple):
-    """How many seconds a task may take in an epoch, and the option that says so."""
+    """How many seconds a task may take in an epoch, and the option that sets the limit."""
 
     seconds: float
     option: str

@@ -1,8 +1,8 @@
-"""The source of an iteration: gives again what the end of the loop has sent, in the next epoch.
+"""The source of an iteration: emits in the next epoch what the end of the loop has sent.
 
 Its records never leave the job: tasks report them to the driver with their acknowledgement, and the driver hands them out
-with the orders of the next epoch, so they are counted once, also when an epoch has to be repeated. Has no readers: the
-operator (`headrace.operators.feedback`) emits what the order brings.
+with the orders of the next epoch, so they count once even if an epoch is retried. It has neither an enumerator nor readers:
+the operator (`headrace.operators.feedback`) emits the records of the order.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from headrace.connectors.base.source import ReaderContext, Source, Split
+from headrace.connectors.base.source import Source
+from headrace.connectors.base.split_enumerator import Split
+from headrace.connectors.base.split_reader import ReaderContext
 from headrace.types.typeinfo import TypeInformation
 
 
@@ -22,29 +24,23 @@ class Returned:
     quiet: bool = False
 
 
+@dataclass(frozen=True, eq=False)
 class FeedbackSource(Source):
     """The beginning of the iteration `feedback_id`.
 
-    >>> FeedbackSource("loop").splits(2)
-    [[Split(id='feedback', payload=None)], [Split(id='feedback', payload=None)]]
+    >>> FeedbackSource("loop").may_finish
+    True
     """
 
+    feedback_id: str
+    produced_type: TypeInformation | None = None
+    """The type that records already have when they come back."""
+    max_wait_millis: int = 0
+    """How long to wait for timers in the loop when nothing else can arrive; 0 is as long as it takes."""
+    split = Split("feedback")
+    """Every subtask has one."""
     bounded = False
     may_finish = True
-
-    def __init__(
-        self, feedback_id: str, produced_type: TypeInformation | None = None, max_wait_millis: int = 0
-    ) -> None:
-        """Records already have `produced_type` when they come back.
-
-        `max_wait_millis` is how long to wait for timers in the loop when nothing else can come; 0 is as long as it takes.
-        """
-        self.feedback_id = feedback_id
-        self.max_wait_millis = max_wait_millis
-        self.produced_type = produced_type
-
-    def splits(self, parallelism: int) -> list[list[Split]]:
-        return [[Split("feedback")] for _ in range(parallelism)]
 
     def open_reader(self, split: Split, position: Any, context: ReaderContext) -> NoReturn:
         raise NotImplementedError("the records of an iteration come with the orders of the driver")

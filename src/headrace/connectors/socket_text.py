@@ -1,11 +1,11 @@
-"""A source that reads lines of text from a server's socket.
+"""A source that reads lines from a server's socket.
 
-1. A thread connects, receives and puts lines into a bounded buffer; while it is full nothing is received, and the server
-   is slowed by TCP.
-2. If the server closes the connection, the thread connects anew up to `max_retry` times (-1: for ever), one second apart;
-   after that the source is finished. A line without its delimiter at the end is a line.
+1. A thread connects, receives and puts lines into a bounded buffer. While the buffer is full it receives nothing, and TCP
+   slows the server down.
+2. If the server closes the connection, the thread reconnects up to `max_retry` times (-1: always), one second apart; after
+   that the source is finished. Input after the last delimiter is a line too.
 
-There are no positions: lines that were received before a failure are gone, as in Flink.
+There are no positions: lines that were received before a failure are lost, as in Flink.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ import contextlib
 import queue
 import socket
 import threading
+from dataclasses import dataclass
 from typing import Any
 
 from headrace.connectors.base.line_limit import MAX_LINE_BYTES, line_too_long
-from headrace.connectors.base.source import EMPTY, Batch, ReaderContext, Source, Split, SplitReader
+from headrace.connectors.base.source import Source
+from headrace.connectors.base.split_enumerator import Split
+from headrace.connectors.base.split_reader import EMPTY, Batch, ReaderContext, SplitReader
 from headrace.errors import InvalidProgramError, LineTooLongError
-from headrace.types.typeinfo import TypeInformation, Types
+from headrace.types.typeinfo import Types
 
 _CHUNKS = 64
 _RECEIVE = 1 << 16
@@ -27,6 +30,7 @@ _RETRY_SECONDS = 1.0
 _CONNECT_SECONDS = 10.0
 
 
+@dataclass(frozen=True, eq=False)
 class SocketText(Source):
     """Lines from `host:port`, in one subtask.
 
@@ -34,25 +38,28 @@ class SocketText(Source):
     False
     """
 
+    host: str
+    port: int
+    delimiter: str = "\n"
+    max_retry: int = 0
+    """How often to reconnect; -1: always."""
     bounded = False
     may_finish = True
     non_parallel = True
-    produced_type: TypeInformation | None = Types.STRING()
+    produced_type = Types.STRING()
 
-    def __init__(self, host: str, port: int, delimiter: str = "\n", max_retry: int = 0) -> None:
-        """Takes where to connect, what ends a line and how often to connect anew."""
-        if not 0 < port < 65536:
-            raise InvalidProgramError("port is out of range", seen=port, expected="a port from 1 to 65535")
-        if max_retry < -1:
+    def __post_init__(self) -> None:
+        if not 0 < self.port < 65536:
+            raise InvalidProgramError("port is out of range", seen=self.port, expected="a port from 1 to 65535")
+        if self.max_retry < -1:
             raise InvalidProgramError(
-                "maxNumRetries must be zero or larger (num retries), or -1 (infinite retries)", seen=max_retry
+                "maxNumRetries must be zero or larger (num retries), or -1 (infinite retries)", seen=self.max_retry
             )
-        if not delimiter:
+        if not self.delimiter:
             raise InvalidProgramError("The delimiter of a socket source must not be empty")
-        self.host, self.port, self.delimiter, self.max_retry = host, port, delimiter, max_retry
 
-    def splits(self, parallelism: int) -> list[list[Split]]:
-        return [[Split("0")], *([] for _ in range(parallelism - 1))]
+    def splits(self, parallelism: int) -> list[Split]:
+        return [Split("0")]
 
     def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
         return _SocketReader(self)

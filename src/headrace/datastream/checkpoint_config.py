@@ -10,11 +10,11 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from headrace.compatibility.ignored_settings import warn_without_effect
-from headrace.compatibility.java_objects import NoJava
 from headrace.compatibility.names import offer_pyflink_names
-from headrace.config import checkpoint_keys, environment_keys
+from headrace.compatibility.no_jvm_object import NoJvmObject
+from headrace.config import checkpoint_keys
 from headrace.config.config_options import ConfigOption
-from headrace.config.configuration import Configuration
+from headrace.config.configuration import Configuration, value_of
 from headrace.datastream.checkpoint_storage import CheckpointStorage, FileSystemCheckpointStorage
 from headrace.datastream.checkpointing_mode import CheckpointingMode
 from headrace.datastream.externalized_checkpoint_retention import ExternalizedCheckpointRetention
@@ -41,7 +41,7 @@ class ExternalizedCheckpointCleanup(Enum):
     NO_EXTERNALIZED_CHECKPOINTS = 2
 
 
-class CheckpointConfig(NoJava):
+class CheckpointConfig(NoJvmObject):
     """The settings of checkpoints.
 
     >>> from headrace.datastream import StreamExecutionEnvironment
@@ -62,17 +62,17 @@ class CheckpointConfig(NoJava):
         self._storage: CheckpointStorage | None = None
 
     def _millis(self, option: ConfigOption[Duration]) -> int:
-        return environment_keys.value_of(self._configuration, option).to_millis()
+        return value_of(self._configuration, option).to_millis()
 
     def is_checkpointing_enabled(self) -> bool:
-        """Say whether checkpoints are taken."""
+        """Return whether checkpoints are taken."""
         return self.get_checkpoint_interval() > 0
 
     def get_checkpointing_mode(self) -> CheckpointingMode:
-        """Give the guarantee; without checkpoints it is AT_LEAST_ONCE, as in Flink."""
+        """Return the guarantee; without checkpoints it is AT_LEAST_ONCE, as in Flink."""
         if not self.is_checkpointing_enabled():
             return CheckpointingMode.AT_LEAST_ONCE
-        return CheckpointingMode[environment_keys.value_of(self._configuration, checkpoint_keys.CHECKPOINT_MODE)]
+        return CheckpointingMode[value_of(self._configuration, checkpoint_keys.CHECKPOINT_MODE)]
 
     def set_checkpointing_mode(self, checkpointing_mode: CheckpointingMode) -> Self:
         """Set the guarantee."""
@@ -82,7 +82,7 @@ class CheckpointConfig(NoJava):
         return self
 
     def get_checkpoint_interval(self) -> int:
-        """Give the time between the starts of two checkpoints in milliseconds, -1 without checkpoints."""
+        """Return the time between the starts of two checkpoints in milliseconds, -1 without checkpoints."""
         interval = self._configuration.get(checkpoint_keys.CHECKPOINT_INTERVAL)
         return -1 if interval is None else interval.to_millis()
 
@@ -93,7 +93,7 @@ class CheckpointConfig(NoJava):
         return self
 
     def get_checkpoint_timeout(self) -> int:
-        """Give the time in milliseconds after which a checkpoint is given up."""
+        """Return the time in milliseconds after which a checkpoint is given up."""
         return self._millis(checkpoint_keys.CHECKPOINT_TIMEOUT)
 
     def set_checkpoint_timeout(self, checkpoint_timeout: int) -> Self:
@@ -103,7 +103,7 @@ class CheckpointConfig(NoJava):
         return self
 
     def get_min_pause_between_checkpoints(self) -> int:
-        """Give the least time in milliseconds between the end of a checkpoint and the start of the next."""
+        """Return the least time in milliseconds between the end of a checkpoint and the start of the next."""
         return self._millis(checkpoint_keys.CHECKPOINT_MIN_PAUSE)
 
     def set_min_pause_between_checkpoints(self, min_pause_between_checkpoints: int) -> Self:
@@ -115,8 +115,8 @@ class CheckpointConfig(NoJava):
         return self
 
     def get_max_concurrent_checkpoints(self) -> int:
-        """Give how many checkpoints may be under way at once."""
-        return environment_keys.value_of(self._configuration, checkpoint_keys.CHECKPOINT_MAX_CONCURRENT)
+        """Return how many checkpoints may be under way at once."""
+        return value_of(self._configuration, checkpoint_keys.CHECKPOINT_MAX_CONCURRENT)
 
     def set_max_concurrent_checkpoints(self, max_concurrent_checkpoints: int) -> Self:
         """Set how many checkpoints may be under way at once."""
@@ -129,7 +129,7 @@ class CheckpointConfig(NoJava):
         return self
 
     def is_fail_on_checkpointing_errors(self) -> bool:
-        """Say whether the first checkpoint that fails makes the job fail."""
+        """Return whether the first checkpoint that fails makes the job fail."""
         return self.get_tolerable_checkpoint_failure_number() == 0
 
     def set_fail_on_checkpointing_errors(self, fail_on_checkpointing_errors: bool) -> Self:
@@ -137,8 +137,8 @@ class CheckpointConfig(NoJava):
         return self.set_tolerable_checkpoint_failure_number(0 if fail_on_checkpointing_errors else 2**31 - 1)
 
     def is_prefer_checkpoint_for_recovery(self) -> bool:
-        """Say whether recovery takes the last checkpoint although a later savepoint is there."""
-        return environment_keys.value_of(self._configuration, checkpoint_keys.CHECKPOINT_PREFERRED)
+        """Return whether recovery takes the last checkpoint although a later savepoint is there."""
+        return value_of(self._configuration, checkpoint_keys.CHECKPOINT_PREFERRED)
 
     def set_prefer_checkpoint_for_recovery(self, prefer_checkpoint_for_recovery: bool) -> Self:
         """Set whether recovery takes the last checkpoint although a later savepoint is there."""
@@ -146,8 +146,8 @@ class CheckpointConfig(NoJava):
         return self
 
     def get_tolerable_checkpoint_failure_number(self) -> int:
-        """Give how many checkpoints may fail one after the other before the job fails."""
-        return environment_keys.value_of(self._configuration, checkpoint_keys.CHECKPOINT_TOLERABLE_FAILURES)
+        """Return how many checkpoints may fail one after the other before the job fails."""
+        return value_of(self._configuration, checkpoint_keys.CHECKPOINT_TOLERABLE_FAILURES)
 
     def set_tolerable_checkpoint_failure_number(self, tolerable_checkpoint_failure_number: int) -> Self:
         """Set how many checkpoints may fail one after the other before the job fails."""
@@ -171,12 +171,12 @@ class CheckpointConfig(NoJava):
         return self
 
     def get_externalized_checkpoint_retention(self) -> ExternalizedCheckpointRetention:
-        """Give what happens to the checkpoints of a job that is cancelled."""
-        name = environment_keys.value_of(self._configuration, checkpoint_keys.CHECKPOINT_RETENTION)
+        """Return what happens to the checkpoints of a job that is cancelled."""
+        name = value_of(self._configuration, checkpoint_keys.CHECKPOINT_RETENTION)
         return ExternalizedCheckpointRetention[name]
 
     def is_externalized_checkpoints_enabled(self) -> bool:
-        """Say whether checkpoints can outlive the job."""
+        """Return whether checkpoints can outlive the job."""
         return (
             self.get_externalized_checkpoint_retention()
             is not ExternalizedCheckpointRetention.NO_EXTERNALIZED_CHECKPOINTS
@@ -193,7 +193,7 @@ class CheckpointConfig(NoJava):
         return self.set_externalized_checkpoint_retention(ExternalizedCheckpointRetention[cleanup_mode.name])
 
     def get_externalized_checkpoint_cleanup(self) -> ExternalizedCheckpointCleanup | None:
-        """Give the retention, by its old name; None if it was never set."""
+        """Return the retention, by its old name; None if it was never set."""
         if not self._configuration.contains_key(checkpoint_keys.CHECKPOINT_RETENTION.key):
             return None
         return ExternalizedCheckpointCleanup[self.get_externalized_checkpoint_retention().name]
@@ -201,8 +201,8 @@ class CheckpointConfig(NoJava):
     # ------------------------------------------------------------------ alignment
 
     def is_unaligned_checkpoints_enabled(self) -> bool:
-        """Say whether checkpoints may overtake elements on their way."""
-        return environment_keys.value_of(self._configuration, checkpoint_keys.CHECKPOINT_UNALIGNED)
+        """Return whether checkpoints may overtake elements on their way."""
+        return value_of(self._configuration, checkpoint_keys.CHECKPOINT_UNALIGNED)
 
     def enable_unaligned_checkpoints(self, enabled: bool = True) -> Self:
         """Set whether checkpoints may overtake elements: an epoch has none on their way at its end, so nothing changes."""
@@ -223,7 +223,7 @@ class CheckpointConfig(NoJava):
         return self
 
     def get_aligned_checkpoint_timeout(self) -> Duration:
-        """Give after how much waiting an aligned checkpoint goes on unaligned."""
+        """Return after how much waiting an aligned checkpoint goes on unaligned."""
         return Duration.of_millis(self._millis(checkpoint_keys.CHECKPOINT_ALIGNED_TIMEOUT))
 
     def set_alignment_timeout(self, alignment_timeout: Duration) -> Self:
@@ -231,7 +231,7 @@ class CheckpointConfig(NoJava):
         return self.set_aligned_checkpoint_timeout(alignment_timeout)
 
     def get_alignment_timeout(self) -> Duration:
-        """Give the aligned checkpoint timeout, by its old name."""
+        """Return the aligned checkpoint timeout, by its old name."""
         return self.get_aligned_checkpoint_timeout()
 
     def set_force_unaligned_checkpoints(self, force_unaligned_checkpoints: bool = True) -> Self:
@@ -242,8 +242,8 @@ class CheckpointConfig(NoJava):
         return self
 
     def is_force_unaligned_checkpoints(self) -> bool:
-        """Say whether checkpoints are unaligned whatever the program."""
-        return environment_keys.value_of(self._configuration, checkpoint_keys.CHECKPOINT_FORCE_UNALIGNED)
+        """Return whether checkpoints are unaligned whatever the program."""
+        return value_of(self._configuration, checkpoint_keys.CHECKPOINT_FORCE_UNALIGNED)
 
     # ------------------------------------------------------------------ storage
 
@@ -263,7 +263,7 @@ class CheckpointConfig(NoJava):
         return self.set_checkpoint_storage(FileSystemCheckpointStorage(checkpoint_path))
 
     def get_checkpoint_storage(self) -> CheckpointStorage | None:
-        """Give where checkpoints are written, None if it was not set by a call."""
+        """Return where checkpoints are written, None if it was not set by a call."""
         return self._storage
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.compatibility.ignored_settings import warn_without_effect
-from headrace.compatibility.java_objects import NoJava
 from headrace.compatibility.names import offer_pyflink_names
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.datastream.storage_paths import normalized_path
 from headrace.errors import InvalidProgramError, NoJvmError
 
@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 
-class CheckpointStorage(NoJava):
+class CheckpointStorage(NoJvmObject):
     """Base of all storages.
 
     >>> isinstance(JobManagerCheckpointStorage(), CheckpointStorage)
@@ -29,7 +29,7 @@ class CheckpointStorage(NoJava):
     """The value of ``execution.checkpointing.storage``."""
 
     def get_checkpoint_path(self) -> str | None:
-        """Give the directory of checkpoints, None if there is none."""
+        """Return the directory of checkpoints, None if there is none."""
         return None
 
 
@@ -59,19 +59,19 @@ class JobManagerCheckpointStorage(CheckpointStorage):
             warn_without_effect("max_state_size")
 
     def get_checkpoint_path(self) -> str | None:
-        """Give the directory of the checkpoints' metadata, None if there is none."""
+        """Return the directory of the checkpoints' metadata, None if there is none."""
         return self._path
 
     def get_max_state_size(self) -> int:
-        """Give the largest size of one state in bytes."""
+        """Return the largest size of one state in bytes."""
         return self._max_state_size
 
     def get_savepoint_path(self) -> str | None:
-        """Give the directory of savepoints; it is set on the environment, so this is None."""
+        """Return the directory of savepoints; it is set on the environment, so this is None."""
         return None
 
     def __str__(self) -> str:
-        """Give the text that Flink gives."""
+        """Return the text that Flink gives."""
         return f"JobManagerCheckpointStorage (checkpoints to JobManager) ( maxStateSize: {self._max_state_size})"
 
 
@@ -112,23 +112,23 @@ class FileSystemCheckpointStorage(CheckpointStorage):
         self._write_buffer_size = write_buffer_size
 
     def get_checkpoint_path(self) -> str:
-        """Give the directory."""
+        """Return the directory."""
         return self._path
 
     def get_savepoint_path(self) -> str | None:
-        """Give the directory of savepoints; it is set on the environment, so this is None."""
+        """Return the directory of savepoints; it is set on the environment, so this is None."""
         return None
 
     def get_min_file_size_threshold(self) -> int:
-        """Give the size in bytes from which on a state has a file of its own."""
+        """Return the size in bytes from which on a state has a file of its own."""
         return 20480 if self._threshold < 0 else self._threshold
 
     def get_write_buffer_size(self) -> int:
-        """Give the size of the write buffer in bytes."""
+        """Return the size of the write buffer in bytes."""
         return 4096 if self._write_buffer_size < 0 else self._write_buffer_size
 
     def __str__(self) -> str:
-        """Give a short text."""
+        """Return a short text."""
         return f"FileSystemCheckpointStorage (checkpoints to {self._path})"
 
 

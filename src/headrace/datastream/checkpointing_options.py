@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace.compatibility.ignored_settings import warn_without_effect
-from headrace.config import checkpoint_keys, environment_keys
-from headrace.config.configuration import Configuration
+from headrace.config import checkpoint_keys, pipeline_keys
+from headrace.config.configuration import Configuration, value_of
 from headrace.config.restart_strategy import RestartStrategyConfiguration
 from headrace.datastream.checkpoint_config import CheckpointConfig
 from headrace.datastream.checkpointing_mode import CheckpointingMode
@@ -42,7 +42,7 @@ class CheckpointingOptions(EnvironmentOptions):
         self._state_backend: StateBackend | None = None
 
     def get_checkpoint_config(self) -> CheckpointConfig:
-        """Give the settings of checkpoints, which are part of the environment: changes of them count."""
+        """Return the settings of checkpoints, which are part of the environment: changes of them count."""
         return self._checkpoint_config
 
     def enable_checkpointing(self, interval: int, mode: CheckpointingMode | None = None) -> Self:
@@ -53,23 +53,23 @@ class CheckpointingOptions(EnvironmentOptions):
         return self
 
     def get_checkpoint_interval(self) -> int:
-        """Give the time between checkpoints in milliseconds, -1 without checkpoints."""
+        """Return the time between checkpoints in milliseconds, -1 without checkpoints."""
         return self._checkpoint_config.get_checkpoint_interval()
 
     def get_checkpointing_mode(self) -> CheckpointingMode:
-        """Give what checkpoints guarantee."""
+        """Return what checkpoints guarantee."""
         return self._checkpoint_config.get_checkpointing_mode()
 
     def get_checkpointing_consistency_mode(self) -> CheckpointingMode:
-        """Give what checkpoints guarantee."""
+        """Return what checkpoints guarantee."""
         return self._checkpoint_config.get_checkpointing_mode()
 
     def is_unaligned_checkpoints_enabled(self) -> bool:
-        """Say whether checkpoints may overtake elements on their way."""
+        """Return whether checkpoints may overtake elements on their way."""
         return self._checkpoint_config.is_unaligned_checkpoints_enabled()
 
     def is_force_unaligned_checkpoints(self) -> bool:
-        """Say whether checkpoints are unaligned whatever the program."""
+        """Return whether checkpoints are unaligned whatever the program."""
         return self._checkpoint_config.is_force_unaligned_checkpoints()
 
     def enable_changelog_state_backend(self, enabled: bool) -> Self:
@@ -80,7 +80,7 @@ class CheckpointingOptions(EnvironmentOptions):
         return self
 
     def is_changelog_state_backend_enabled(self) -> bool | None:
-        """Give what was set, None if nothing was."""
+        """Return what was set, None if nothing was."""
         return self._configuration.get(checkpoint_keys.CHANGELOG)
 
     def set_default_savepoint_directory(self, directory: str) -> Self:
@@ -91,7 +91,7 @@ class CheckpointingOptions(EnvironmentOptions):
         return self
 
     def get_default_savepoint_directory(self) -> str | None:
-        """Give the directory of savepoints, None if it was not set."""
+        """Return the directory of savepoints, None if it was not set."""
         return self._configuration.get(checkpoint_keys.SAVEPOINT_DIRECTORY)
 
     # ------------------------------------------------------------------ names that PyFlink 2 dropped
@@ -108,7 +108,7 @@ class CheckpointingOptions(EnvironmentOptions):
         return self
 
     def get_state_backend(self) -> StateBackend | None:
-        """Give where working state lives, None if neither a call nor the configuration says it."""
+        """Return where working state lives, None if neither a call nor the configuration says it."""
         name = self._configuration.get(checkpoint_keys.STATE_BACKEND)
         if name is None or (self._state_backend is not None and self._state_backend.option == name):
             return self._state_backend
@@ -120,7 +120,7 @@ class CheckpointingOptions(EnvironmentOptions):
         return self
 
     def get_restart_strategy(self) -> RestartStrategyConfiguration:
-        """Give whether and when a job that failed starts again."""
+        """Return whether and when a job that failed starts again."""
         return self.get_config().get_restart_strategy()
 
     def set_stream_time_characteristic(self, characteristic: TimeCharacteristic) -> None:
@@ -129,14 +129,14 @@ class CheckpointingOptions(EnvironmentOptions):
             raise TypeMismatchError("set_stream_time_characteristic takes a TimeCharacteristic", seen=characteristic)
         if characteristic is not TimeCharacteristic.EventTime:
             warn_without_effect("set_stream_time_characteristic")
-        self._configuration.set(environment_keys.TIME_CHARACTERISTIC, characteristic.name)
+        self._configuration.set(pipeline_keys.TIME_CHARACTERISTIC, characteristic.name)
 
     def get_stream_time_characteristic(self) -> TimeCharacteristic:
-        """Give what was set; EventTime if nothing was."""
-        name = environment_keys.value_of(self._configuration, environment_keys.TIME_CHARACTERISTIC)
+        """Return what was set; EventTime if nothing was."""
+        name = value_of(self._configuration, pipeline_keys.TIME_CHARACTERISTIC)
         if name not in TimeCharacteristic.__members__:
             raise ConfigurationError(
-                f"{environment_keys.TIME_CHARACTERISTIC.key} names no notion of time",
+                f"{pipeline_keys.TIME_CHARACTERISTIC.key} names no notion of time",
                 seen=name,
                 expected=" or ".join(TimeCharacteristic.__members__),
             )

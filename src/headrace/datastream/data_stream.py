@@ -6,8 +6,8 @@ from headrace.datastream.streams.cached_data_stream import CachedDataStream
 from headrace.datastream.streams.closeable_iterator import CloseableIterator
 from headrace.datastream.streams.connected_streams import ConnectedStreams
 from headrace.datastream.streams.data_stream import DataStream
-from headrace.datastream.streams.data_stream_sink import DataStreamSink
 from headrace.datastream.streams.keyed_stream import KeyedStream
+from headrace.datastream.streams.stream_sinks import DataStreamSink
 from headrace.datastream.streams.windowed_stream import AllWindowedStream, WindowedStream
 
 __all__ = [

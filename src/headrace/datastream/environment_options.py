@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from headrace.common.execution_config import ExecutionConfig
 from headrace.compatibility.ignored_settings import warn_without_effect
 from headrace.compatibility.jars import CLASSPATHS, JARS, jar_paths, warn_of_jars
-from headrace.compatibility.java_objects import NoJava
-from headrace.config import environment_keys
+from headrace.compatibility.no_jvm_object import NoJvmObject
+from headrace.config import pipeline_keys
 from headrace.config.config_file import load_configuration
 from headrace.config.config_options import ConfigOption
-from headrace.config.configuration import Configuration
+from headrace.config.configuration import Configuration, value_of
 from headrace.config.job_file_keys import (
     CACHED_FILES,
     PYTHON_ARCHIVES,
@@ -25,7 +25,7 @@ from headrace.config.job_file_keys import (
     PYTHON_REQUIREMENTS,
 )
 from headrace.datastream.execution_mode import RuntimeExecutionMode
-from headrace.datastream.operator_handle import PARALLELISM_DEFAULT
+from headrace.datastream.operator_handle import PARALLELISM_DEFAULT, check_integer
 from headrace.datastream.slot_sharing_group import SlotSharingGroup
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.types.time import Duration
@@ -38,7 +38,7 @@ __all__ = ["EnvironmentOptions"]
 _UPPER_BOUND = 32768
 
 
-class EnvironmentOptions(NoJava):
+class EnvironmentOptions(NoJvmObject):
     """The settings of an environment.
 
     >>> from headrace.datastream import StreamExecutionEnvironment
@@ -60,11 +60,11 @@ class EnvironmentOptions(NoJava):
         self._slot_sharing_groups: dict[str, SlotSharingGroup] = {}
 
     def get_config(self) -> ExecutionConfig:
-        """Give the execution configuration, which is part of the environment: changes of it count."""
+        """Return the execution configuration, which is part of the environment: changes of it count."""
         return self._execution_config
 
     def get_configuration(self) -> Configuration:
-        """Give all settings as they stand, as a copy.
+        """Return all settings as they stand, as a copy.
 
         >>> from headrace.datastream import StreamExecutionEnvironment
         >>> env = StreamExecutionEnvironment.get_execution_environment().set_parallelism(2)
@@ -84,46 +84,46 @@ class EnvironmentOptions(NoJava):
 
     def _check_parallelism(self) -> None:
         """Hold what a configuration says of it to the same bounds as the calls."""
-        parallelism = self._configuration.get(environment_keys.PARALLELISM)
+        parallelism = self._configuration.get(pipeline_keys.PARALLELISM)
         self.set_parallelism(PARALLELISM_DEFAULT if parallelism is None else parallelism)
         if (most := self.get_max_parallelism()) != PARALLELISM_DEFAULT:
             self.set_max_parallelism(most)
 
     def set_parallelism(self, parallelism: int) -> Self:
         """Set the parallelism of all operators that do not set their own."""
-        _check_whole_number(parallelism, "parallelism")
+        check_integer(parallelism, "parallelism")
         if parallelism == PARALLELISM_DEFAULT:
             parallelism = self._cores()
         if parallelism < 1:
             raise InvalidProgramError("Parallelism must be at least one.", seen=parallelism)
-        self._configuration.set(environment_keys.PARALLELISM, parallelism)
+        self._configuration.set(pipeline_keys.PARALLELISM, parallelism)
         return self
 
     def get_parallelism(self) -> int:
-        """Give the parallelism of the program: the number of cores unless it was set."""
-        return environment_keys.value_of(self._configuration, environment_keys.PARALLELISM)
+        """Return the parallelism of the program: the number of cores unless it was set."""
+        return value_of(self._configuration, pipeline_keys.PARALLELISM)
 
     def set_max_parallelism(self, max_parallelism: int) -> Self:
         """Set the number of key groups of all operators that do not set their own."""
-        _check_whole_number(max_parallelism, "maximum parallelism")
+        check_integer(max_parallelism, "maximum parallelism")
         if not 0 < max_parallelism <= _UPPER_BOUND:
             raise InvalidProgramError(
                 f"maxParallelism is out of bounds 0 < maxParallelism <= {_UPPER_BOUND}. Found: {max_parallelism}"
             )
-        self._configuration.set(environment_keys.MAX_PARALLELISM, max_parallelism)
+        self._configuration.set(pipeline_keys.MAX_PARALLELISM, max_parallelism)
         return self
 
     def get_max_parallelism(self) -> int:
-        """Give the number of key groups, -1 if it was not set."""
-        return environment_keys.value_of(self._configuration, environment_keys.MAX_PARALLELISM)
+        """Return the number of key groups, -1 if it was not set."""
+        return value_of(self._configuration, pipeline_keys.MAX_PARALLELISM)
 
     def get_default_local_parallelism(self) -> int:
-        """Give the parallelism of programs that set none and run on this machine."""
+        """Return the parallelism of programs that set none and run on this machine."""
         return self._cores()
 
     def set_default_local_parallelism(self, parallelism: int) -> None:
         """Set the parallelism of programs that set none, for all environments of this process."""
-        _check_whole_number(parallelism, "parallelism")
+        check_integer(parallelism, "parallelism")
         EnvironmentOptions._default_local_parallelism = parallelism
 
     def _cores(self) -> int:
@@ -163,20 +163,20 @@ class EnvironmentOptions(NoJava):
                 seen=execution_mode,
                 expected="RuntimeExecutionMode.STREAMING, BATCH or AUTOMATIC",
             )
-        self._configuration.set(environment_keys.RUNTIME_MODE, execution_mode.name)
+        self._configuration.set(pipeline_keys.RUNTIME_MODE, execution_mode.name)
         return self
 
     def get_runtime_mode(self) -> RuntimeExecutionMode:
-        """Give the mode; STREAMING unless it was set.
+        """Return the mode; STREAMING unless it was set.
 
         >>> from headrace.datastream import StreamExecutionEnvironment
         >>> StreamExecutionEnvironment.get_execution_environment().get_runtime_mode().name
         'STREAMING'
         """
-        name = environment_keys.value_of(self._configuration, environment_keys.RUNTIME_MODE).upper()
+        name = value_of(self._configuration, pipeline_keys.RUNTIME_MODE).upper()
         if name not in RuntimeExecutionMode.__members__:
             raise InvalidProgramError(
-                f"{environment_keys.RUNTIME_MODE.key} names no mode",
+                f"{pipeline_keys.RUNTIME_MODE.key} names no mode",
                 seen=name,
                 expected="STREAMING, BATCH or AUTOMATIC",
             )
@@ -184,7 +184,7 @@ class EnvironmentOptions(NoJava):
 
     def set_buffer_timeout(self, timeout_millis: int) -> Self:
         """Set how long output may wait in a buffer: kept for the plan, an epoch hands all output on at its end."""
-        _check_whole_number(timeout_millis, "buffer timeout")
+        check_integer(timeout_millis, "buffer timeout")
         if timeout_millis < -1:
             raise InvalidProgramError("Timeout of buffer must be non-negative or -1", seen=timeout_millis)
         warn_without_effect("set_buffer_timeout")
@@ -192,27 +192,27 @@ class EnvironmentOptions(NoJava):
             # Flink's way to say that only a full buffer is sent.
             self._configuration.set_boolean("execution.buffer-timeout.enabled", False)
             return self
-        self._configuration.set(environment_keys.BUFFER_TIMEOUT, Duration.of_millis(timeout_millis))
+        self._configuration.set(pipeline_keys.BUFFER_TIMEOUT, Duration.of_millis(timeout_millis))
         return self
 
     def get_buffer_timeout(self) -> int:
-        """Give the buffer timeout in milliseconds."""
+        """Return the buffer timeout in milliseconds."""
         if not self._configuration.get_boolean("execution.buffer-timeout.enabled", True):
             return -1
-        return environment_keys.value_of(self._configuration, environment_keys.BUFFER_TIMEOUT).to_millis()
+        return value_of(self._configuration, pipeline_keys.BUFFER_TIMEOUT).to_millis()
 
     def disable_operator_chaining(self) -> Self:
-        """Give every operator a task of its own."""
-        self._configuration.set(environment_keys.CHAINING, False)
+        """Return every operator a task of its own."""
+        self._configuration.set(pipeline_keys.CHAINING, False)
         return self
 
     def is_chaining_enabled(self) -> bool:
-        """Say whether operators are chained where that is possible."""
-        return environment_keys.value_of(self._configuration, environment_keys.CHAINING)
+        """Return whether operators are chained where that is possible."""
+        return value_of(self._configuration, pipeline_keys.CHAINING)
 
     def is_chaining_of_operators_with_different_max_parallelism_enabled(self) -> bool:
-        """Say whether operators of different maximum parallelism may be chained."""
-        return environment_keys.value_of(self._configuration, environment_keys.CHAINING_ACROSS_MAX_PARALLELISM)
+        """Return whether operators of different maximum parallelism may be chained."""
+        return value_of(self._configuration, pipeline_keys.CHAINING_ACROSS_MAX_PARALLELISM)
 
     # ------------------------------------------------------------------ Python dependencies, files
 
@@ -249,7 +249,7 @@ class EnvironmentOptions(NoJava):
     def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
         """Make a file available to functions under ``name``."""
         entry = f"name:{name},path:{file_path},executable:{str(bool(executable)).lower()}"
-        files = environment_keys.value_of(self._configuration, CACHED_FILES)
+        files = value_of(self._configuration, CACHED_FILES)
         if any(known.startswith(f"name:{name},") for known in files):
             raise InvalidProgramError(f"cache file {name!r} already existed!", remedy="use another name")
         self._configuration.set(CACHED_FILES, [*files, entry])
@@ -272,10 +272,5 @@ class EnvironmentOptions(NoJava):
         self._configuration.set_string(key, ";".join([*present, *paths]))
 
     def _append(self, option: ConfigOption[str], value: str) -> None:
-        present = environment_keys.value_of(self._configuration, option)
+        present = value_of(self._configuration, option)
         self._configuration.set(option, f"{present},{value}" if present else value)
-
-
-def _check_whole_number(value: object, what: str) -> None:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeMismatchError(f"The {what} is a whole number", seen=value, expected="an int")

@@ -31,14 +31,14 @@ class FieldByName:
     name: str
 
     def __call__(self, element: Any) -> Any:
-        """Give the field of ``element``."""
+        """Return the field of ``element``."""
         if isinstance(element, (Row, Mapping)):
             return element[self.name]
         return getattr(element, self.name)
 
 
 class KeyAndElement(MapFunction):
-    """Gives a row of an element's key and the element.
+    """Returns a row of an element's key and the element.
 
     >>> KeyAndElement(len).map("abc")
     <Row(3, 'abc')>
@@ -61,12 +61,12 @@ class KeyAndElement(MapFunction):
             self._owner.close()
 
     def map(self, value: Any) -> Row:
-        """Give the row."""
+        """Return the row."""
         return Row(self._selector(value), value)
 
 
 def key_function(given: object, element_type: TypeInformation | None) -> Callable[[Any], Any]:
-    """Give the callable for a key selector.
+    """Return the callable for a key selector.
 
     For a `KeySelector` it is the bound `get_key`, so that the task finds the object (to open it) in ``__self__``.
 
@@ -97,7 +97,7 @@ def key_function(given: object, element_type: TypeInformation | None) -> Callabl
 
 
 def key_type_of(given: object, element_type: TypeInformation | None) -> TypeInformation | None:
-    """Give the type of the key where the stream's type tells it: for a position or name in a tuple or row.
+    """Return the type of the key where the stream's type tells it: for a position or name in a tuple or row.
 
     >>> from headrace.common import Types
     >>> key_type_of(1, Types.TUPLE([Types.INT(), Types.STRING()]))

@@ -49,7 +49,7 @@ def show_live(job: JobHandle, name: str) -> None:
 
 
 def live_table(name: str, status: str, epoch: Mapping[str, Any], seconds: float) -> str:
-    """Give the table as HTML; names of the program's are made harmless.
+    """Return the table as HTML; names of the program's are made harmless.
 
     >>> epoch = {
     ...     "totalInputRows": 1200,

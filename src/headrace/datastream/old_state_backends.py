@@ -43,19 +43,19 @@ class MemoryStateBackend(HashMapStateBackend):
         self._asynchronous = using_asynchronous_snapshots
 
     def implied_storage(self) -> CheckpointStorage:
-        """Give the storage in the driver's memory."""
+        """Return the storage in the driver's memory."""
         return self._storage
 
     def get_max_state_size(self) -> int:
-        """Give the largest size of one state in bytes."""
+        """Return the largest size of one state in bytes."""
         return self._storage.get_max_state_size()
 
     def is_using_asynchronous_snapshots(self) -> bool:
-        """Say whether snapshots are written in the background."""
+        """Return whether snapshots are written in the background."""
         return self._asynchronous is not False
 
     def __str__(self) -> str:
-        """Give the name."""
+        """Return the name."""
         return "MemoryStateBackend"
 
 
@@ -86,27 +86,27 @@ class FsStateBackend(HashMapStateBackend):
         self._asynchronous = using_asynchronous_snapshots
 
     def implied_storage(self) -> CheckpointStorage:
-        """Give the storage in files."""
+        """Return the storage in files."""
         return self._storage
 
     def get_checkpoint_path(self) -> str:
-        """Give the directory of checkpoints."""
+        """Return the directory of checkpoints."""
         return self._storage.get_checkpoint_path()
 
     def get_min_file_size_threshold(self) -> int:
-        """Give the size in bytes from which on a state has a file of its own."""
+        """Return the size in bytes from which on a state has a file of its own."""
         return self._storage.get_min_file_size_threshold()
 
     def get_write_buffer_size(self) -> int:
-        """Give the size of the write buffer in bytes."""
+        """Return the size of the write buffer in bytes."""
         return self._storage.get_write_buffer_size()
 
     def is_using_asynchronous_snapshots(self) -> bool:
-        """Say whether snapshots are written in the background."""
+        """Return whether snapshots are written in the background."""
         return self._asynchronous is not False
 
     def __str__(self) -> str:
-        """Give the name."""
+        """Return the name."""
         return "FsStateBackend"
 
 
@@ -134,15 +134,15 @@ class RocksDBStateBackend(EmbeddedRocksDBStateBackend):
         self._stream_backend = checkpoint_stream_backend or FsStateBackend(checkpoint_data_uri)
 
     def implied_storage(self) -> CheckpointStorage | None:
-        """Give the storage of the checkpoints."""
+        """Return the storage of the checkpoints."""
         return self._stream_backend.implied_storage()
 
     def get_checkpoint_backend(self) -> StateBackend:
-        """Give the backend that stands for the storage of checkpoints."""
+        """Return the backend that stands for the storage of checkpoints."""
         return self._stream_backend
 
     def get_number_of_transfering_threads(self) -> int:
-        """Give the number of threads that copy files."""
+        """Return the number of threads that copy files."""
         return self.get_number_of_transfer_threads()
 
     def set_number_of_transfering_threads(self, number_of_transfering_threads: int) -> None:
@@ -151,7 +151,7 @@ class RocksDBStateBackend(EmbeddedRocksDBStateBackend):
 
 
 def backend_named(name: str, configuration: Configuration) -> StateBackend:
-    """Give the backend that ``state.backend.type`` names; the old names mean the old backends.
+    """Return the backend that ``state.backend.type`` names; the old names mean the old backends.
 
     >>> type(backend_named("jobmanager", Configuration())).__name__
     'MemoryStateBackend'

@@ -39,7 +39,7 @@ class MemorySize:
 
     @staticmethod
     def of_mebi_bytes(mebi_bytes: int) -> MemorySize:
-        """Give a size in units of 1024 * 1024 bytes.
+        """Return a size in units of 1024 * 1024 bytes.
 
         >>> MemorySize.of_mebi_bytes(3).get_mebi_bytes()
         3
@@ -47,23 +47,23 @@ class MemorySize:
         return MemorySize(bytes_size=mebi_bytes << 20)
 
     def get_bytes(self) -> int:
-        """Give the size in bytes."""
+        """Return the size in bytes."""
         return self._bytes
 
     def get_kibi_bytes(self) -> int:
-        """Give the size in units of 1024 bytes, rounded down."""
+        """Return the size in units of 1024 bytes, rounded down."""
         return self._bytes >> 10
 
     def get_mebi_bytes(self) -> int:
-        """Give the size in units of 1024 ** 2 bytes, rounded down."""
+        """Return the size in units of 1024 ** 2 bytes, rounded down."""
         return self._bytes >> 20
 
     def get_gibi_bytes(self) -> int:
-        """Give the size in units of 1024 ** 3 bytes, rounded down."""
+        """Return the size in units of 1024 ** 3 bytes, rounded down."""
         return self._bytes >> 30
 
     def get_tebi_bytes(self) -> int:
-        """Give the size in units of 1024 ** 4 bytes, rounded down."""
+        """Return the size in units of 1024 ** 4 bytes, rounded down."""
         return self._bytes >> 40
 
     def get_java_memory_size(self) -> Any:
@@ -85,14 +85,14 @@ class MemorySize:
         return self._bytes < other._bytes
 
     def __str__(self) -> str:
-        """Give the size in the largest unit that divides it, as Flink writes it."""
+        """Return the size in the largest unit that divides it, as Flink writes it."""
         for unit, size in _UNITS:
             if self._bytes and self._bytes % size == 0:
                 return f"{self._bytes // size} {unit}"
         return f"{self._bytes} bytes"
 
     def __repr__(self) -> str:
-        """Give an expression that makes the same size."""
+        """Return an expression that makes the same size."""
         return f"MemorySize(bytes_size={self._bytes})"
 
 
@@ -113,27 +113,27 @@ class SlotSharingGroup:
     _external_resources: dict[str, float] = field(default_factory=dict, hash=False)
 
     def get_name(self) -> str:
-        """Give the name of the group."""
+        """Return the name of the group."""
         return self._name
 
     def get_managed_memory(self) -> MemorySize | None:
-        """Give the memory for state on disk, None if it was not set."""
+        """Return the memory for state on disk, None if it was not set."""
         return self._managed_memory
 
     def get_task_heap_memory(self) -> MemorySize | None:
-        """Give the heap memory, None if it was not set."""
+        """Return the heap memory, None if it was not set."""
         return self._task_heap_memory
 
     def get_task_off_heap_memory(self) -> MemorySize | None:
-        """Give the memory outside of the heap, None if it was not set."""
+        """Return the memory outside of the heap, None if it was not set."""
         return self._task_off_heap_memory
 
     def get_cpu_cores(self) -> float | None:
-        """Give the number of cores, None if it was not set."""
+        """Return the number of cores, None if it was not set."""
         return self._cpu_cores
 
     def get_external_resources(self) -> dict[str, float]:
-        """Give other resources by name."""
+        """Return other resources by name."""
         return dict(self._external_resources)
 
     def get_java_slot_sharing_group(self) -> Any:

@@ -10,7 +10,7 @@ from enum import Enum
 from urllib.parse import urlsplit
 
 from headrace.compatibility.ignored_settings import warn_without_effect
-from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.config import checkpoint_keys
 from headrace.config.configuration import Configuration
 from headrace.datastream.checkpoint_storage import CheckpointStorage
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class PredefinedOptions(Enum):
-    """Sets of options for the disk backend.
+    """Set of options for the disk backend.
 
     >>> PredefinedOptions.DEFAULT.value
     0
@@ -38,7 +38,7 @@ class PredefinedOptions(Enum):
     FLASH_SSD_OPTIMIZED = 3
 
 
-class StateBackend(NoJava):
+class StateBackend(NoJvmObject):
     """Base of all backends.
 
     >>> isinstance(HashMapStateBackend(), StateBackend)
@@ -49,7 +49,7 @@ class StateBackend(NoJava):
     """The value of ``state.backend.type``."""
 
     def implied_storage(self) -> CheckpointStorage | None:
-        """Give the checkpoint storage that comes with an old backend, None for the others."""
+        """Return the checkpoint storage that comes with an old backend, None for the others."""
         return None
 
     def configure(self, configuration: Configuration) -> None:
@@ -70,7 +70,7 @@ class HashMapStateBackend(StateBackend):
         _refuse_java(j_hashmap_state_backend)
 
     def __str__(self) -> str:
-        """Give the name."""
+        """Return the name."""
         return "HashMapStateBackend"
 
 
@@ -106,11 +106,11 @@ class EmbeddedRocksDBStateBackend(StateBackend):
         self._paths = [_local_directory(path) for path in paths]
 
     def get_db_storage_paths(self) -> list[str]:
-        """Give the local directories in which state is kept."""
+        """Return the local directories in which state is kept."""
         return list(self._paths)
 
     def is_incremental_checkpoints_enabled(self) -> bool:
-        """Say whether checkpoints hold only what changed."""
+        """Return whether checkpoints hold only what changed."""
         return bool(self._incremental)
 
     def set_predefined_options(self, options: PredefinedOptions) -> None:
@@ -122,7 +122,7 @@ class EmbeddedRocksDBStateBackend(StateBackend):
         self._predefined = options
 
     def get_predefined_options(self) -> PredefinedOptions:
-        """Give the chosen set of options."""
+        """Return the chosen set of options."""
         return self._predefined
 
     def set_options(self, options_factory_class_name: str) -> None:
@@ -131,11 +131,11 @@ class EmbeddedRocksDBStateBackend(StateBackend):
         self._options_factory = options_factory_class_name
 
     def get_options(self) -> str | None:
-        """Give the name of the options factory, None if there is none."""
+        """Return the name of the options factory, None if there is none."""
         return self._options_factory
 
     def get_number_of_transfer_threads(self) -> int:
-        """Give the number of threads that copy files."""
+        """Return the number of threads that copy files."""
         return self._threads
 
     def set_number_of_transfer_threads(self, number_of_transfering_threads: int) -> None:
@@ -155,7 +155,7 @@ class EmbeddedRocksDBStateBackend(StateBackend):
             configuration.set(checkpoint_keys.ROCKSDB_DIRECTORIES, os.pathsep.join(self._paths))
 
     def __str__(self) -> str:
-        """Give the settings, as Flink shows them."""
+        """Return the settings, as Flink shows them."""
         directories = ", ".join(self._paths) or "null"
         incremental = "UNDEFINED" if self._incremental is None else str(self._incremental).upper()
         return (

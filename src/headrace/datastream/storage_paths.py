@@ -10,7 +10,7 @@ __all__ = ["normalized_path"]
 
 
 def normalized_path(path: str, what: str) -> str:
-    """Give the address of a directory in the form in which Flink shows it; the scheme must be there.
+    """Return the address of a directory in the form in which Flink shows it; the scheme must be there.
 
     >>> normalized_path("file:///tmp/checkpoints/", "x"), normalized_path("hdfs://host:1/a", "x")
     ('file:/tmp/checkpoints', 'hdfs://host:1/a')

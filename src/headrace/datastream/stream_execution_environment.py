@@ -15,13 +15,13 @@ from headrace.common.watermark_strategy import WatermarkStrategy
 from headrace.compatibility.ignored_settings import warn_of_options
 from headrace.compatibility.jars import warn_of_jar_options
 from headrace.compatibility.names import offer_pyflink_names
-from headrace.config import environment_keys
-from headrace.config.configuration import Configuration
+from headrace.config import pipeline_keys
+from headrace.config.configuration import Configuration, value_of
 from headrace.config.headrace_keys import PRE_AGGREGATE
 from headrace.connectors.base.source import Source as SourceDefinition
 from headrace.connectors.feedback import FeedbackSource
 from headrace.connectors.files.source import Files
-from headrace.connectors.files.text_file import TextFiles
+from headrace.connectors.files.text_file import TextLines
 from headrace.connectors.functions.function_source import FunctionSource
 from headrace.connectors.generated.collection import CollectionSource
 from headrace.connectors.generated.number_sequence import NumberSequence
@@ -74,7 +74,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
     def get_execution_environment(
         configuration: Configuration | None = None, *, spark: Any = None
     ) -> StreamExecutionEnvironment:
-        """Give a new environment.
+        """Return a new environment.
 
         ``spark`` is a SparkSession or SparkContext to run on; without it, headrace starts Spark on this machine or on
         the ``spark.master`` of the configuration when the program is run.
@@ -91,7 +91,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
     # ------------------------------------------------------------------ sources
 
     def from_collection(self, collection: Iterable[Any], type_info: TypeInformation | None = None) -> DataStream:
-        """Give a stream of the elements of ``collection``, which are brought to ``type_info`` if it is given.
+        """Return a stream of the elements of ``collection``, which are brought to ``type_info`` if it is given.
 
         >>> from headrace.common import Types
         >>> env = StreamExecutionEnvironment.get_execution_environment()
@@ -115,7 +115,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         source_name: str,
         type_info: TypeInformation | None = None,
     ) -> DataStream:
-        """Give a stream of what a source of `headrace.datastream.connectors` (or `headrace.connectors`) reads."""
+        """Return a stream of what a source of `headrace.datastream.connectors` (or `headrace.connectors`) reads."""
         definition = source if isinstance(source, SourceDefinition) else _definition(source)
         if not isinstance(watermark_strategy, WatermarkStrategy):
             raise TypeMismatchError(
@@ -131,7 +131,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
     def add_source(
         self, source_func: Any, source_name: str = "Custom Source", type_info: TypeInformation | None = None
     ) -> DataStream:
-        """Give a stream of what a SourceFunction emits, or a connector that PyFlink programs pass here."""
+        """Return a stream of what a SourceFunction emits, or a connector that PyFlink programs pass here."""
         from headrace.connectors.base.definitions import Source
 
         if isinstance(source_func, Source):
@@ -143,7 +143,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         return self._source(definition, WatermarkStrategy.no_watermarks(), source_name, kept)
 
     def from_sequence(self, start: int, end: int) -> DataStream:
-        """Give a stream of the numbers from ``start`` to ``end``, both included.
+        """Return a stream of the numbers from ``start`` to ``end``, both included.
 
         >>> StreamExecutionEnvironment.get_execution_environment().from_sequence(1, 10).get_type()
         Long
@@ -152,12 +152,12 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         return self._source(sequence, WatermarkStrategy.no_watermarks(), "Sequence Source", sequence.produced_type)
 
     def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataStream:
-        """Give a stream of the lines of a file, of all files in a directory, or of those that match a pattern."""
-        files = TextFiles([file_path], charset_name)
+        """Return a stream of the lines of a file, of all files in a directory, or of those that match a pattern."""
+        files = Files((str(file_path),), TextLines(charset_name))
         return self._source(files, WatermarkStrategy.no_watermarks(), "Custom File Source", files.produced_type)
 
     def socket_text_stream(self, hostname: str, port: int, delimiter: str = "\n", max_retry: int = 0) -> DataStream:
-        """Give a stream of the lines that a server sends; ``max_retry`` is how often to connect anew, -1 for ever.
+        """Return a stream of the lines that a server sends; ``max_retry`` is how often to connect anew, -1 for ever.
 
         >>> StreamExecutionEnvironment.get_execution_environment().socket_text_stream("localhost", 9999).get_name()
         'Socket Stream'
@@ -174,7 +174,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         directory: str | None = None,
         trigger: Mapping[str, Any] | None = None,
     ) -> DataStream:
-        """Give a stream of the rows of a DataFrame of PySpark, as `Row`s with its columns' names and types.
+        """Return a stream of the rows of a DataFrame of PySpark, as `Row`s with its columns' names and types.
 
         A batch DataFrame is a bounded source. A streaming one (``isStreaming``) is unbounded, and its query's ``trigger``
         is as in ``DataStreamWriter.trigger``, such as ``{"availableNow": True}``, which ends the stream when all that is
@@ -189,7 +189,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         return self.from_source(source, watermark_strategy or WatermarkStrategy.no_watermarks(), source_name)
 
     def create_input(self, input_format: Any, type_info: TypeInformation | None = None) -> DataStream:
-        """Give a stream of what an input format reads, such as `AvroInputFormat`."""
+        """Return a stream of what an input format reads, such as `AvroInputFormat`."""
         from headrace.formats.avro import AvroInputFormat
 
         if not isinstance(input_format, AvroInputFormat):
@@ -199,7 +199,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
                 expected="an AvroInputFormat",
                 remedy="use from_source() with a FileSource",
             )
-        files = Files([input_format.path], input_format.file_format)
+        files = Files((str(input_format.path),), input_format.file_format)
         kept = declared_type(type_info, "type_info") or files.produced_type
         return self._source(files, WatermarkStrategy.no_watermarks(), "Custom Source", kept)
 
@@ -222,7 +222,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
     # ------------------------------------------------------------------ plans
 
     def get_stream_graph(self, job_name: str | None = None) -> StreamGraph:
-        """Give the program as operators and edges."""
+        """Return the program as operators and edges."""
         return self._stream_graph(with_caches(self.registry, self.caches), job_name)
 
     def _stream_graph(self, program: TransformationRegistry, job_name: str | None) -> StreamGraph:
@@ -238,11 +238,11 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         return with_local_aggregates(build_stream_graph(program, settings))
 
     def get_job_graph(self, job_name: str | None = None) -> JobGraph:
-        """Give the program as it is run: operators chained into tasks."""
+        """Return the program as it is run: operators chained into tasks."""
         return build_job_graph(self.get_stream_graph(job_name))
 
     def get_execution_plan(self) -> str:
-        """Give the plan as Flink's JSON; the program can still be run.
+        """Return the plan as Flink's JSON; the program can still be run.
 
         >>> import json
         >>> env = StreamExecutionEnvironment.get_execution_environment()
@@ -253,7 +253,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         return plan_as_json(self.get_stream_graph())
 
     def draw(self, format: str = "mermaid") -> str:
-        """Give a picture of the chained plan: ``mermaid`` text for Markdown, ``graphviz`` text for ``dot``, or ``svg``.
+        """Return a picture of the chained plan: ``mermaid`` text for Markdown, ``graphviz`` text for ``dot``, or ``svg``.
 
         >>> env = StreamExecutionEnvironment.get_execution_environment().set_parallelism(1)
         >>> sink = env.from_collection([1]).map(str).print()
@@ -273,8 +273,8 @@ class StreamExecutionEnvironment(CheckpointingOptions):
             chaining_enabled=self.is_chaining_enabled(),
             chain_across_max_parallelism=self.is_chaining_of_operators_with_different_max_parallelism_enabled(),
             batch=self._is_batch(),
-            pre_aggregate=environment_keys.value_of(self._configuration, PRE_AGGREGATE),
-            job_name=job_name or environment_keys.value_of(self._configuration, environment_keys.JOB_NAME),
+            pre_aggregate=value_of(self._configuration, PRE_AGGREGATE),
+            job_name=job_name or value_of(self._configuration, pipeline_keys.JOB_NAME),
         )
 
     def _is_batch(self) -> bool:
@@ -284,7 +284,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         unbounded = [t for t, source in sources if not source.bounded and not isinstance(source, FeedbackSource)]
         if mode is RuntimeExecutionMode.BATCH and unbounded:
             raise InvalidProgramError(
-                f"Detected an UNBOUNDED source with the '{environment_keys.RUNTIME_MODE.key}' set to 'BATCH'. "
+                f"Detected an UNBOUNDED source with the '{pipeline_keys.RUNTIME_MODE.key}' set to 'BATCH'. "
                 "This combination is not allowed, please set it to STREAMING or AUTOMATIC",
                 operator_name=unbounded[0].name,
                 uid=unbounded[0].uid,
@@ -345,7 +345,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         return job
 
     def spark_session(self) -> Any:
-        """Give the SparkSession that the jobs of this environment run on; Spark is started if it does not run yet."""
+        """Return the SparkSession that the jobs of this environment run on; Spark is started if it does not run yet."""
         from headrace.spark.dataframes import session_for
 
         settings = self._configuration.to_dict()

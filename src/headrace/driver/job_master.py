@@ -33,9 +33,10 @@ from headrace.common.accumulators import merged_results
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
-from headrace.config.runtime_settings import RuntimeOptions
+from headrace.config.runtime_settings import RuntimeSettings
 from headrace.driver import restore
 from headrace.driver.collected_output import DriverResults
+from headrace.driver.enumerators import Enumerators
 from headrace.driver.epoch_result import EpochResult
 from headrace.driver.epoch_runner import EpochRunner
 from headrace.driver.executor import Executor, ExecutorView, ThreadView
@@ -94,12 +95,13 @@ class JobMaster:
         self,
         program: Program,
         executor: Executor,
-        options: RuntimeOptions,
+        options: RuntimeSettings,
         folder: StateFolder,
         checkpoints: Checkpoints,
         policy: RestartPolicy,
         clock: Clock,
         reporting: Reporting,
+        enumerators: Enumerators,
     ) -> None:
         self.job_id = JobID(program.job_id)
         self.last_epoch: dict[str, Any] = {}
@@ -112,6 +114,7 @@ class JobMaster:
         self._origin_use = Use() if program.origin is None else use_of_origin(program.origin.directory)
         self._clock = clock
         self._ledger = Ledger(program.job_id, program.graph, program.plan, self._state_directory())
+        self._enumerators = enumerators
         self._requests = Requests()
         file = options.rescale_file
         self._follower = None if file is None else ParallelismFollower(ParallelismFile(file), self._requests)
@@ -401,10 +404,7 @@ class JobMaster:
                     self._checkpoints.remove()
         with contextlib.suppress(Exception):
             self._checkpoints.close()
-        for vertex in self._program.graph.vertices.values():
-            if isinstance(vertex.head.spec, SourceSpec):
-                with contextlib.suppress(Exception):
-                    vertex.head.spec.source.job_ended(kept)
+        self._enumerators.close(kept)
 
     def _note_closing(self, acks: Iterable[TaskAck]) -> None:
         for error in [v.not_closed for ack in acks for v in ack.vertices if v.not_closed is not None]:
@@ -549,6 +549,7 @@ class JobMaster:
         limit, seconds = (sys.maxsize, None) if whole else (self._rate.limit, self._rate.target)
 
         def order() -> EpochOrder:
+            self._enumerators.discover(self._ledger)
             made = self._ledger.order(
                 self._epochs, limit, seconds, self._options.testing_clock, checkpoint, drain=drain
             )

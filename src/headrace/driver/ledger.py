@@ -1,22 +1,27 @@
-"""What the driver knows between epochs: versions and state files of the tasks, positions of the sources, watermarks.
+"""The ledger: what the driver knows between epochs. Versions and state files of tasks, splits and positions, watermarks.
 
-`order` makes the next epoch's orders from it, `apply` takes an epoch's acknowledgements in, after `check` has found them
-complete and consistent. No I/O here.
+`order` makes the next epoch's orders from it. `apply` records an epoch's acknowledgements, after `check` has found them
+complete and consistent. The ledger does no I/O: `headrace.driver.enumerators` finds splits, the ledger records which splits
+exist, where they stand and which subtask has them.
 
 A ledger always knows which files hold the state of its tasks. Between a checkpoint and the next epoch (`settled`) these are
-the files that `stands_on` names. Once an epoch has run, each task has files of its own: all that it inherited is in them.
+the files that `stands_on` names. Once an epoch has run, each task has files of its own that hold everything it inherited.
+
+A subtask that is restored may have ended, and then reads nothing more. The ledger learns that from the subtask's first
+report. Until then it keeps new splits of a restored source unassigned.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from headrace.checkpoint.origin import Origin
-from headrace.common.watermark_strategy import MIN_TIMESTAMP, WatermarkStrategy
+from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.connectors.base.sink import Handle
-from headrace.connectors.base.source import Source
+from headrace.connectors.base.split_enumerator import Split, SplitProgress
 from headrace.connectors.feedback import FeedbackSource, Returned
 from headrace.graph.epoch_plan import EpochPlan
 from headrace.graph.job_graph import JobGraph
@@ -37,16 +42,8 @@ from headrace.worker.messages import (
 )
 
 
-@dataclass(frozen=True)
-class SourceEntry:
-    """A source vertex as the driver sees it."""
-
-    source: Source
-    strategy: WatermarkStrategy
-
-
 class Ledger:
-    """The driver's book of one job."""
+    """The driver's records of one job."""
 
     def __init__(self, job_id: str, graph: JobGraph, plan: EpochPlan, state_directory: str) -> None:
         self._job_id = job_id
@@ -64,9 +61,15 @@ class Ledger:
         self._versions: dict[TaskId, int | None] = {}
         self._files: dict[TaskId, tuple[StateFile, ...]] = {}
         self._ended: set[TaskId] = set()
-        self._sources: dict[str, SourceEntry] = {}
+        self._sources: dict[str, SourceSpec] = {}
         self._positions: dict[tuple[str, int], dict[str, SplitPosition]] = {}
         self._inheritance: dict[TaskId, Inheritance] = {}
+        self._unassigned: dict[str, dict[str, SplitPosition]] = {}
+        """Splits that no subtask has yet, by source. A source without an entry has not been enumerated."""
+        self._restored: set[str] = set()
+        """Sources whose splits come from another ledger."""
+        self._complete: set[str] = set()
+        """Sources for which no more splits follow."""
         self._handles: list[tuple[str, Handle]] = []
         self._feedback: dict[str, str] = {}
         """The sources of iterations."""
@@ -76,16 +79,18 @@ class Ledger:
         for vertex in graph.vertices.values():
             spec = vertex.head.spec
             if isinstance(spec, SourceSpec):
-                self._sources[vertex.id] = SourceEntry(spec.source, spec.strategy)
-                if isinstance(spec.source, FeedbackSource):
-                    self._feedback[vertex.id] = spec.source.feedback_id
-                for subtask, splits in enumerate(spec.source.splits(vertex.parallelism)):
-                    self._positions[vertex.id, subtask] = {s.id: SplitPosition(s) for s in splits}
+                self._sources[vertex.id] = spec
+                for subtask in range(vertex.parallelism):
+                    self._positions[vertex.id, subtask] = {}
+                    if isinstance(spec.source, FeedbackSource):
+                        self._feedback[vertex.id] = spec.source.feedback_id
+                        loop = spec.source.split
+                        self._positions[vertex.id, subtask] = {loop.id: SplitPosition(loop)}
 
     @property
     def bounded(self) -> bool:
         """Whether all sources end."""
-        return all(entry.source.bounded for entry in self._sources.values())
+        return all(spec.source.bounded for spec in self._sources.values())
 
     @property
     def ended(self) -> bool:
@@ -101,8 +106,9 @@ class Ledger:
         checkpoint: CheckpointOrder = NO_CHECKPOINT,
         drain: bool = False,
     ) -> EpochOrder:
-        """The orders of the next epoch."""
-        self._discover()
+        """Return the orders of the next epoch."""
+        for vertex in self._unassigned:
+            self._assign(vertex)
         tasks = {
             task: TaskOrder(
                 version,
@@ -124,6 +130,62 @@ class Ledger:
             drain=drain,
         )
 
+    # -- splits -----------------------------------------------------------------------------------------------------
+
+    @property
+    def enumerated(self) -> set[str]:
+        """The sources whose first splits are known."""
+        return set(self._unassigned)
+
+    def split_progress(self, vertex: str) -> SplitProgress:
+        """Return what is known of the splits of a source."""
+        parallelism = self._graph.vertices[vertex].parallelism
+        splits = [p for i in range(parallelism) for p in self._positions[vertex, i].values()]
+        return SplitProgress(
+            frozenset(p.split.id for p in splits) | frozenset(self._unassigned.get(vertex, ())),
+            frozenset(p.split.id for p in splits if p.finished),
+            parallelism,
+        )
+
+    def add_splits(self, vertex: str, splits: list[Split], more: bool) -> None:
+        """Record new splits of a source. `more`: others can follow, so that no subtask of it may end for lack of splits."""
+        waiting = self._unassigned.setdefault(vertex, {})
+        if splits:
+            known = self.split_progress(vertex).known
+            waiting.update({split.id: SplitPosition(split) for split in splits if split.id not in known})
+        if more:
+            self._complete.discard(vertex)
+        else:
+            self._complete.add(vertex)
+
+    def _assign(self, vertex: str) -> None:
+        """Assign new splits, once it is known which subtasks have ended."""
+        subtasks = range(self._graph.vertices[vertex].parallelism)
+        if not self._unassigned[vertex]:
+            return
+        if vertex in self._restored and any((vertex, i) not in self.reports for i in subtasks):
+            return
+        self._assign_to(vertex, [i for i in subtasks if not self._has_ended(vertex, i)])
+
+    def _assign_to(self, vertex: str, subtasks: Sequence[int]) -> None:
+        """Give each split to the subtask that it belongs to, or to the one that has the fewest left to read."""
+        source, parallelism = self._sources[vertex].source, self._graph.vertices[vertex].parallelism
+        unread = {i: sum(not p.finished for p in self._positions[vertex, i].values()) for i in subtasks}
+        while unread and self._unassigned[vertex]:
+            position = self._unassigned[vertex].pop(next(iter(self._unassigned[vertex])))
+            owner = source.owner(position.split, parallelism)
+            subtask = owner if owner in unread else min(unread, key=unread.__getitem__)
+            self._positions[vertex, subtask][position.split.id] = position
+            unread[subtask] += not position.finished
+
+    def has_ended(self, vertex: str) -> bool:
+        """Say whether all subtasks of a vertex have reported their end."""
+        return all(self._has_ended(vertex, i) for i in range(self._graph.vertices[vertex].parallelism))
+
+    def _has_ended(self, vertex: str, subtask: int) -> bool:
+        report = self.reports.get((vertex, subtask))
+        return report is not None and report.ended
+
     # -- what a checkpoint is made of, and what a job starts from ---------------------------------------------------
 
     @property
@@ -137,11 +199,12 @@ class Ledger:
 
     @property
     def positions(self) -> dict[str, list[SplitPosition]]:
-        """Where each source stands, by vertex; iterations are not replayed from outside."""
-        positions: dict[str, list[SplitPosition]] = {}
+        """The splits of each source that has been enumerated, with their positions and the subtasks that have them."""
+        positions = {vertex: list(splits.values()) for vertex, splits in self._unassigned.items()}
         for (vertex, subtask), splits in self._positions.items():
-            owned = [replace(position, subtask=subtask) for position in splits.values()]
-            positions.setdefault(vertex, []).extend(owned)
+            if vertex in positions or vertex in self._feedback:
+                owned = [replace(position, subtask=subtask) for position in splits.values()]
+                positions.setdefault(vertex, []).extend(owned)
         return positions
 
     def owner(self, task: TaskId) -> TaskOwner:
@@ -184,22 +247,17 @@ class Ledger:
                 self._spread(vertex, splits, as_they_were=any(owner == vertex for owner, _ in files))
 
     def _spread(self, vertex: str, splits: list[SplitPosition], as_they_were: bool) -> None:
-        """Gives splits back to the subtasks that have them by their number, or had them; others go where the fewest are.
+        """Assign splits that another ledger had: to the same subtasks if these are restored as they were.
 
-        A subtask that is restored as it was may have ended: it must get no split that another one had.
+        A subtask that is restored as it was may have ended: it must not get a split that another one had.
         """
-        if not splits:
-            return
-        subtasks = range(self._graph.vertices[vertex].parallelism)
-        home = {split: i for i in subtasks for split in self._positions[vertex, i]}
-        if as_they_were:
-            home |= {p.split.id: p.subtask for p in splits if p.subtask is not None and p.subtask in subtasks}
-        spread: dict[int, dict[str, SplitPosition]] = {i: {} for i in subtasks}
-        for position in sorted(splits, key=lambda p: p.split.id not in home):
-            subtask = home.get(position.split.id, min(subtasks, key=lambda i: len(spread[i])))
-            spread[subtask][position.split.id] = position
-        for subtask, positions in spread.items():
-            self._positions[vertex, subtask] = positions
+        self._restored.add(vertex)
+        waiting = self._unassigned[vertex] = {}
+        for position in splits:
+            home = None if position.subtask is None else self._positions.get((vertex, position.subtask))
+            (home if as_they_were and home is not None else waiting)[position.split.id] = position
+        if not as_they_were:
+            self._assign_to(vertex, range(self._graph.vertices[vertex].parallelism))
 
     def _hand_on(self, vertex: str, loops: list[SplitPosition]) -> None:
         """Gives what goes round in an iteration to its subtasks by their number; all from one old subtask stays together."""
@@ -298,9 +356,8 @@ class Ledger:
         orders = {}
         for vertex in group.vertices:
             if vertex in self._sources:
-                budget = ReadBudget(
-                    limit, seconds, self._alignment_limit(vertex), self._sources[vertex].source.more_splits
-                )
+                more = vertex not in self._feedback and (vertex not in self._complete or bool(self._unassigned[vertex]))
+                budget = ReadBudget(limit, seconds, self._alignment_limit(vertex), more)
                 orders[vertex] = SourceOrder(tuple(self._positions[vertex, subtask].values()), budget)
         return orders
 
@@ -311,8 +368,8 @@ class Ledger:
             return None
         members = {
             v
-            for v, entry in self._sources.items()
-            if entry.strategy.alignment is not None and entry.strategy.alignment.group == alignment.group
+            for v, spec in self._sources.items()
+            if spec.strategy.alignment is not None and spec.strategy.alignment.group == alignment.group
         }
         marks = [r.watermark for (v, _), r in self.reports.items() if v in members and not r.ended and not r.idle]
         expected = sum(self._graph.vertices[v].parallelism for v in members)
@@ -320,17 +377,3 @@ class Ledger:
         if seen < expected:
             return MIN_TIMESTAMP + alignment.max_drift_ms
         return min(marks) + alignment.max_drift_ms if marks else None
-
-    def _discover(self) -> None:
-        for vertex, entry in self._sources.items():
-            parallelism = self._graph.vertices[vertex].parallelism
-            splits = [p for i in range(parallelism) for p in self._positions[vertex, i].values()]
-            known = frozenset(p.split.id for p in splits)
-            entry.source.note_finished(frozenset(p.split.id for p in splits if p.finished))
-            for split in entry.source.discover(known):
-                fewest = min(range(parallelism), key=lambda i: self._unread(vertex, i))
-                self._positions[vertex, fewest][split.id] = SplitPosition(split)
-
-    def _unread(self, vertex: str, subtask: int) -> int:
-        """How many splits a subtask still has to read."""
-        return sum(not p.finished for p in self._positions[vertex, subtask].values())

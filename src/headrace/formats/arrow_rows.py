@@ -43,7 +43,7 @@ _MICROS = 6
 
 
 def pyarrow(module: str = "pyarrow") -> Any:
-    """Give pyarrow, or one of its modules."""
+    """Return pyarrow, or one of its modules."""
     return need(module, "formats", "Parquet and ORC")
 
 
@@ -59,7 +59,7 @@ def row_type(given: object, what: str) -> RowType:
 
 
 def no_hadoop(configuration: Configuration | None, what: str) -> None:
-    """Refuse settings of Hadoop, which would do nothing; without any, they may be there.
+    """Reject settings of Hadoop, which would do nothing; without any, they may be there.
 
     >>> no_hadoop(Configuration(), "Parquet")
     """
@@ -73,7 +73,7 @@ def no_hadoop(configuration: Configuration | None, what: str) -> None:
 
 
 def arrow_schema(rows: RowType) -> Any:
-    """Give pyarrow's schema of rows.
+    """Return pyarrow's schema of rows.
 
     >>> from headrace.table import DataTypes
     >>> arrow_schema(DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT())])).field("a").type
@@ -85,7 +85,7 @@ def arrow_schema(rows: RowType) -> Any:
 
 
 def arrow_type(data_type: DataType) -> Any:
-    """Give pyarrow's type of a column."""
+    """Return pyarrow's type of a column."""
     pa = pyarrow()
     if isinstance(data_type, RowType):
         return pa.struct([pa.field(f.name, arrow_type(f.data_type)) for f in data_type.fields])
@@ -119,7 +119,7 @@ def arrow_type(data_type: DataType) -> Any:
 
 
 def columns_reader(rows: RowType) -> Callable[[Any], list[Row]]:
-    """Give the function that makes rows of a record batch of pyarrow."""
+    """Return the function that makes rows of a record batch of pyarrow."""
     names = rows.field_names()
     schema = arrow_schema(rows)
     converters = [_from_arrow(part) for part in rows.field_types()]
@@ -137,7 +137,7 @@ def columns_reader(rows: RowType) -> Callable[[Any], list[Row]]:
 
 
 def columns_writer(rows: RowType, change: Change = lambda _: None) -> Callable[[list[Any]], Any]:
-    """Give the function that makes a record batch of pyarrow of rows; `change` says what becomes of values of a type."""
+    """Return the function that makes a record batch of pyarrow of rows; `change` says what becomes of values of a type."""
     schema = arrow_schema(rows)
     converters = [_to_arrow(part, change) for part in rows.field_types()]
 

@@ -8,7 +8,7 @@ import json
 from typing import Any, BinaryIO, NoReturn
 
 from headrace.common.io import InputFormat
-from headrace.connectors.files.stream_formats import StreamFormat
+from headrace.connectors.files.source import StreamFormat
 from headrace.errors import BadRecordError, InvalidProgramError, NoJvmError, TypeMismatchError, shortened
 from headrace.formats.avro_columns import row_type_of
 from headrace.formats.avro_files import AvroRecords, fastavro
@@ -44,7 +44,7 @@ class AvroSchema:
             raise InvalidProgramError(f"Not a schema of Avro: {error}", seen=json.dumps(definition)) from None
 
     def __str__(self) -> str:
-        """Give the schema as JSON."""
+        """Return the schema as JSON."""
         return json.dumps(self.definition, separators=(",", ":"))
 
     @staticmethod
@@ -83,7 +83,7 @@ class GenericRecordAvroTypeInfo(TypeInformation):
         return (str(self.schema),)
 
     def __repr__(self) -> str:
-        """Give the schema."""
+        """Return the schema."""
         return f"GenericRecord({self.schema})"
 
 
@@ -102,7 +102,7 @@ class AvroInputFormat(InputFormat):
         self.file_format = AvroRecords(self.schema.parsed)
 
     def get_produced_type(self) -> GenericRecordAvroTypeInfo:
-        """Give the type of the records."""
+        """Return the type of the records."""
         return GenericRecordAvroTypeInfo(self.schema)
 
 
@@ -116,7 +116,7 @@ class AvroReaderFormat:
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> StreamFormat:
-        """Give the format that reads with a schema."""
+        """Return the format that reads with a schema."""
         return StreamFormat(AvroRecords(_checked(schema).parsed))
 
 
@@ -130,7 +130,7 @@ class AvroBulkWriters:
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:
-        """Give the factory of writers for a schema."""
+        """Return the factory of writers for a schema."""
         return BulkWriterFactory(_Make(_checked(schema).parsed))
 
 
@@ -191,7 +191,7 @@ class AvroRowDeserializationSchema(DeserializationSchema):
         self._type = stream_type(self._rows)
 
     def deserialize(self, message: bytes) -> Any:
-        """Give the row of a message."""
+        """Return the row of a message."""
         try:
             record = fastavro().schemaless_reader(io.BytesIO(message), self._schema.parsed)
         except Exception as error:
@@ -203,7 +203,7 @@ class AvroRowDeserializationSchema(DeserializationSchema):
         return _row(record)
 
     def get_produced_type(self) -> TypeInformation:
-        """Give the type of the rows."""
+        """Return the type of the rows."""
         return self._type
 
 
@@ -225,7 +225,7 @@ class AvroRowSerializationSchema(SerializationSchema):
         self._rows = row_type_of(self._schema)
 
     def serialize(self, element: Any) -> bytes:
-        """Give the bytes of a row."""
+        """Return the bytes of a row."""
         out = io.BytesIO()
         try:
             fastavro().schemaless_writer(out, self._schema.parsed, _record(element, self._rows))

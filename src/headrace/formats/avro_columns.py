@@ -36,7 +36,7 @@ _LOGICAL = {
 
 
 def row_type_of(schema: AvroSchema, groups: bool = False) -> RowType:
-    """Give the type of the rows of a schema of records.
+    """Return the type of the rows of a schema of records.
 
     With `groups` the columns are those that Avro's records have in Parquet: a union of several types is a row with a field
     for each of them, `member0` and so on, and what is always null has no column.
@@ -51,7 +51,7 @@ def row_type_of(schema: AvroSchema, groups: bool = False) -> RowType:
 
 
 def resolved(node: Any, named: dict[str, Any]) -> Any:
-    """Give a part of a schema as a dict whose type is a text, or as the list of a union; `named` keeps types with a name.
+    """Return a part of a schema as a dict whose type is a text, or as the list of a union; `named` keeps types with a name.
 
     >>> resolved("int", {}), resolved({"type": {"type": "map", "values": "int"}}, {})
     ({'type': 'int'}, {'type': 'map', 'values': 'int'})
@@ -68,7 +68,7 @@ def resolved(node: Any, named: dict[str, Any]) -> Any:
 
 
 def parts_of_union(node: list[Any]) -> list[Any]:
-    """Give the parts of a union that are not null.
+    """Return the parts of a union that are not null.
 
     >>> parts_of_union(["null", "int", {"type": "null"}])
     ['int']
@@ -77,7 +77,7 @@ def parts_of_union(node: list[Any]) -> list[Any]:
 
 
 def has_column(node: Any, named: dict[str, Any]) -> bool:
-    """Say whether a field has a column in Parquet: what is always null has none.
+    """Return whether a field has a column in Parquet: what is always null has none.
 
     >>> has_column("int", {}), has_column("null", {})
     (True, False)

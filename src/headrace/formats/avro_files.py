@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.connectors.base.source import Batch, SplitReader
-from headrace.connectors.files.source import FileFormat, FileRange, unreadable
+from headrace.connectors.base.split_reader import Batch, SplitReader
+from headrace.connectors.files.file_format import FileFormat, FileRange, unreadable
 from headrace.foundation.extras import need
 from headrace.foundation.file_systems import open_input
 from headrace.types.typeinfo import Types
@@ -17,7 +17,7 @@ __all__ = ["AvroRecords", "fastavro"]
 
 
 def fastavro() -> Any:
-    """Give the module `fastavro`."""
+    """Return the module `fastavro`."""
     return need("fastavro", "formats", "Avro")
 
 

@@ -41,7 +41,7 @@ _INT_LIMIT = 1 << 31
 
 
 def row_maker(schema: AvroSchema) -> Convert:
-    """Give the function that makes the row of a record.
+    """Return the function that makes the row of a record.
 
     >>> fields = '[{"name": "a", "type": ["int", "double"]}, {"name": "b", "type": "null"}]'
     >>> schema = AvroSchema.parse_string(f'{{"type": "record", "name": "r", "fields": {fields}}}')
@@ -117,7 +117,7 @@ def _counts_as(part: Any, value: Any) -> bool:
 
 
 def record_maker(schema: AvroSchema) -> Convert | None:
-    """Give the function that makes a record of the dict that pyarrow reads, None if that is the record already.
+    """Return the function that makes a record of the dict that pyarrow reads, None if that is the record already.
 
     >>> fields = '[{"name": "a", "type": ["int", "double"]}, {"name": "b", "type": "null"}]'
     >>> make = record_maker(AvroSchema.parse_string(f'{{"type": "record", "name": "r", "fields": {fields}}}'))

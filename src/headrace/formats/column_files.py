@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
-from headrace.connectors.base.source import Batch, SplitReader
-from headrace.connectors.files.source import FileFormat, FileRange, unreadable
+from headrace.connectors.base.split_reader import Batch, SplitReader
+from headrace.connectors.files.file_format import FileFormat, FileRange, unreadable
 from headrace.foundation.file_systems import file_size, open_input
 from headrace.types.column_run import ColumnCodec, as_columns
 
@@ -110,7 +110,7 @@ class _BlockReader(SplitReader):
             raise unreadable(self._path, error, f", in block {self._block}") from error
 
     def _load(self) -> None:
-        """Takes the next batch of rows that were not given out yet, or goes on to the next block."""
+        """Take the next batch of rows that were not given out yet, or goes on to the next block."""
         if self._batches is None:
             self._batches, self._given = self._file.batches(self._block, self._format.batch_rows), 0
         batch = next(self._batches, None)

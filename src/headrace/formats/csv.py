@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, BinaryIO
 
-from headrace.connectors.files.stream_formats import StreamFormat
+from headrace.connectors.files.source import StreamFormat
 from headrace.errors import TypeMismatchError
 from headrace.formats.csv_columns import column_writer
 from headrace.formats.csv_files import CsvFiles
@@ -41,7 +41,7 @@ class CsvReaderFormat(StreamFormat):
 
     @staticmethod
     def for_schema(schema: CsvSchema) -> CsvReaderFormat:
-        """Give the format that reads the columns of a schema."""
+        """Return the format that reads the columns of a schema."""
         return CsvReaderFormat(CsvFiles(_checked(schema)))
 
 
@@ -55,7 +55,7 @@ class CsvBulkWriters:
 
     @staticmethod
     def for_schema(schema: CsvSchema) -> BulkWriterFactory:
-        """Give the factory of writers for a schema."""
+        """Return the factory of writers for a schema."""
         return RowDataBulkWriterFactory(_Make(_checked(schema)), schema.row_type)
 
 

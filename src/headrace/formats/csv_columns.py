@@ -20,7 +20,7 @@ __all__ = ["column_reader", "column_writer"]
 
 
 def column_reader(data_type: DataType, separator: str, null: str | None = None) -> Reader:
-    """Give the function that reads the text of a column; a number with too many digits is None.
+    """Return the function that reads the text of a column; a number with too many digits is None.
 
     >>> from headrace.table import DataTypes
     >>> read = column_reader(DataTypes.ARRAY(DataTypes.DECIMAL(3, 1)), ";")
@@ -36,7 +36,7 @@ def column_reader(data_type: DataType, separator: str, null: str | None = None) 
 
 
 def column_writer(data_type: DataType, separator: str, null: str = "") -> Writer:
-    """Give the function that makes the text of a column; a number with too many digits is written as null.
+    """Return the function that makes the text of a column; a number with too many digits is written as null.
 
     >>> from decimal import Decimal
     >>> from headrace.table import DataTypes

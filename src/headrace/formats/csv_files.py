@@ -8,8 +8,8 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from headrace.connectors.base.source import Batch, SplitReader
-from headrace.connectors.files.source import FileFormat, FileRange, unreadable
+from headrace.connectors.base.split_reader import Batch, SplitReader
+from headrace.connectors.files.file_format import FileFormat, FileRange, unreadable
 from headrace.errors import reason_of
 from headrace.formats.csv_columns import column_reader
 from headrace.formats.csv_schema import CsvSchema

@@ -55,14 +55,14 @@ class Dialect:
             raise ValueError(str(error)) from None
 
     def reader(self, lines: Iterable[str]) -> Any:
-        """Give a reader of many lines."""
+        """Return a reader of many lines."""
         settings: dict[str, Any] = {"delimiter": self.delimiter, "escapechar": self.escape, "strict": True}
         if self.quote is None:
             return csv.reader(lines, quoting=csv.QUOTE_NONE, **settings)
         return csv.reader(lines, quotechar=self.quote, **settings)
 
     def protector(self, line_end: str = "\n") -> Callable[[str], str]:
-        r"""Give the function that quotes texts that need it, by the rule of Flink's writer.
+        r"""Return the function that quotes texts that need it, by the rule of Flink's writer.
 
         These are texts with the escape character (a backslash if there is none) or with a character that is not above
         delimiter, quote and line end in Unicode, and all that are longer than 24 characters.
@@ -94,7 +94,7 @@ def _java_length(text: str) -> int:
 def line_writer(
     dialect: Dialect, fields: Sequence[tuple[TypeInformation, Callable[[Any], str]]], null: str, line_end: str
 ) -> Callable[[Sequence[Any]], str]:
-    r"""Give the function that makes a line of values; numbers, truth values and nulls are never quoted.
+    r"""Return the function that makes a line of values; numbers, truth values and nulls are never quoted.
 
     >>> from headrace.common import Types
     >>> write = line_writer(Dialect(";"), [(Types.INT(), str), (Types.STRING(), str)], "", "\n")

@@ -50,7 +50,7 @@ class CsvRowDeserializationSchema(DeserializationSchema):
         return type(self), self._settings
 
     def deserialize(self, message: bytes) -> Any:
-        """Give the row of a message; with `set_ignore_parse_errors` None for a line that cannot be cut into fields."""
+        """Return the row of a message; with `set_ignore_parse_errors` None for a line that cannot be cut into fields."""
         try:
             texts = self._texts(message.decode())
             if self._ignore:
@@ -81,7 +81,7 @@ class CsvRowDeserializationSchema(DeserializationSchema):
         return texts
 
     def get_produced_type(self) -> TypeInformation:
-        """Give the type of the rows."""
+        """Return the type of the rows."""
         return self._type_info
 
     class Builder:
@@ -168,7 +168,7 @@ class CsvRowSerializationSchema(SerializationSchema):
         return type(self), self._settings
 
     def serialize(self, element: Any) -> bytes:
-        """Give the line of a row."""
+        """Return the line of a row."""
         try:
             return self._line(element).encode()
         except (TypeError, ValueError, AttributeError) as error:

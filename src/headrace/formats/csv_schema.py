@@ -51,11 +51,11 @@ class CsvSchema:
         return CsvSchemaBuilder()
 
     def size(self) -> int:
-        """Give the number of columns."""
+        """Return the number of columns."""
         return len(self.row_type)
 
     def __len__(self) -> int:
-        """Give the number of columns."""
+        """Return the number of columns."""
         return self.size()
 
 
@@ -180,11 +180,11 @@ class CsvSchemaBuilder:
         return self
 
     def size(self) -> int:
-        """Give the number of columns."""
+        """Return the number of columns."""
         return len(self._columns)
 
     def __len__(self) -> int:
-        """Give the number of columns."""
+        """Return the number of columns."""
         return self.size()
 
     def build(self) -> CsvSchema:

@@ -42,7 +42,7 @@ _ARRAYS = (PrimitiveArrayTypeInfo, BasicArrayTypeInfo, ObjectArrayTypeInfo)
 
 
 def reader_of(type_info: TypeInformation, separator: str = ";", null: str | None = None) -> Reader:
-    """Give the function that reads the text of a field; `separator` is between the elements of arrays and rows.
+    """Return the function that reads the text of a field; `separator` is between the elements of arrays and rows.
 
     >>> reader_of(Types.OBJECT_ARRAY(Types.INT()))("1;2")
     [1, 2]
@@ -51,12 +51,12 @@ def reader_of(type_info: TypeInformation, separator: str = ";", null: str | None
 
 
 def null_reader(read: Reader, null: str | None) -> Reader:
-    """Give the reader that also knows the text that stands for no value."""
+    """Return the reader that also knows the text that stands for no value."""
     return read if null is None else lambda text: None if text == null else read(text)
 
 
 def array_reader(element: Reader, separator: str) -> Reader:
-    """Give the reader of arrays."""
+    """Return the reader of arrays."""
     return lambda text: [element(part) for part in text.split(separator)] if text.strip() else []
 
 
@@ -87,7 +87,7 @@ def _reader(type_info: TypeInformation, separator: str, null: str | None) -> Rea
 
 
 def writer_of(type_info: TypeInformation, separator: str = ";", null: str = "") -> Writer:
-    """Give the function that makes the text of a field.
+    """Return the function that makes the text of a field.
 
     >>> writer_of(Types.OBJECT_ARRAY(Types.INT()))([1, None, 3])
     '1;;3'
@@ -96,12 +96,12 @@ def writer_of(type_info: TypeInformation, separator: str = ";", null: str = "") 
 
 
 def null_writer(write: Writer, null: str) -> Writer:
-    """Give the writer that also writes None."""
+    """Return the writer that also writes None."""
     return lambda value: null if value is None else write(value)
 
 
 def array_writer(element: Writer, separator: str) -> Writer:
-    """Give the writer of arrays."""
+    """Return the writer of arrays."""
     return lambda value: separator.join([element(part) for part in value])
 
 

@@ -12,7 +12,7 @@ __all__ = ["fitted", "has_char", "padded"]
 
 
 def fitted(data_type: DataType) -> Callable[[Any], Any] | None:
-    """Give the function for values of a type, None if they stay what they are: decimal numbers fit their column.
+    """Return the function for values of a type, None if they stay what they are: decimal numbers fit their column.
 
     >>> from headrace.table import DataTypes
     >>> fitted(DataTypes.DECIMAL(2, 0))(1.5), fitted(DataTypes.INT())
@@ -22,7 +22,7 @@ def fitted(data_type: DataType) -> Callable[[Any], Any] | None:
 
 
 def padded(data_type: DataType) -> Callable[[Any], Any] | None:
-    """Give the function for values of ORC: also, texts of CHAR have blanks up to their length.
+    """Return the function for values of ORC: also, texts of CHAR have blanks up to their length.
 
     >>> from headrace.table import DataTypes
     >>> padded(DataTypes.CHAR(3))("a")
@@ -35,7 +35,7 @@ def padded(data_type: DataType) -> Callable[[Any], Any] | None:
 
 
 def has_char(data_type: DataType) -> bool:
-    """Say whether there is a CHAR in a type.
+    """Return whether there is a CHAR in a type.
 
     >>> from headrace.table import DataTypes
     >>> has_char(DataTypes.ARRAY(DataTypes.CHAR(3))), has_char(DataTypes.STRING())

@@ -6,7 +6,7 @@ import decimal
 import json
 from typing import Any
 
-from headrace.connectors.files.stream_formats import StreamFormat
+from headrace.connectors.files.source import StreamFormat
 from headrace.connectors.files.text_file import TextLines
 from headrace.errors import BadRecordError, InvalidProgramError, TypeMismatchError, shortened
 from headrace.formats.json_reading import reader_of
@@ -65,7 +65,7 @@ class JsonRowDeserializationSchema(DeserializationSchema):
         self._prepare()
 
     def deserialize(self, message: bytes) -> Any:
-        """Give the row of a message; None for JSON's null, and for a broken message with `ignore_parse_errors`."""
+        """Return the row of a message; None for JSON's null, and for a broken message with `ignore_parse_errors`."""
         try:
             text = message.decode(json.detect_encoding(message))
             value, _ = self._decoder.raw_decode(text, len(text) - len(text.lstrip(" \t\r\n")))
@@ -83,7 +83,7 @@ class JsonRowDeserializationSchema(DeserializationSchema):
             ) from None
 
     def get_produced_type(self) -> TypeInformation:
-        """Give the type of the rows."""
+        """Return the type of the rows."""
         return self._type_info
 
     class Builder:
@@ -153,7 +153,7 @@ class JsonRowSerializationSchema(SerializationSchema):
         return type(self), (self._type_info,)
 
     def serialize(self, element: Any) -> bytes:
-        """Give the bytes of a row."""
+        """Return the bytes of a row."""
         try:
             return self._write(element).encode()
         except (TypeError, IndexError, KeyError, AttributeError, ValueError) as error:
@@ -191,7 +191,7 @@ class JsonReaderFormat:
 
     @staticmethod
     def for_type_info(type_info: RowTypeInfo, ignore_parse_errors: bool = False) -> StreamFormat:
-        """Give the format for rows of a type; broken lines fail, or are left out."""
+        """Return the format for rows of a type; broken lines fail, or are left out."""
         schema = JsonRowDeserializationSchema(type_info, ignore_parse_errors=ignore_parse_errors)
         return StreamFormat(TextLines("UTF-8", _Line(schema), type_info))
 

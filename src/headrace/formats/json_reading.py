@@ -35,7 +35,7 @@ _LAST_SECOND = 31_556_889_864_403_199
 
 
 def reader_of(type_info: TypeInformation, fail_on_missing: bool, ignore_errors: bool) -> Reader:
-    """Give the function that turns a value of `json.loads` into a value of a type; None stays None.
+    """Return the function that turns a value of `json.loads` into a value of a type; None stays None.
 
     >>> reader_of(Types.INT(), False, False)("12")
     12

@@ -14,7 +14,7 @@ _TEXT_FORMATS = {"date": Types.SQL_DATE, "time": Types.SQL_TIME, "date-time": Ty
 
 
 def row_type_of(text: str) -> RowTypeInfo:
-    """Give the type of the objects that a schema describes.
+    """Return the type of the objects that a schema describes.
 
     >>> row_type_of('{"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}}')
     RowTypeInfo(a: BigInteger, b: String)

@@ -30,7 +30,7 @@ _ODD = re.compile("[\U00010000-\U0010ffff]|\\\\u00[01][a-f]")
 
 
 def writer_of(type_info: TypeInformation) -> Writer:
-    """Give the function that makes the JSON text of a value of a type.
+    """Return the function that makes the JSON text of a value of a type.
 
     >>> writer_of(Types.ROW_NAMED(["a", "b"], [Types.INT(), Types.DOUBLE()]))((1, 1e10))
     '{"a":1,"b":1.0E10}'

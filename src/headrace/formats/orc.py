@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import IO, Any, BinaryIO
 
 from headrace.config.configuration import Configuration
-from headrace.connectors.files.stream_formats import BulkFormat
+from headrace.connectors.files.source import BulkFormat
 from headrace.errors import BadRecordError, InvalidProgramError
 from headrace.formats import arrow_rows
 from headrace.formats.bulk_writers import ColumnWriter, KeepOpen
@@ -39,7 +39,7 @@ class OrcBulkWriters:
         writer_properties: Configuration | dict[str, str] | None = None,
         hadoop_config: Configuration | None = None,
     ) -> BulkWriterFactory:
-        """Give the factory of writers for rows; properties are those of ORC, such as ``orc.compress``."""
+        """Return the factory of writers for rows; properties are those of ORC, such as ``orc.compress``."""
         arrow_rows.no_hadoop(hadoop_config, "ORC")
         settings: dict[str, Any] = {"compression": "zlib"}
         properties = writer_properties.to_dict() if isinstance(writer_properties, Configuration) else writer_properties

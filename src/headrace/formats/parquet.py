@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, BinaryIO
 
 from headrace.config.configuration import Configuration
-from headrace.connectors.files.stream_formats import BulkFormat, StreamFormat
+from headrace.connectors.files.source import BulkFormat, StreamFormat
 from headrace.errors import TypeMismatchError
 from headrace.formats.arrow_rows import arrow_schema, no_hadoop, pyarrow, row_type
 from headrace.formats.avro import AvroSchema
@@ -52,7 +52,7 @@ class AvroParquetReaders:
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> StreamFormat:
-        """Give the format that reads the fields of a schema."""
+        """Return the format that reads the fields of a schema."""
         return StreamFormat(ParquetRecords(schema))
 
 
@@ -66,7 +66,7 @@ class AvroParquetWriters:
 
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:
-        """Give the factory of writers for a schema."""
+        """Return the factory of writers for a schema."""
         return BulkWriterFactory(_Make(row_type_of(schema, groups=True), schema))
 
 
@@ -82,14 +82,14 @@ class ParquetBulkWriters:
     def for_row_type(
         row_type: RowType, hadoop_config: Configuration | None = None, utc_timestamp: bool = False
     ) -> BulkWriterFactory:
-        """Give the factory of writers for rows; timestamps are written as they are."""
+        """Return the factory of writers for rows; timestamps are written as they are."""
         no_hadoop(hadoop_config, "Parquet")
         rows = _rows(row_type, "ParquetBulkWriters.for_row_type")
         return RowDataBulkWriterFactory(_Make(rows), rows)
 
 
 class _Make:
-    """Makes the writer of one file: of rows, or of the records of a schema."""
+    """Creates the writer of one file: of rows, or of the records of a schema."""
 
     def __init__(self, rows: RowType, schema: AvroSchema | None = None) -> None:
         self._rows, self._schema = rows, schema

@@ -52,7 +52,7 @@ class RowColumns:
         return ColumnRun(self._cast(columns), self)
 
     def fits(self, run: ColumnRun) -> bool:
-        """Say whether columns can be written as they are: as many as the rows have, with the same types."""
+        """Return whether columns can be written as they are: as many as the rows have, with the same types."""
         return bool(run.columns.schema.types == self.schema.types)
 
     def mapped(self, result: Any, count: int) -> ColumnRun:

@@ -32,7 +32,7 @@ def need(module: str, extra: str, what: str) -> Any:
 
 
 def require_rocksdict() -> Any:
-    """Give the package, or say how to get it."""
+    """Return the package, or say how to get it."""
     try:
         import rocksdict
     except ImportError as error:

@@ -28,7 +28,7 @@ __all__ = ["is_compressed", "is_local", "local_path", "open_decompressed", "open
 
 
 def is_local(path: str) -> bool:
-    """Say whether a path or address is of the local file system.
+    """Return whether a path or address is of the local file system.
 
     >>> is_local("/tmp/a"), is_local("file:///tmp/a"), is_local("memory://a")
     (True, True, False)
@@ -38,7 +38,7 @@ def is_local(path: str) -> bool:
 
 
 def local_path(path: str) -> str:
-    """Give the path in the local file system, also of a `file:` address.
+    """Return the path in the local file system, also of a `file:` address.
 
     >>> local_path("file:///tmp/a%20b"), local_path("/tmp/a")
     ('/tmp/a b', '/tmp/a')
@@ -47,7 +47,7 @@ def local_path(path: str) -> str:
 
 
 def file_system(path: str) -> tuple[Any, str]:
-    """Give fsspec's file system for an address, and the path in it. What it remembers of listings is forgotten.
+    """Return fsspec's file system for an address, and the path in it. What it remembers of listings is forgotten.
 
     Another process may have written meanwhile, and a listing that lacks its files would hide them.
     """
@@ -75,7 +75,7 @@ def file_system(path: str) -> tuple[Any, str]:
 
 
 def _need_hadoop_client(scheme: str) -> None:
-    """Refuse early: without this client fsspec turns to pyarrow's, which needs libhdfs and a JVM in every process."""
+    """Reject early: without this client fsspec turns to pyarrow's, which needs libhdfs and a JVM in every process."""
     if importlib.util.find_spec("hdfs_native") is None:
         raise MissingExtraError(
             f"Addresses that begin with {scheme}:// need the package hdfs-native",
@@ -84,7 +84,7 @@ def _need_hadoop_client(scheme: str) -> None:
 
 
 def present(system: Any, path: str) -> bool:
-    """Say whether a file system has a file. Raise if it does not answer: fsspec's `exists` takes that for a no.
+    """Return whether a file system has a file. Raise if it does not answer: fsspec's `exists` takes that for a no.
 
     >>> present(file_system("memory://a")[0], "/no/such")
     False
@@ -111,7 +111,7 @@ def open_input(path: str) -> IO[bytes]:
 
 
 def file_size(path: str) -> int:
-    """Give the number of bytes of a file as it is stored."""
+    """Return the number of bytes of a file as it is stored."""
     if is_local(path):
         return os.path.getsize(local_path(path))
     found, inner = file_system(path)
@@ -158,7 +158,7 @@ _OPENERS: dict[str, Any] = {
 
 
 def is_compressed(path: str) -> bool:
-    """Say whether the ending of a name is that of a compressed file.
+    """Return whether the ending of a name is that of a compressed file.
 
     >>> is_compressed("a.csv.gz"), is_compressed("a.csv")
     (True, False)

@@ -42,7 +42,7 @@ class LifeMark:
         return int(text) if text.isdigit() else 0
 
     def close(self) -> None:
-        """Gives the lock back, if this process has it."""
+        """Return the lock back, if this process has it."""
         self._file.close()
 
     def _lock(self) -> bool:

@@ -15,7 +15,7 @@ __all__ = ["AggregateFunction", "ReduceFunction", "ReduceFunctionWrapper"]
 
 
 class ReduceFunction(Function):
-    """Makes one value of two of the same type.
+    """Creates one value of two of the same type.
 
     >>> class Longest(ReduceFunction):
     ...     def reduce(self, value1, value2):
@@ -71,16 +71,16 @@ class AggregateFunction(Function):
 
     @abstractmethod
     def create_accumulator(self) -> Any:
-        """Give an accumulator to which nothing was added."""
+        """Return an accumulator to which nothing was added."""
 
     @abstractmethod
     def add(self, value: Any, accumulator: Any) -> Any:
-        """Give the accumulator with ``value`` added; it may be the same object."""
+        """Return the accumulator with ``value`` added; it may be the same object."""
 
     @abstractmethod
     def get_result(self, accumulator: Any) -> Any:
-        """Give the result for an accumulator, which may get more values later."""
+        """Return the result for an accumulator, which may get more values later."""
 
     @abstractmethod
     def merge(self, acc_a: Any, acc_b: Any) -> Any:
-        """Give one accumulator for the values of both; the arguments are not used any more."""
+        """Return one accumulator for the values of both; the arguments are not used any more."""

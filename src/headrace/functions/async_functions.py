@@ -19,7 +19,7 @@ OUT = TypeVar("OUT")
 
 
 class AsyncRetryPredicate(ABC, Generic[OUT]):
-    """Says after which results and errors a call is made again.
+    """Say after which results and errors a call is made again.
 
     >>> sorted(AsyncRetryPredicate.__abstractmethods__)
     ['exception_predicate', 'result_predicate']
@@ -27,15 +27,15 @@ class AsyncRetryPredicate(ABC, Generic[OUT]):
 
     @abstractmethod
     def result_predicate(self) -> Callable[[list[OUT]], bool] | None:
-        """Give the test on results, None if no result is tried again."""
+        """Return the test on results, None if no result is tried again."""
 
     @abstractmethod
     def exception_predicate(self) -> Callable[[Exception], bool] | None:
-        """Give the test on errors, None if no error is tried again."""
+        """Return the test on errors, None if no error is tried again."""
 
 
 class AsyncRetryStrategy(ABC, Generic[OUT]):
-    """Says how often and after which delay a call is made again.
+    """Say how often and after which delay a call is made again.
 
     >>> AsyncRetryStrategy.fixed_delay(3, 100, None, None).get_backoff_time_millis(1)
     100
@@ -43,19 +43,19 @@ class AsyncRetryStrategy(ABC, Generic[OUT]):
 
     @abstractmethod
     def can_retry(self, current_attempts: int) -> bool:
-        """Say whether another attempt may follow attempt number ``current_attempts``."""
+        """Return whether another attempt may follow attempt number ``current_attempts``."""
 
     @abstractmethod
     def get_backoff_time_millis(self, current_attempts: int) -> int:
-        """Give the delay before the next attempt."""
+        """Return the delay before the next attempt."""
 
     @abstractmethod
     def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
-        """Give the tests on results and errors."""
+        """Return the tests on results and errors."""
 
     @staticmethod
     def no_restart() -> AsyncRetryStrategy[Any]:
-        """Give the strategy that never tries again.
+        """Return the strategy that never tries again.
 
         >>> AsyncRetryStrategy.no_restart().can_retry(1)
         False
@@ -71,7 +71,7 @@ class AsyncRetryStrategy(ABC, Generic[OUT]):
         result_predicate: Callable[[list[Any]], bool] | None,
         exception_predicate: Callable[[Exception], bool] | None,
     ) -> AsyncRetryStrategy[Any]:
-        """Give the strategy with the same delay before each attempt.
+        """Return the strategy with the same delay before each attempt.
 
         >>> AsyncRetryStrategy.fixed_delay(2, 100, None, None).can_retry(3)
         False
@@ -89,7 +89,7 @@ class AsyncRetryStrategy(ABC, Generic[OUT]):
         result_predicate: Callable[[list[Any]], bool] | None,
         exception_predicate: Callable[[Exception], bool] | None,
     ) -> AsyncRetryStrategy[Any]:
-        """Give the strategy whose delay grows by ``multiplier`` up to ``max_retry_delay``.
+        """Return the strategy whose delay grows by ``multiplier`` up to ``max_retry_delay``.
 
         >>> strategy = AsyncRetryStrategy.exponential_backoff(5, 100, 1000, 2.0, None, None)
         >>> strategy.can_retry(5)
@@ -103,7 +103,7 @@ class AsyncRetryStrategy(ABC, Generic[OUT]):
 
 
 class AsyncFunction(Function, Generic[IN, OUT]):
-    """Makes results of an element by asynchronous calls.
+    """Creates results of an element by asynchronous calls.
 
     >>> class Lookup(AsyncFunction):
     ...     async def async_invoke(self, value):
@@ -116,10 +116,10 @@ class AsyncFunction(Function, Generic[IN, OUT]):
 
     @abstractmethod
     async def async_invoke(self, value: IN) -> list[OUT]:
-        """Give the results for ``value``."""
+        """Return the results for ``value``."""
 
     def timeout(self, value: IN) -> list[OUT]:
-        """Give the results for an element whose call took too long; by default that is an error."""
+        """Return the results for an element whose call took too long; by default that is an error."""
         raise TimeoutError(f"Async function call has timed out for input: {value}")
 
 

@@ -8,7 +8,7 @@ __all__ = ["empty_result_predicate", "exception_type_predicate", "has_exception_
 
 
 def empty_result_predicate(result: list[Any] | None) -> bool:
-    """Say whether a call gave no result.
+    """Return whether a call gave no result.
 
     >>> empty_result_predicate([]), empty_result_predicate([1])
     (True, False)
@@ -17,7 +17,7 @@ def empty_result_predicate(result: list[Any] | None) -> bool:
 
 
 def has_exception_predicate(error: BaseException | None) -> bool:
-    """Say whether a call raised.
+    """Return whether a call raised.
 
     >>> has_exception_predicate(None)
     False
@@ -26,7 +26,7 @@ def has_exception_predicate(error: BaseException | None) -> bool:
 
 
 def exception_type_predicate(error: BaseException, expected_error_type: type[BaseException]) -> bool:
-    """Say whether a call raised an error of this type.
+    """Return whether a call raised an error of this type.
 
     >>> exception_type_predicate(KeyError("a"), LookupError)
     True

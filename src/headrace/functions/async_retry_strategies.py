@@ -39,11 +39,11 @@ class RetryPredicate(AsyncRetryPredicate[OUT]):
         self._exception_predicate = exception_predicate
 
     def result_predicate(self) -> ResultTest | None:
-        """Give the test on results."""
+        """Return the test on results."""
         return self._result_predicate
 
     def exception_predicate(self) -> ErrorTest | None:
-        """Give the test on errors."""
+        """Return the test on errors."""
         return self._exception_predicate
 
 
@@ -60,12 +60,12 @@ class NoRetryStrategy(AsyncRetryStrategy[OUT]):
         return False
 
     def get_backoff_time_millis(self, current_attempts: int) -> int:
-        """Give -1: there is no next attempt."""
+        """Return -1: there is no next attempt."""
         del current_attempts
         return -1
 
     def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
-        """Give no tests."""
+        """Return no tests."""
         return RetryPredicate(None, None)
 
 
@@ -91,16 +91,16 @@ class FixedDelayRetryStrategy(AsyncRetryStrategy[OUT]):
         self._predicate: RetryPredicate[OUT] = RetryPredicate(result_predicate, exception_predicate)
 
     def can_retry(self, current_attempts: int) -> bool:
-        """Say whether another attempt may follow."""
+        """Return whether another attempt may follow."""
         return current_attempts <= self._max_attempts
 
     def get_backoff_time_millis(self, current_attempts: int) -> int:
-        """Give the delay, which is always the same."""
+        """Return the delay, which is always the same."""
         del current_attempts
         return self._backoff_time_millis
 
     def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
-        """Give the tests."""
+        """Return the tests."""
         return self._predicate
 
 
@@ -133,18 +133,18 @@ class ExponentialBackoffDelayRetryStrategy(AsyncRetryStrategy[OUT]):
         self._predicate: RetryPredicate[OUT] = RetryPredicate(result_predicate, exception_predicate)
 
     def can_retry(self, current_attempts: int) -> bool:
-        """Say whether another attempt may follow."""
+        """Return whether another attempt may follow."""
         return current_attempts <= self._max_attempts
 
     def get_backoff_time_millis(self, current_attempts: int) -> int:
-        """Give the delay after attempt number ``current_attempts``, the first of which is 1."""
+        """Return the delay after attempt number ``current_attempts``, the first of which is 1."""
         delay = self._initial_delay
         for _ in range(current_attempts - 1):
             delay = int(min(delay * self._multiplier, self._max_retry_delay))
         return delay
 
     def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
-        """Give the tests."""
+        """Return the tests."""
         return self._predicate
 
 

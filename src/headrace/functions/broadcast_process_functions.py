@@ -36,29 +36,29 @@ class BaseBroadcastProcessFunction(Function):
 
         @abstractmethod
         def timestamp(self) -> int:
-            """Give the event time of the element in milliseconds (the lowest one, -2**63, if it has none)."""
+            """Return the event time of the element in milliseconds (the lowest one, -2**63, if it has none)."""
 
         @abstractmethod
         def current_processing_time(self) -> int:
-            """Give the processing time in milliseconds."""
+            """Return the processing time in milliseconds."""
 
         @abstractmethod
         def current_watermark(self) -> int:
-            """Give the current watermark in milliseconds."""
+            """Return the current watermark in milliseconds."""
 
     class Context(BaseContext):
         """The context of the broadcast side: broadcast state can be changed."""
 
         @abstractmethod
         def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> BroadcastState[Any, Any]:
-            """Give the broadcast state of a descriptor that was passed to `DataStream.broadcast`."""
+            """Return the broadcast state of a descriptor that was passed to `DataStream.broadcast`."""
 
     class ReadOnlyContext(BaseContext):
         """The context of the other side: broadcast state can only be read."""
 
         @abstractmethod
         def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> ReadOnlyBroadcastState[Any, Any]:
-            """Give the broadcast state of a descriptor that was passed to `DataStream.broadcast`."""
+            """Return the broadcast state of a descriptor that was passed to `DataStream.broadcast`."""
 
 
 class BroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[IN1, IN2, OUT]):
@@ -113,22 +113,22 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
 
         @abstractmethod
         def timer_service(self) -> TimerService:
-            """Give access to time and to the timers of the current key."""
+            """Return access to time and to the timers of the current key."""
 
         @abstractmethod
         def get_current_key(self) -> Any:
-            """Give the key of the element."""
+            """Return the key of the element."""
 
     class OnTimerContext(ReadOnlyContext, ABC):
         """What `on_timer` may know of the timer that fires."""
 
         @abstractmethod
         def time_domain(self) -> TimeDomain:
-            """Say whether an event-time or a processing-time timer fires."""
+            """Return whether an event-time or a processing-time timer fires."""
 
         @abstractmethod
         def get_current_key(self) -> Any:
-            """Give the key of the timer."""
+            """Return the key of the timer."""
 
     @abstractmethod
     def process_element(self, value: Any, ctx: KeyedBroadcastProcessFunction.ReadOnlyContext) -> Iterable[Any] | None:

@@ -60,7 +60,7 @@ class ListCheckpointed(ABC):
 
     @abstractmethod
     def snapshot_state(self, checkpoint_id: int, timestamp: int) -> list[Any]:
-        """Give the elements to be saved; ``None`` saves nothing."""
+        """Return the elements to be saved; ``None`` saves nothing."""
 
     @abstractmethod
     def restore_state(self, state: list[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Whether a function fits the call it is given to. Pure; raises errors that guess the mistake."""
+"""Return whether a function fits the call it is given to. Pure; raises errors that guess the mistake."""
 
 from __future__ import annotations
 

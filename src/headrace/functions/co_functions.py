@@ -29,11 +29,11 @@ class CoMapFunction(Function):
 
     @abstractmethod
     def map1(self, value: Any) -> Any:
-        """Give the result for an element of the first stream."""
+        """Return the result for an element of the first stream."""
 
     @abstractmethod
     def map2(self, value: Any) -> Any:
-        """Give the result for an element of the second stream."""
+        """Return the result for an element of the second stream."""
 
 
 class CoFlatMapFunction(Function):
@@ -51,8 +51,8 @@ class CoFlatMapFunction(Function):
 
     @abstractmethod
     def flat_map1(self, value: Any) -> Iterable[Any] | None:
-        """Give the results for an element of the first stream."""
+        """Return the results for an element of the first stream."""
 
     @abstractmethod
     def flat_map2(self, value: Any) -> Iterable[Any] | None:
-        """Give the results for an element of the second stream."""
+        """Return the results for an element of the second stream."""

@@ -16,7 +16,7 @@ class DistributedCache:
     """
 
     def __init__(self, files: Mapping[str, str] | None = None) -> None:
-        """Takes the paths on this machine by name."""
+        """Take the paths on this machine by name."""
         self._files = dict(files or {})
 
     def get_file(self, name: str) -> Path:

@@ -26,7 +26,7 @@ class MapFunction(Function):
 
     @abstractmethod
     def map(self, value: Any) -> Any:
-        """Give the result for ``value``."""
+        """Return the result for ``value``."""
 
 
 class FlatMapFunction(Function):
@@ -41,7 +41,7 @@ class FlatMapFunction(Function):
 
     @abstractmethod
     def flat_map(self, value: Any) -> Iterable[Any]:
-        """Give the results for ``value``."""
+        """Return the results for ``value``."""
 
 
 class FilterFunction(Function):
@@ -56,4 +56,4 @@ class FilterFunction(Function):
 
     @abstractmethod
     def filter(self, value: Any) -> bool:
-        """Say whether ``value`` stays in the stream."""
+        """Return whether ``value`` stays in the stream."""

@@ -10,7 +10,7 @@ __all__ = ["JavaFunctionWrapper"]
 
 
 class JavaFunctionWrapper:
-    """Refuses Java functions with a pointer to what to write instead.
+    """Rejects Java functions with a pointer to what to write instead.
 
     >>> JavaFunctionWrapper("org.example.MySource")
     Traceback (most recent call last):

@@ -19,7 +19,7 @@ OUT = TypeVar("OUT")
 
 
 class JoinFunction(Function, Generic[IN1, IN2, OUT]):
-    """Makes one result of a pair.
+    """Creates one result of a pair.
 
     >>> class Both(JoinFunction):
     ...     def join(self, first, second):
@@ -30,11 +30,11 @@ class JoinFunction(Function, Generic[IN1, IN2, OUT]):
 
     @abstractmethod
     def join(self, first: IN1, second: IN2) -> OUT:
-        """Give the result of a pair."""
+        """Return the result of a pair."""
 
 
 class FlatJoinFunction(Function, Generic[IN1, IN2, OUT]):
-    """Makes any number of results of a pair.
+    """Creates any number of results of a pair.
 
     >>> class IfDearer(FlatJoinFunction):
     ...     def join(self, first, second):
@@ -46,11 +46,11 @@ class FlatJoinFunction(Function, Generic[IN1, IN2, OUT]):
 
     @abstractmethod
     def join(self, first: IN1, second: IN2) -> Iterable[OUT]:
-        """Give the results of a pair."""
+        """Return the results of a pair."""
 
 
 class CoGroupFunction(Function, Generic[IN1, IN2, OUT]):
-    """Makes results of the elements of two streams that have the same key and window; one side may be empty.
+    """Creates results of the elements of two streams that have the same key and window; one side may be empty.
 
     >>> class Missing(CoGroupFunction):
     ...     def co_group(self, first, second):
@@ -62,11 +62,11 @@ class CoGroupFunction(Function, Generic[IN1, IN2, OUT]):
 
     @abstractmethod
     def co_group(self, first: Iterable[IN1], second: Iterable[IN2]) -> Iterable[OUT]:
-        """Give the results of both groups."""
+        """Return the results of both groups."""
 
 
 class ProcessJoinFunction(Function, Generic[IN1, IN2, OUT]):
-    """Makes results of a pair of an interval join.
+    """Creates results of a pair of an interval join.
 
     >>> class Delay(ProcessJoinFunction):
     ...     def process_element(self, left, right, ctx):
@@ -78,16 +78,16 @@ class ProcessJoinFunction(Function, Generic[IN1, IN2, OUT]):
 
         @abstractmethod
         def get_left_timestamp(self) -> int:
-            """Give the timestamp of the left element."""
+            """Return the timestamp of the left element."""
 
         @abstractmethod
         def get_right_timestamp(self) -> int:
-            """Give the timestamp of the right element."""
+            """Return the timestamp of the right element."""
 
         @abstractmethod
         def get_timestamp(self) -> int:
-            """Give the timestamp of the results: the later one of both."""
+            """Return the timestamp of the results: the later one of both."""
 
     @abstractmethod
     def process_element(self, left: IN1, right: IN2, ctx: ProcessJoinFunction.Context) -> Iterable[Any]:
-        """Give the results of a pair."""
+        """Return the results of a pair."""

@@ -35,11 +35,11 @@ class ProcessFunction(Function):
 
         @abstractmethod
         def timer_service(self) -> TimerService:
-            """Give access to time; timers can only be registered on keyed streams."""
+            """Return access to time; timers can only be registered on keyed streams."""
 
         @abstractmethod
         def timestamp(self) -> int:
-            """Give the event time of the element in milliseconds (the lowest one, -2**63, if it has none)."""
+            """Return the event time of the element in milliseconds (the lowest one, -2**63, if it has none)."""
 
     @abstractmethod
     def process_element(self, value: Any, ctx: ProcessFunction.Context) -> Iterable[Any] | None:
@@ -64,22 +64,22 @@ class KeyedProcessFunction(Function):
 
         @abstractmethod
         def get_current_key(self) -> Any:
-            """Give the key of the element."""
+            """Return the key of the element."""
 
         @abstractmethod
         def timer_service(self) -> TimerService:
-            """Give access to time and to the timers of the current key."""
+            """Return access to time and to the timers of the current key."""
 
         @abstractmethod
         def timestamp(self) -> int:
-            """Give the event time of the element in milliseconds (the lowest one, -2**63, if it has none)."""
+            """Return the event time of the element in milliseconds (the lowest one, -2**63, if it has none)."""
 
     class OnTimerContext(Context):
         """What `on_timer` may know of the timer that fires."""
 
         @abstractmethod
         def time_domain(self) -> TimeDomain:
-            """Say whether an event-time or a processing-time timer fires."""
+            """Return whether an event-time or a processing-time timer fires."""
 
     @abstractmethod
     def process_element(self, value: Any, ctx: KeyedProcessFunction.Context) -> Iterable[Any] | None:

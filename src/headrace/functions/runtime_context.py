@@ -32,41 +32,41 @@ class RuntimeContext(KeyedStateStore):
 
     @abstractmethod
     def get_task_name(self) -> str:
-        """Give the name of the task: the names of its chained operators."""
+        """Return the name of the task: the names of its chained operators."""
 
     @abstractmethod
     def get_number_of_parallel_subtasks(self) -> int:
-        """Give the parallelism of the operator."""
+        """Return the parallelism of the operator."""
 
     @abstractmethod
     def get_max_number_of_parallel_subtasks(self) -> int:
-        """Give the number of key groups of the operator, its maximum parallelism."""
+        """Return the number of key groups of the operator, its maximum parallelism."""
 
     @abstractmethod
     def get_index_of_this_subtask(self) -> int:
-        """Give the index of this subtask: from 0 to the parallelism less one."""
+        """Return the index of this subtask: from 0 to the parallelism less one."""
 
     @abstractmethod
     def get_attempt_number(self) -> int:
-        """Give the number of the attempt to run this subtask: 0 for the first."""
+        """Return the number of the attempt to run this subtask: 0 for the first."""
 
     @abstractmethod
     def get_task_name_with_subtasks(self) -> str:
-        """Give the name of the task with subtask index and parallelism, such as ``Map (2/4)#0``."""
+        """Return the name of the task with subtask index and parallelism, such as ``Map (2/4)#0``."""
 
     @abstractmethod
     def get_job_parameter(self, key: str, default_value: str) -> str:
-        """Give a global parameter of the job, or ``default_value`` if the job has none of that name."""
+        """Return a global parameter of the job, or ``default_value`` if the job has none of that name."""
 
     @abstractmethod
     def get_metrics_group(self) -> MetricGroup:
-        """Give the group in which this function registers its metrics."""
+        """Return the group in which this function registers its metrics."""
 
     # ------------------------------------------------------------------ what Flink has and PyFlink has not
 
     @abstractmethod
     def get_distributed_cache(self) -> DistributedCache:
-        """Give the files that the program registered: ``get_file(name)`` gives the path on this machine."""
+        """Return the files that the program registered: ``get_file(name)`` gives the path on this machine."""
 
     @abstractmethod
     def add_accumulator(self, name: str, accumulator: Accumulator[Any, Any]) -> None:
@@ -74,20 +74,20 @@ class RuntimeContext(KeyedStateStore):
 
     @abstractmethod
     def get_accumulator(self, name: str) -> Accumulator[Any, Any] | None:
-        """Give an accumulator that was registered in this subtask, None if there is none of that name."""
+        """Return an accumulator that was registered in this subtask, None if there is none of that name."""
 
     @abstractmethod
     def get_int_counter(self, name: str) -> IntCounter:
-        """Give the accumulator of that name, an `IntCounter` that is made at the first call."""
+        """Return the accumulator of that name, an `IntCounter` that is made at the first call."""
 
     @abstractmethod
     def get_long_counter(self, name: str) -> LongCounter:
-        """Give the accumulator of that name, a `LongCounter` that is made at the first call."""
+        """Return the accumulator of that name, a `LongCounter` that is made at the first call."""
 
     @abstractmethod
     def get_double_counter(self, name: str) -> DoubleCounter:
-        """Give the accumulator of that name, a `DoubleCounter` that is made at the first call."""
+        """Return the accumulator of that name, a `DoubleCounter` that is made at the first call."""
 
     @abstractmethod
     def get_histogram(self, name: str) -> Histogram:
-        """Give the accumulator of that name, a `Histogram` that is made at the first call."""
+        """Return the accumulator of that name, a `Histogram` that is made at the first call."""

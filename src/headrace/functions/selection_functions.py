@@ -14,7 +14,7 @@ __all__ = ["KeySelector", "NullByteKeySelector", "Partitioner"]
 
 
 class KeySelector(Function):
-    """Gives the key of an element. The same element must always get the same key.
+    """Returns the key of an element. The same element must always get the same key.
 
     >>> class ByName(KeySelector):
     ...     def get_key(self, value):
@@ -25,18 +25,18 @@ class KeySelector(Function):
 
     @abstractmethod
     def get_key(self, value: Any) -> Any:
-        """Give the key of ``value``."""
+        """Return the key of ``value``."""
 
 
 class NullByteKeySelector(KeySelector):
-    """Gives every element the same key, so that a keyed operator sees the whole stream.
+    """Returns every element the same key, so that a keyed operator sees the whole stream.
 
     >>> NullByteKeySelector().get_key("anything")
     0
     """
 
     def get_key(self, value: Any) -> int:
-        """Give 0.
+        """Return 0.
 
         >>> NullByteKeySelector().get_key(None)
         0
@@ -56,4 +56,4 @@ class Partitioner(Function):
 
     @abstractmethod
     def partition(self, key: Any, num_partitions: int) -> int:
-        """Give the index of the subtask, from 0 to ``num_partitions`` less one."""
+        """Return the index of the subtask, from 0 to ``num_partitions`` less one."""

@@ -37,7 +37,7 @@ class SinkFunction(Function):
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> SinkFunction:
-        """Refuse what PyFlink takes here, a Java sink or the name of its class."""
+        """Reject what PyFlink takes here, a Java sink or the name of its class."""
         if cls is SinkFunction:
             raise NoJvmError(
                 "A sink written in Java cannot run in headrace",
@@ -51,22 +51,22 @@ class SinkFunction(Function):
 
         @abstractmethod
         def timestamp(self) -> int | None:
-            """Give the event time of the element in milliseconds, None if it has none."""
+            """Return the event time of the element in milliseconds, None if it has none."""
 
         @abstractmethod
         def current_watermark(self) -> int:
-            """Give the current watermark in milliseconds."""
+            """Return the current watermark in milliseconds."""
 
         @abstractmethod
         def current_processing_time(self) -> int:
-            """Give the processing time in milliseconds."""
+            """Return the processing time in milliseconds."""
 
     @abstractmethod
     def invoke(self, value: Any, context: SinkFunction.Context) -> None:
         """Write one element."""
 
     def get_definition(self) -> SinkDefinition | None:
-        """Give the definition of a sink that the engine runs in another way than by `invoke`; None for all others."""
+        """Return the definition of a sink that the engine runs in another way than by `invoke`; None for all others."""
         return None
 
     def finish(self) -> None:

@@ -34,7 +34,7 @@ class SourceFunction(Function):
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> SourceFunction:
-        """Refuse what PyFlink takes here, a Java source or the name of its class."""
+        """Reject what PyFlink takes here, a Java source or the name of its class."""
         if cls is SourceFunction:
             raise NoJvmError(
                 "A source written in Java cannot run in headrace",
@@ -60,7 +60,7 @@ class SourceFunction(Function):
 
         @abstractmethod
         def get_checkpoint_lock(self) -> AbstractContextManager[Any]:
-            """Give the lock under which a function with state emits and changes its state in one step."""
+            """Return the lock under which a function with state emits and changes its state in one step."""
 
         @abstractmethod
         def mark_as_temporarily_idle(self) -> None:

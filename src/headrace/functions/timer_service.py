@@ -20,11 +20,11 @@ class TimerService(ABC):
 
     @abstractmethod
     def current_processing_time(self) -> int:
-        """Give the processing time in milliseconds since 1970-01-01 UTC."""
+        """Return the processing time in milliseconds since 1970-01-01 UTC."""
 
     @abstractmethod
     def current_watermark(self) -> int:
-        """Give the current watermark; no element with a smaller or equal event time is expected any more."""
+        """Return the current watermark; no element with a smaller or equal event time is expected any more."""
 
     @abstractmethod
     def register_processing_time_timer(self, timestamp: int) -> None:

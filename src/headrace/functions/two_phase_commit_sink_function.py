@@ -70,7 +70,7 @@ class TwoPhaseCommitSinkFunction(SinkFunction):
 
     @abstractmethod
     def begin_transaction(self) -> Any:
-        """Give a new transaction; called in the subtask after `open`, and each time the one before was prepared."""
+        """Return a new transaction; called in the subtask after `open`, and each time the one before was prepared."""
 
     @abstractmethod
     def invoke(self, transaction: Any, value: Any, context: SinkFunction.Context) -> None:  # type: ignore[override]
@@ -102,7 +102,7 @@ class TwoPhaseCommitSinkFunction(SinkFunction):
         """Write what is left, after the last element of a bounded stream; `pre_commit` follows."""
 
     def initialize_user_context(self) -> Any:
-        """Give what this function keeps with its transactions, if it needs such a thing: anything that pickles."""
+        """Return what this function keeps with its transactions, if it needs such a thing: anything that pickles."""
         return None
 
     def finish_recovering_context(self, handled_transactions: list[Any]) -> None:
@@ -111,11 +111,11 @@ class TwoPhaseCommitSinkFunction(SinkFunction):
     # ------------------------------------------------------------------ to be called
 
     def current_transaction(self) -> Any:
-        """Give the transaction that elements go to now, in a subtask."""
+        """Return the transaction that elements go to now, in a subtask."""
         return self._current_transaction
 
     def get_user_context(self) -> Any:
-        """Give what `initialize_user_context` gave, when this subtask or the one before it started."""
+        """Return what `initialize_user_context` gave, when this subtask or the one before it started."""
         return self._user_context
 
     def set_transaction_timeout(self, transaction_timeout: int) -> TwoPhaseCommitSinkFunction:
@@ -126,7 +126,7 @@ class TwoPhaseCommitSinkFunction(SinkFunction):
         return self
 
     def ignore_failures_after_transaction_timeout(self) -> TwoPhaseCommitSinkFunction:
-        """Give up, with a line in the log, a transaction that can no longer be committed after its timeout.
+        """Return up, with a line in the log, a transaction that can no longer be committed after its timeout.
 
         Its data is lost then. Without this call, or without a timeout, the job fails and tries it again.
         """
@@ -151,5 +151,5 @@ class TwoPhaseCommitSinkFunction(SinkFunction):
         self._current_transaction = transaction
 
     def get_definition(self) -> SinkDefinition:
-        """Give the definition that the runtime writes with."""
+        """Return the definition that the runtime writes with."""
         return TwoPhaseCommitSink(self)

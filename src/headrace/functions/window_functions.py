@@ -29,7 +29,7 @@ W2 = TypeVar("W2")
 
 
 class WindowFunction(Function, Generic[IN, OUT, KEY, W]):
-    """Makes results of a window's elements.
+    """Creates results of a window's elements.
 
     >>> class Total(WindowFunction):
     ...     def apply(self, key, window, inputs):
@@ -40,11 +40,11 @@ class WindowFunction(Function, Generic[IN, OUT, KEY, W]):
 
     @abstractmethod
     def apply(self, key: KEY, window: W, inputs: Iterable[IN]) -> Iterable[OUT]:
-        """Give the results for one key and window."""
+        """Return the results for one key and window."""
 
 
 class AllWindowFunction(Function, Generic[IN, OUT, W]):
-    """Makes results of the elements of a window over a stream that is not keyed.
+    """Creates results of the elements of a window over a stream that is not keyed.
 
     >>> class Total(AllWindowFunction):
     ...     def apply(self, window, inputs):
@@ -55,11 +55,11 @@ class AllWindowFunction(Function, Generic[IN, OUT, W]):
 
     @abstractmethod
     def apply(self, window: W, inputs: Iterable[IN]) -> Iterable[OUT]:
-        """Give the results for one window."""
+        """Return the results for one window."""
 
 
 class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
-    """Makes results of a window's elements, with access to the window, to time and to state.
+    """Creates results of a window's elements, with access to the window, to time and to state.
 
     >>> class Bounds(ProcessWindowFunction):
     ...     def process(self, key, context, elements):
@@ -72,27 +72,27 @@ class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
 
         @abstractmethod
         def window(self) -> W2:
-            """Give the window."""
+            """Return the window."""
 
         @abstractmethod
         def current_processing_time(self) -> int:
-            """Give the processing time in milliseconds."""
+            """Return the processing time in milliseconds."""
 
         @abstractmethod
         def current_watermark(self) -> int:
-            """Give the current watermark in milliseconds."""
+            """Return the current watermark in milliseconds."""
 
         @abstractmethod
         def window_state(self) -> KeyedStateStore:
-            """Give state of this key and window; what is in it must be cleared in `clear`."""
+            """Return state of this key and window; what is in it must be cleared in `clear`."""
 
         @abstractmethod
         def global_state(self) -> KeyedStateStore:
-            """Give state of this key, shared by its windows."""
+            """Return state of this key, shared by its windows."""
 
     @abstractmethod
     def process(self, key: KEY, context: ProcessWindowFunction.Context[W], elements: Iterable[IN]) -> Iterable[OUT]:
-        """Give the results for one key and window."""
+        """Return the results for one key and window."""
 
     def clear(self, context: ProcessWindowFunction.Context[W]) -> None:
         """Clear the window's own state: called when the window is removed."""
@@ -101,7 +101,7 @@ class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
 
 
 class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
-    """Makes results of the elements of a window over a stream that is not keyed, with access to window and state.
+    """Creates results of the elements of a window over a stream that is not keyed, with access to window and state.
 
     >>> class Count(ProcessAllWindowFunction):
     ...     def process(self, context, elements):
@@ -115,19 +115,19 @@ class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
 
         @abstractmethod
         def window(self) -> W2:
-            """Give the window."""
+            """Return the window."""
 
         @abstractmethod
         def window_state(self) -> KeyedStateStore:
-            """Give state of this window; what is in it must be cleared in `clear`."""
+            """Return state of this window; what is in it must be cleared in `clear`."""
 
         @abstractmethod
         def global_state(self) -> KeyedStateStore:
-            """Give state that all windows share."""
+            """Return state that all windows share."""
 
     @abstractmethod
     def process(self, context: ProcessAllWindowFunction.Context[W], elements: Iterable[IN]) -> Iterable[OUT]:
-        """Give the results for one window."""
+        """Return the results for one window."""
 
     def clear(self, context: ProcessAllWindowFunction.Context[W]) -> None:
         """Clear the window's own state: called when the window is removed."""
@@ -136,26 +136,26 @@ class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
 
 
 class PassThroughWindowFunction(WindowFunction[IN, IN, KEY, W]):
-    """Gives the window's elements as they are.
+    """Returns the window's elements as they are.
 
     >>> list(PassThroughWindowFunction().apply("key", None, [1, 2]))
     [1, 2]
     """
 
     def apply(self, key: KEY, window: W, inputs: Iterable[IN]) -> Iterable[IN]:
-        """Give ``inputs``."""
+        """Return ``inputs``."""
         del key, window
         yield from inputs
 
 
 class PassThroughAllWindowFunction(AllWindowFunction[IN, IN, W]):
-    """Gives the window's elements as they are.
+    """Returns the window's elements as they are.
 
     >>> list(PassThroughAllWindowFunction().apply(None, [1, 2]))
     [1, 2]
     """
 
     def apply(self, window: W, inputs: Iterable[IN]) -> Iterable[IN]:
-        """Give ``inputs``."""
+        """Return ``inputs``."""
         del window
         yield from inputs

@@ -46,7 +46,7 @@ class CheckpointCommitter(ABC):
 
     @abstractmethod
     def is_checkpoint_committed(self, subtask_idx: int, checkpoint_id: int) -> bool:
-        """Say whether the values of this number, or of a later one, have been sent."""
+        """Return whether the values of this number, or of a later one, have been sent."""
 
     @abstractmethod
     def commit_checkpoint(self, subtask_idx: int, checkpoint_id: int) -> None:
@@ -120,7 +120,7 @@ class GenericWriteAheadSink(SinkFunction):
         )
 
     def get_definition(self) -> SinkDefinition:
-        """Give the definition that the runtime writes with."""
+        """Return the definition that the runtime writes with."""
         if not hasattr(self, "committer"):
             raise InvalidProgramError(
                 f"{type(self).__name__} has no committer", remedy="call super().__init__(committer) in its __init__"

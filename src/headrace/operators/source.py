@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP, WatermarkStrategy
-from headrace.connectors.base.source import Batch, ReaderContext, Source, Split, SplitReader
+from headrace.connectors.base.source import Source
+from headrace.connectors.base.split_enumerator import Split
+from headrace.connectors.base.split_reader import Batch, ReaderContext, SplitReader
 from headrace.errors import BadRecordError, HeadraceError, shortened
 from headrace.operators.base import Operator, Place
 from headrace.operators.event_time import EventTime
@@ -63,6 +65,7 @@ class SourceOperator(Operator):
         self._strategy = strategy
         self._open: dict[str, _OpenSplit] = {}
         self._finished: dict[str, SplitPosition] = {}
+        self._shared: dict[Any, Any] = {}
         self._said_idle = False
         self._more_splits = False
         self.records = 0
@@ -100,6 +103,7 @@ class SourceOperator(Operator):
                 task.attempt,
                 self.context.epoch.durable,
                 TaskRuntimeContext(self.context, keyed=False),
+                self._shared,
             )
             reader = self.guarded(self._source.open_reader, p.split, p.position, context)
             event_time = EventTime(

@@ -20,7 +20,7 @@ from headrace.config.headrace_keys import (
     SERVICE_RESTART_ATTEMPTS,
     SERVICE_TOKEN_FILE,
 )
-from headrace.config.service_places import service_directory
+from headrace.config.service_directories import service_directory
 from headrace.errors import ConfigurationError
 
 __all__ = ["ServiceSettings", "Tls", "read_settings"]

@@ -43,10 +43,10 @@ MOVED_MODULES = {
     "headrace.operators.windows.window_types": "headrace.windows.window_types",
     "headrace.operators.windows.wrapping_triggers": "headrace.windows.wrapping_triggers",
     "headrace.sinks.commit_requests": "headrace.connectors.base.commit_requests",
-    "headrace.sources.base": "headrace.connectors.base.source",
+    "headrace.sources.base": "headrace.connectors.base.split_enumerator",
     "headrace.sources.feedback": "headrace.connectors.feedback",
-    "headrace.sources.files": "headrace.connectors.files.source",
-    "headrace.sources.kafka.source": "headrace.connectors.kafka.source",
+    "headrace.sources.files": "headrace.connectors.files.file_format",
+    "headrace.sources.kafka.source": "headrace.connectors.kafka.subscription",
 }
 """Modules that moved whole."""
 

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.connectors.base.source import EMPTY, Batch, ReaderContext, Source, Split, SplitReader
+from headrace.connectors.base.source import Source
+from headrace.connectors.base.split_enumerator import Split
+from headrace.connectors.base.split_reader import EMPTY, Batch, ReaderContext, SplitReader
 from headrace.errors import InvalidProgramError
 
 
@@ -95,12 +97,9 @@ class EventListSource(Source):
     lists: tuple[tuple[Event, ...], ...]
     bounded: bool = True
 
-    def splits(self, parallelism: int) -> list[list[Split]]:
+    def splits(self, parallelism: int) -> list[Split]:
         """List i goes to subtask i modulo the parallelism."""
-        assigned: list[list[Split]] = [[] for _ in range(parallelism)]
-        for i, events in enumerate(self.lists):
-            assigned[i % parallelism].append(Split(str(i), events))
-        return assigned
+        return [Split(str(i), events) for i, events in enumerate(self.lists)]
 
     def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
         """Plays on from `position`."""
@@ -110,7 +109,7 @@ class EventListSource(Source):
 def event_source(*lists: Sequence[Event], bounded: bool = True) -> EventListSource:
     """A source with one split for each list of events, for `env.from_source`.
 
-    >>> event_source([Record("a", 1), WatermarkTo(5)]).splits(1)[0][0].id
+    >>> event_source([Record("a", 1), WatermarkTo(5)]).splits(1)[0].id
     '0'
     """
     for events in lists:

@@ -56,7 +56,7 @@ class ColumnRun:
         return _unpacked, (self.codec, self.codec.pack(self.columns))
 
     def __len__(self) -> int:
-        """Give the number of rows."""
+        """Return the number of rows."""
         return int(self.columns.num_rows)
 
     def __iter__(self) -> Iterator[Any]:
@@ -64,7 +64,7 @@ class ColumnRun:
         return iter(self.rows())
 
     def __getitem__(self, index: int | slice) -> Any:
-        """Give a row; or a part of the run, whose columns are not copied."""
+        """Return a row; or a part of the run, whose columns are not copied."""
         if not isinstance(index, slice):
             return self.rows()[index]
         start, stop, step = index.indices(len(self))
@@ -73,18 +73,18 @@ class ColumnRun:
         return ColumnRun(self.columns.slice(start, max(stop - start, 0)), self.codec)
 
     def rows(self) -> list[Any]:
-        """Give the rows, made once."""
+        """Return the rows, made once."""
         if self._rows is None:
             self._rows = self.codec.rows(self.columns)
         return self._rows
 
     def kept(self, mask: Any) -> ColumnRun:
-        """Give the rows where `mask`, an array of truth values, is true."""
+        """Return the rows where `mask`, an array of truth values, is true."""
         return ColumnRun(self.columns.filter(mask), self.codec)
 
 
 def as_columns(values: Any) -> ColumnRun | None:
-    """Give records as columns, if they are.
+    """Return records as columns, if they are.
 
     >>> as_columns([1, 2]) is None
     True

@@ -35,15 +35,15 @@ class DataType:
     is_nullable: bool = field(default=True, kw_only=True)
 
     def nullable(self) -> Any:
-        """Give the type that also has nulls."""
+        """Return the type that also has nulls."""
         return replace(self, is_nullable=True)
 
     def not_null(self) -> Any:
-        """Give the type without nulls."""
+        """Return the type without nulls."""
         return replace(self, is_nullable=False)
 
     def bridged_to(self, conversion_cls: str) -> Any:
-        """Give the type itself: values are Python's, there is no Java class to convert them to.
+        """Return the type itself: values are Python's, there is no Java class to convert them to.
 
         >>> DataTypes.TIME().bridged_to("java.sql.Time")
         TimeType(0, true)
@@ -51,7 +51,7 @@ class DataType:
         return self
 
     def __repr__(self) -> str:
-        """Give PyFlink's form."""
+        """Return PyFlink's form."""
         parts = [repr(getattr(self, f.name)) for f in fields(self) if f.name != "is_nullable"]
         return f"{type(self).__name__}({', '.join([*parts, str(self.is_nullable).lower()])})"
 
@@ -149,7 +149,7 @@ class RowField:
     description: str | None = None
 
     def __repr__(self) -> str:
-        """Give the name and the type."""
+        """Return the name and the type."""
         return f"RowField({self.name}, {self.data_type!r})"
 
 
@@ -165,24 +165,24 @@ class RowType(DataType):
     fields: tuple[RowField, ...] = ()
 
     def field_names(self) -> list[str]:
-        """Give the names."""
+        """Return the names."""
         return [each.name for each in self.fields]
 
     def field_types(self) -> list[DataType]:
-        """Give the types."""
+        """Return the types."""
         return [each.data_type for each in self.fields]
 
     def __len__(self) -> int:
-        """Give the number of fields."""
+        """Return the number of fields."""
         return len(self.fields)
 
     def __repr__(self) -> str:
-        """Give PyFlink's form."""
+        """Return PyFlink's form."""
         return f"RowType({','.join(map(repr, self.fields))})"
 
 
 class DataTypes:
-    """Makes types.
+    """Creates types.
 
     >>> DataTypes.DECIMAL(10, 2), DataTypes.ARRAY(DataTypes.BIGINT())
     (DecimalType(10, 2, true), ArrayType(BigIntType(true), true))
@@ -338,7 +338,7 @@ _STREAM_TYPES: list[tuple[type[DataType], Callable[[], TypeInformation]]] = [
 
 
 def stream_type(data_type: DataType) -> TypeInformation:
-    """Give the type that values of a column have in a stream.
+    """Return the type that values of a column have in a stream.
 
     >>> stream_type(DataTypes.ROW([DataTypes.FIELD("a", DataTypes.ARRAY(DataTypes.INT()))]))
     RowTypeInfo(a: ObjectArrayTypeInfo<Integer>)
@@ -356,7 +356,7 @@ def stream_type(data_type: DataType) -> TypeInformation:
 
 
 def row_type_of_stream(kind: TypeInformation | None) -> RowType:
-    """Give the columns that rows of a stream have.
+    """Return the columns that rows of a stream have.
 
     >>> row_type_of_stream(Types.ROW_NAMED(["a", "b"], [Types.LONG(), Types.LIST(Types.STRING())]))
     RowType(RowField(a, BigIntType(true)),RowField(b, ArrayType(VarCharType(2147483647, true), true)))

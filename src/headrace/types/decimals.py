@@ -15,7 +15,7 @@ _ALL_DIGITS = Context(38)
 
 
 def fitting(precision: int, scale: int) -> Callable[[Any], Decimal | None]:
-    """Give the function that brings numbers to `precision` digits, `scale` of them after the point, as Flink does.
+    """Return the function that brings numbers to `precision` digits, `scale` of them after the point, as Flink does.
 
     >>> fit = fitting(5, 2)
     >>> fit(Decimal("1.005")), fit(-1.5), fit(1234)
@@ -46,7 +46,7 @@ def _finite(value: Any) -> Decimal:
 
 
 def shortest_text(number: Decimal) -> str:
-    """Give the text of a number without zeros at its end, as Java's ``BigDecimal`` has it.
+    """Return the text of a number without zeros at its end, as Java's ``BigDecimal`` has it.
 
     >>> shortest_text(Decimal("1.50")), shortest_text(Decimal("100.00")), shortest_text(Decimal("0.00"))
     ('1.5', '1E+2', '0')

@@ -12,7 +12,7 @@ __all__ = ["declared_type", "shown_type"]
 
 
 def declared_type(given: object, what: str = "output_type") -> TypeInformation | None:
-    """Give the type to keep for ``given``: None, a type, or a list of field types (which means a row).
+    """Return the type to keep for ``given``: None, a type, or a list of field types (which means a row).
 
     >>> declared_type(None) is None, declared_type(Types.PICKLED_BYTE_ARRAY()) is None
     (True, True)
@@ -41,7 +41,7 @@ def declared_type(given: object, what: str = "output_type") -> TypeInformation |
 
 
 def shown_type(kept: TypeInformation | None) -> TypeInformation:
-    """Give the type that a user sees for a kept one: the fields of a row have names, if only by their positions.
+    """Return the type that a user sees for a kept one: the fields of a row have names, if only by their positions.
 
     >>> shown_type(None)
     PickledByteArrayTypeInfo

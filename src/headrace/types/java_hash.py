@@ -20,7 +20,7 @@ _SHORT_TEXT = 32  # below this letting the number grow costs less than cutting i
 
 
 def to_int32(number: int) -> int:
-    """Give the lower 32 bits as a signed integer.
+    """Return the lower 32 bits as a signed integer.
 
     >>> to_int32(2**31), to_int32(-1)
     (-2147483648, -1)
@@ -29,7 +29,7 @@ def to_int32(number: int) -> int:
 
 
 def long_hash(number: int) -> int:
-    """Give ``Long.hashCode`` of a number of 64 bits: its two halves, exclusive or.
+    """Return ``Long.hashCode`` of a number of 64 bits: its two halves, exclusive or.
 
     >>> long_hash(7), long_hash(2**32), long_hash(-1)
     (7, 1, 0)
@@ -38,7 +38,7 @@ def long_hash(number: int) -> int:
 
 
 def string_hash(text: str) -> int:
-    """Give ``String.hashCode``, over UTF-16 as in Java.
+    """Return ``String.hashCode``, over UTF-16 as in Java.
 
     >>> string_hash("hello"), string_hash("")
     (99162322, 0)
@@ -61,7 +61,7 @@ _NATIVE = "-le" if array("H", b"\1\0")[0] == 1 else "-be"
 
 
 def double_hash(number: float) -> int:
-    """Give ``Double.hashCode``; all NaN have the same.
+    """Return ``Double.hashCode``; all NaN have the same.
 
     >>> double_hash(1.5), double_hash(float("nan"))
     (1073217536, 2146959360)
@@ -89,7 +89,7 @@ _KEY_HASHES: dict[BasicType, Callable[[Any], int]] = {
 
 
 def hash_map_order(keys: Iterable[Any], key_type: TypeInformation, buckets: int = 4) -> list[Any]:
-    """Give keys in the order in which a Java ``HashMap`` of them iterates; keys of other types keep their order.
+    """Return keys in the order in which a Java ``HashMap`` of them iterates; keys of other types keep their order.
 
     ``buckets`` is the number that the map begins with; it doubles as the map fills.
 

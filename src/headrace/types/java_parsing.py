@@ -38,7 +38,7 @@ def whole(text: str) -> int:
 
 
 def whole_in(bits: int) -> Callable[[str], int]:
-    """Give the reader of whole numbers of so many bits.
+    """Return the reader of whole numbers of so many bits.
 
     >>> whole_in(8)("-128")
     -128
@@ -84,7 +84,7 @@ def float32(text: str) -> float:
 
 
 def narrow(number: float) -> float:
-    """Give the nearest number of 32 bits."""
+    """Return the nearest number of 32 bits."""
     try:
         return array("f", (number,))[0]
     except OverflowError:

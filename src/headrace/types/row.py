@@ -30,7 +30,7 @@ class RowKind(Enum):
     DELETE = 3
 
     def __str__(self) -> str:
-        """Give the two letters that stand before a printed row."""
+        """Return the two letters that stand before a printed row."""
         return _KIND_TEXT[self._value_]
 
     def to_j_row_kind(self) -> Any:
@@ -99,7 +99,7 @@ class Row:
         self._row_kind = _INSERT
 
     def as_dict(self, recursive: bool = False) -> dict[str, Any]:
-        """Give the fields as a dict; ``recursive`` also turns the rows inside into dicts.
+        """Return the fields as a dict; ``recursive`` also turns the rows inside into dicts.
 
         >>> Row(key=1, value=Row(name="a")).as_dict(True)
         {'key': 1, 'value': {'name': 'a'}}
@@ -109,7 +109,7 @@ class Row:
         return dict(zip(self._fields, map(_plain, self._values) if recursive else self._values, strict=False))
 
     def get_row_kind(self) -> RowKind:
-        """Give the kind of change.
+        """Return the kind of change.
 
         >>> Row(1).get_row_kind()
         <RowKind.INSERT: 0>
@@ -137,7 +137,7 @@ class Row:
         self._fields = field_names
 
     def get_fields_by_names(self, names: list[str]) -> list[Any]:
-        """Give the values in the order of ``names``; an unnamed row gives all its values.
+        """Return the values in the order of ``names``; an unnamed row gives all its values.
 
         >>> Row(a=1, b=2).get_fields_by_names(["b", "a"])
         [2, 1]
@@ -235,7 +235,7 @@ class Row:
         return iter(self._values)
 
     def __len__(self) -> int:
-        """Give the number of values."""
+        """Return the number of values."""
         return len(self._values)
 
 

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.errors import ConfigurationError, NoJvmError, TypeMismatchError
 from headrace.types.string_forms import java_form
 from headrace.types.typeinfo import TypeInformation, Types
@@ -42,7 +42,7 @@ def _no_java(java_object: object) -> None:
         raise NoJvmError("A schema of headrace wraps no Java object", remedy="write a subclass in Python")
 
 
-class SerializationSchema(NoJava):
+class SerializationSchema(NoJvmObject):
     """Turns elements into the bytes of messages; a program may write a subclass.
 
     >>> SimpleStringSchema().serialize("a")
@@ -54,11 +54,11 @@ class SerializationSchema(NoJava):
         _no_java(j_serialization_schema)
 
     def serialize(self, element: Any) -> bytes | None:
-        """Give the bytes of an element; ``None`` is a message without a value."""
+        """Return the bytes of an element; ``None`` is a message without a value."""
         raise NotImplementedError(f"{type(self).__name__} does not say how to serialize")
 
 
-class DeserializationSchema(NoJava):
+class DeserializationSchema(NoJvmObject):
     """Turns the bytes of messages into elements; a program may write a subclass.
 
     >>> SimpleStringSchema().deserialize(b"a")
@@ -70,15 +70,15 @@ class DeserializationSchema(NoJava):
         _no_java(j_deserialization_schema)
 
     def deserialize(self, message: bytes) -> Any:
-        """Give the element of a message; ``None`` leaves the message out."""
+        """Return the element of a message; ``None`` leaves the message out."""
         raise NotImplementedError(f"{type(self).__name__} does not say how to deserialize")
 
     def is_end_of_stream(self, next_element: Any) -> bool:
-        """Say whether the stream ends before this element."""
+        """Return whether the stream ends before this element."""
         return False
 
     def get_produced_type(self) -> TypeInformation:
-        """Give the type of the elements."""
+        """Return the type of the elements."""
         return Types.PICKLED_BYTE_ARRAY()
 
 
@@ -95,7 +95,7 @@ class SimpleStringSchema(SerializationSchema, DeserializationSchema):
         self._charset = _checked_charset(charset)
 
     def serialize(self, element: Any) -> bytes:
-        """Give the bytes of a text."""
+        """Return the bytes of a text."""
         if not isinstance(element, str):
             raise TypeMismatchError(
                 "SimpleStringSchema writes texts", seen=element, expected="str", remedy="map the stream to str first"
@@ -103,11 +103,11 @@ class SimpleStringSchema(SerializationSchema, DeserializationSchema):
         return element.encode(self._charset, "replace")
 
     def deserialize(self, message: bytes) -> str:
-        """Give the text of bytes."""
+        """Return the text of bytes."""
         return message.decode(self._charset, "replace")
 
     def get_produced_type(self) -> TypeInformation:
-        """Give ``Types.STRING()``."""
+        """Return ``Types.STRING()``."""
         return Types.STRING()
 
 
@@ -123,17 +123,17 @@ class ByteArraySchema(SerializationSchema, DeserializationSchema):
         super().__init__()
 
     def serialize(self, element: Any) -> bytes:
-        """Give the bytes."""
+        """Return the bytes."""
         if not isinstance(element, (bytes, bytearray)):
             raise TypeMismatchError("ByteArraySchema writes bytes", seen=element, expected="bytes")
         return bytes(element)
 
     def deserialize(self, message: bytes) -> bytes:
-        """Give the bytes."""
+        """Return the bytes."""
         return message
 
     def get_produced_type(self) -> TypeInformation:
-        """Give the type of bytes."""
+        """Return the type of bytes."""
         return Types.PRIMITIVE_ARRAY(Types.BYTE())
 
 
@@ -152,7 +152,7 @@ class RowFieldExtractorSchema(SerializationSchema):
         self._field_index = field_index
 
     def serialize(self, element: Any) -> bytes:
-        """Give the bytes in the field; no bytes for ``None``."""
+        """Return the bytes in the field; no bytes for ``None``."""
         value = None if element is None else element[self._field_index]
         if value is None:
             return b""
@@ -183,17 +183,17 @@ class Encoder:
         stream.write(f"{self._form(element)}\n".encode(self._charset, "replace"))
 
     def for_type(self, type_info: TypeInformation | None) -> Encoder:
-        """Give the encoder that writes elements of a type as Java's sinks write them."""
+        """Return the encoder that writes elements of a type as Java's sinks write them."""
         return Encoder(self._charset, java_form(type_info))
 
     def lines(self, elements: list[Any]) -> list[bytes]:
-        """Give the bytes of many elements."""
+        """Return the bytes of many elements."""
         form, charset = self._form, self._charset
         return [f"{form(element)}\n".encode(charset, "replace") for element in elements]
 
     @staticmethod
     def simple_string_encoder(charset_name: str = "UTF-8") -> Encoder:
-        """Give the encoder that writes a line for each element."""
+        """Return the encoder that writes a line for each element."""
         return Encoder(charset_name)
 
 
@@ -218,7 +218,7 @@ class BulkWriter(ABC):
 
 
 class BulkWriterFactory:
-    """Makes the writers of files of a format.
+    """Creates the writers of files of a format.
 
     >>> BulkWriterFactory(lambda stream: None).create(None) is None
     True
@@ -238,7 +238,7 @@ class BulkWriterFactory:
 
 
 class RowDataBulkWriterFactory(BulkWriterFactory):
-    """Makes the writers of files of rows.
+    """Creates the writers of files of rows.
 
     >>> RowDataBulkWriterFactory(lambda stream: None, "the row type").get_row_type()
     'the row type'
@@ -250,5 +250,5 @@ class RowDataBulkWriterFactory(BulkWriterFactory):
         self._row_type = row_type
 
     def get_row_type(self) -> Any:
-        """Give the type of the rows."""
+        """Return the type of the rows."""
         return self._row_type

@@ -50,7 +50,7 @@ class TypeSerializer(ABC, Generic[T]):
         return hash(repr(self))
 
     def __repr__(self) -> str:
-        """Give the name of the class."""
+        """Return the name of the class."""
         return f"{type(self).__name__}()"
 
 
@@ -65,5 +65,5 @@ class VoidNamespaceSerializer(TypeSerializer[bytes]):
         """Write nothing."""
 
     def deserialize(self, stream: BytesIO) -> bytes:
-        """Give no bytes."""
+        """Return no bytes."""
         return b""

@@ -29,7 +29,7 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 def stable_hash(key: Any) -> int:
-    """Give the hash of a key as a signed integer of 32 bits; of texts and 64-bit integers it is Java's.
+    """Return the hash of a key as a signed integer of 32 bits; of texts and 64-bit integers it is Java's.
 
     A class of the program counts by what it pickles, so it must not keep anything that ``==`` leaves out.
 
@@ -47,7 +47,7 @@ def stable_hash(key: Any) -> int:
 
 
 def murmur(code: int) -> int:
-    """Give Flink's ``MathUtils.murmurHash``: the bits of a 32-bit hash well mixed, as a number that is not negative.
+    """Return Flink's ``MathUtils.murmurHash``: the bits of a 32-bit hash well mixed, as a number that is not negative.
 
     >>> murmur(0), murmur(1), murmur(-1)
     (593689054, 68075478, 1982413648)

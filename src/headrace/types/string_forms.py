@@ -46,7 +46,7 @@ StringForm = Callable[[Any], str]
 
 
 def string_form(type_info: TypeInformation | None) -> StringForm:
-    """Give the function that makes the printed text of a value of this type.
+    """Return the function that makes the printed text of a value of this type.
 
     >>> from headrace.common import Types
     >>> string_form(Types.TUPLE([Types.LONG(), Types.STRING(), Types.BOOLEAN()]))((1, "a", True))
@@ -64,7 +64,7 @@ def string_form(type_info: TypeInformation | None) -> StringForm:
 
 
 def java_form(type_info: TypeInformation | None) -> StringForm:
-    """Give the function that makes Java's ``toString`` of a value of this type, as Java sinks and logs show it.
+    """Return the function that makes Java's ``toString`` of a value of this type, as Java sinks and logs show it.
 
     >>> from headrace.common import Types
     >>> java_form(Types.ROW([Types.DOUBLE(), Types.STRING()]))(Row(1e10, None))
@@ -192,7 +192,7 @@ def _special_text(number: float) -> str | None:
 
 
 def double_text(number: float) -> str:
-    """Give Java's text of a ``double``: the shortest that reads back as the same number, of at least two digits.
+    """Return Java's text of a ``double``: the shortest that reads back as the same number, of at least two digits.
 
     >>> [double_text(x) for x in (1.0, 1e10, 0.001, 0.0001, 5e-324)]
     ['1.0', '1.0E10', '0.001', '1.0E-4', '4.9E-324']
@@ -209,7 +209,7 @@ def double_text(number: float) -> str:
 
 
 def float_text(number: float) -> str:
-    """Give Java's text of a 32-bit ``float``.
+    """Return Java's text of a 32-bit ``float``.
 
     >>> [float_text(x) for x in (1.1, 1 / 3, 16777216.0, 1e39)]
     ['1.1', '0.33333334', '1.6777216E7', 'Infinity']

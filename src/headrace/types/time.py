@@ -10,7 +10,7 @@ import datetime
 from dataclasses import dataclass
 from functools import total_ordering
 
-from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.errors import InvalidProgramError, TypeMismatchError
 
 __all__ = ["Duration", "Instant", "Time", "instant_of", "millis_of", "utc_moment", "utc_text"]
@@ -43,7 +43,7 @@ def utc_text(millis: int) -> str:
 
 @total_ordering
 @dataclass(frozen=True, slots=True)
-class Duration(NoJava):
+class Duration(NoJvmObject):
     """A span of time, exact to the nanosecond.
 
     >>> Duration.of_seconds(90).to_millis()
@@ -58,7 +58,7 @@ class Duration(NoJava):
 
     @staticmethod
     def of_days(days: int) -> Duration:
-        """Give a span of ``days`` times 24 hours.
+        """Return a span of ``days`` times 24 hours.
 
         >>> Duration.of_days(1) == Duration.of_hours(24)
         True
@@ -67,7 +67,7 @@ class Duration(NoJava):
 
     @staticmethod
     def of_hours(hours: int) -> Duration:
-        """Give a span of ``hours``.
+        """Return a span of ``hours``.
 
         >>> Duration.of_hours(1).to_millis()
         3600000
@@ -76,7 +76,7 @@ class Duration(NoJava):
 
     @staticmethod
     def of_millis(millis: int) -> Duration:
-        """Give a span of ``millis`` milliseconds.
+        """Return a span of ``millis`` milliseconds.
 
         >>> Duration.of_millis(5).to_nanos()
         5000000
@@ -85,7 +85,7 @@ class Duration(NoJava):
 
     @staticmethod
     def of_minutes(minutes: int) -> Duration:
-        """Give a span of ``minutes``.
+        """Return a span of ``minutes``.
 
         >>> Duration.of_minutes(2).to_millis()
         120000
@@ -94,7 +94,7 @@ class Duration(NoJava):
 
     @staticmethod
     def of_nanos(nanos: int) -> Duration:
-        """Give a span of ``nanos`` nanoseconds.
+        """Return a span of ``nanos`` nanoseconds.
 
         >>> Duration.of_nanos(2_500_000).to_millis()
         2
@@ -103,7 +103,7 @@ class Duration(NoJava):
 
     @staticmethod
     def of_seconds(seconds: int) -> Duration:
-        """Give a span of ``seconds``.
+        """Return a span of ``seconds``.
 
         >>> Duration.of_seconds(3).to_millis()
         3000
@@ -111,7 +111,7 @@ class Duration(NoJava):
         return Duration(_whole(seconds, "Duration.of_seconds") * _NANOS_PER_SECOND)
 
     def to_millis(self) -> int:
-        """Give the whole milliseconds in this span, rounded down.
+        """Return the whole milliseconds in this span, rounded down.
 
         >>> Duration.of_nanos(-1).to_millis()
         -1
@@ -119,7 +119,7 @@ class Duration(NoJava):
         return self.nanos // _NANOS_PER_MILLI
 
     def to_nanos(self) -> int:
-        """Give the nanoseconds in this span.
+        """Return the nanoseconds in this span.
 
         >>> Duration.of_millis(1).to_nanos()
         1000000
@@ -131,7 +131,7 @@ class Duration(NoJava):
         return self.nanos < other.nanos if isinstance(other, Duration) else NotImplemented
 
     def __str__(self) -> str:
-        """Give the ISO-8601 form, as Java prints it: ``PT8H6M12.345S``."""
+        """Return the ISO-8601 form, as Java prints it: ``PT8H6M12.345S``."""
         if self.nanos == 0:
             return "PT0S"
         sign = "-" if self.nanos < 0 else ""
@@ -163,7 +163,7 @@ class Instant:
     nanos: int
 
     def to_epoch_milli(self) -> int:
-        """Give the milliseconds since 1970-01-01 UTC, rounded down.
+        """Return the milliseconds since 1970-01-01 UTC, rounded down.
 
         >>> Instant(2, 999_999).to_epoch_milli()
         2000
@@ -172,7 +172,7 @@ class Instant:
 
     @staticmethod
     def of_epoch_milli(epoch_milli: int) -> Instant:
-        """Give the point that lies ``epoch_milli`` milliseconds after 1970-01-01 UTC.
+        """Return the point that lies ``epoch_milli`` milliseconds after 1970-01-01 UTC.
 
         >>> Instant.of_epoch_milli(2000) == Instant(2, 0)
         True
@@ -187,12 +187,12 @@ class Instant:
         return (self.seconds, self.nanos) < (other.seconds, other.nanos)
 
     def __repr__(self) -> str:
-        """Give PyFlink's form."""
+        """Return PyFlink's form."""
         return f"Instant<{self.seconds}, {self.nanos}>"
 
 
 def utc_moment(instant: Instant) -> datetime.datetime:
-    """Give the ``datetime`` in UTC of an instant, to the microsecond.
+    """Return the ``datetime`` in UTC of an instant, to the microsecond.
 
     >>> utc_moment(Instant(1, 500_000_000))
     datetime.datetime(1970, 1, 1, 0, 0, 1, 500000, tzinfo=datetime.timezone.utc)
@@ -201,7 +201,7 @@ def utc_moment(instant: Instant) -> datetime.datetime:
 
 
 def instant_of(moment: datetime.datetime) -> Instant:
-    """Give the instant of a ``datetime`` with a time zone.
+    """Return the instant of a ``datetime`` with a time zone.
 
     >>> instant_of(datetime.datetime(1970, 1, 1, 0, 0, 1, tzinfo=datetime.timezone.utc))
     Instant<1, 0>
@@ -226,7 +226,7 @@ class Time:
         self._milliseconds = _whole(milliseconds, "Time")
 
     def to_milliseconds(self) -> int:
-        """Give the span in milliseconds.
+        """Return the span in milliseconds.
 
         >>> Time(3).to_milliseconds()
         3
@@ -235,7 +235,7 @@ class Time:
 
     @staticmethod
     def milliseconds(milliseconds: int) -> Time:
-        """Give a span of ``milliseconds``.
+        """Return a span of ``milliseconds``.
 
         >>> Time.milliseconds(7).to_milliseconds()
         7
@@ -244,7 +244,7 @@ class Time:
 
     @staticmethod
     def seconds(seconds: int) -> Time:
-        """Give a span of ``seconds``.
+        """Return a span of ``seconds``.
 
         >>> Time.seconds(0.5).to_milliseconds()
         500
@@ -253,7 +253,7 @@ class Time:
 
     @staticmethod
     def minutes(minutes: int) -> Time:
-        """Give a span of ``minutes``.
+        """Return a span of ``minutes``.
 
         >>> Time.minutes(1) == Time.seconds(60)
         True
@@ -262,7 +262,7 @@ class Time:
 
     @staticmethod
     def hours(hours: int) -> Time:
-        """Give a span of ``hours``.
+        """Return a span of ``hours``.
 
         >>> Time.hours(1) == Time.minutes(60)
         True
@@ -271,7 +271,7 @@ class Time:
 
     @staticmethod
     def days(days: int) -> Time:
-        """Give a span of ``days`` times 24 hours.
+        """Return a span of ``days`` times 24 hours.
 
         >>> Time.days(1) == Time.hours(24)
         True
@@ -287,16 +287,16 @@ class Time:
         return hash((Time, self._milliseconds))
 
     def __str__(self) -> str:
-        """Give PyFlink's form."""
+        """Return PyFlink's form."""
         return f"{self._milliseconds} ms"
 
     def __repr__(self) -> str:
-        """Give the call that makes this span."""
+        """Return the call that makes this span."""
         return f"Time({self._milliseconds})"
 
 
 def millis_of(span: object, what: str, *, at_least: int | None = 0) -> int:
-    """Give the milliseconds of a ``Duration``, ``Time`` or ``timedelta``; refuse anything else and too short spans.
+    """Return the milliseconds of a ``Duration``, ``Time`` or ``timedelta``; refuse anything else and too short spans.
 
     ``what`` names the argument in the error. ``at_least=None`` allows negative spans.
 

@@ -30,7 +30,9 @@ from headrace.common import Configuration, Duration, Row, Time, Types, Watermark
 from headrace.common.errors import JobExecutionError
 from headrace.common.serialization import Encoder
 from headrace.common.watermark_strategy import TimestampAssigner
-from headrace.connectors.base.source import Batch, ReaderContext, Source, Split, SplitReader
+from headrace.connectors.base.source import Source
+from headrace.connectors.base.split_enumerator import Split
+from headrace.connectors.base.split_reader import Batch, ReaderContext, SplitReader
 from headrace.datastream import (
     AggregateFunction,
     KeyedProcessFunction,
@@ -71,11 +73,8 @@ class ReplayedSource(Source):
         self.facts, self.marks = (seed, source), marks
         self.count, self.chunk = count, chunk
 
-    def splits(self, parallelism: int) -> list[list[Split]]:
-        parts: list[list[Split]] = [[] for _ in range(parallelism)]
-        for number in range(SPLITS[self.facts[1]]):
-            parts[number % parallelism].append(Split(f"{self.facts[1]}.{number}", number))
-        return parts
+    def splits(self, parallelism: int) -> list[Split]:
+        return [Split(f"{self.facts[1]}.{number}", number) for number in range(SPLITS[self.facts[1]])]
 
     def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
         facts = (*self.facts, split.payload, self.count)

@@ -10,7 +10,7 @@ import pickle
 from headrace.common import BadRecord, Duration, Instant, Row, RowKind, Time
 from headrace.common.errors import StateError
 from headrace.common.watermark_generator import Watermark
-from headrace.connectors.base.source import Split
+from headrace.connectors.base.split_enumerator import Split
 from headrace.connectors.dataframes.source import Lane
 from headrace.connectors.feedback import Returned
 from headrace.connectors.files.source import FileRange

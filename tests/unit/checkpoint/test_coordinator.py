@@ -8,7 +8,7 @@ from headrace.checkpoint.coordinator import CheckpointCoordinator, Failed
 from headrace.checkpoint.failure_reasons import CheckpointFailureReason as Reason
 from headrace.checkpoint.pending_checkpoint import AckResult
 from headrace.common.errors import ConfigurationError
-from headrace.config.checkpoint_intervals import CheckpointSettings
+from headrace.config.checkpoint_settings import CheckpointSettings
 
 
 def coordinator(now=0, retained=(), **values):

@@ -71,8 +71,9 @@ def test_warns_once(monkeypatch, name):
 def test_options_warn_once_when_a_job_is_submitted(monkeypatch):
     monkeypatch.setattr(ignored_settings, "_warned", set())
     configuration = Configuration().set_string("headrace.executor", "local").set_string("parallelism.default", "1")
-    for key in ("taskmanager.numberOfTaskSlots", "python.fn-execution.bundle.size", "pipeline.object-reuse"):
+    for key in ("taskmanager.numberOfTaskSlots", "python.fn-execution.bundle.size"):
         configuration.set_string(key, "1")
+    configuration.set_string("pipeline.object-reuse", "true")
     env = StreamExecutionEnvironment.get_execution_environment(configuration)
     with pytest.warns(ignored_settings.WithoutEffectWarning) as caught:
         for _ in range(2):

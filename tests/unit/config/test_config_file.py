@@ -12,9 +12,8 @@ import pytest
 from headrace.common import Configuration
 from headrace.common.errors import ConfigurationError
 from headrace.config.config_file import load_configuration, parse_properties, write_configuration
-from headrace.config.headrace_keys import HEADRACE_OPTIONS
-from headrace.config.known_options import check_options
-from headrace.config.runtime_settings import read_options
+from headrace.config.known_keys import HEADRACE_OPTIONS, check_options
+from headrace.config.runtime_settings import read_runtime_settings
 from headrace.datastream import StreamExecutionEnvironment
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -57,7 +56,7 @@ def test_nested_and_flat_keys_and_their_types(conf):
     assert env.get_parallelism() == 3
     assert env.get_checkpoint_interval() == 10_000
     configuration = env.get_configuration()
-    options = read_options(configuration)
+    options = read_runtime_settings(configuration)
     assert options.durability.directory == "file:///tmp/checkpoints"
     assert options.spark == {"spark.master": "local[2,4]"}
     assert options.job_parameters == {"x": "1", "y": "two"}
@@ -91,7 +90,7 @@ def test_unknown_keys_of_headrace_are_refused_with_the_nearest_name(conf):
         load_configuration()
     assert str(conf) in str(caught.value)
     with pytest.raises(ConfigurationError, match=r"did you mean headrace\.epoch\.target-ms\?"):
-        read_options(Configuration().set_string("headrace.epoch.target", "5"))
+        read_runtime_settings(Configuration().set_string("headrace.epoch.target", "5"))
     with pytest.raises(ConfigurationError, match=r"did you mean headrace\.executor\?.*|headrace\.exekutor, in -D"):
         (conf / "headrace.yaml").write_text("")
         load_configuration(overrides={"headrace.exekutor": "local"})
@@ -100,12 +99,12 @@ def test_unknown_keys_of_headrace_are_refused_with_the_nearest_name(conf):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("execution.checkpointing.interval: 10 potatoes", "no span of time"),
+        ("execution.checkpointing.interval: 10 potatoes", "Expected a duration"),
         ("execution: {checkpointing.interval: 5 s}\nexecution.checkpointing.interval: 6 s", "set twice"),
         ("a: 1\na: 2", "a is set twice"),
-        ("a: [", "no YAML"),
+        ("a: [", "not valid YAML"),
         ("just text", "no keys and values"),
-        ("state.backend.rocksdb.memory.fixed-per-slot: much", "no amount of memory"),
+        ("state.backend.rocksdb.memory.fixed-per-slot: much", "Expected a memory size"),
         ("!!python/object/apply:os.system ['true']", "no keys and values"),
     ],
 )

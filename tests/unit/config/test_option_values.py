@@ -43,7 +43,7 @@ def test_durations(text, iso):
 
 @pytest.mark.parametrize("text", ["", "  ", "10 xx", "-5s", "1.5s", "100us", "s", "P", "PT"])
 def test_texts_that_are_no_duration(text):
-    with pytest.raises(ConfigurationError, match="span of time"):
+    with pytest.raises(ConfigurationError, match="Expected a duration"):
         parse_duration(text)
 
 
@@ -86,7 +86,7 @@ def test_memory(text, size):
 
 @pytest.mark.parametrize("text", ["", "10 xx", "-1", "1.5g"])
 def test_texts_that_are_no_memory(text):
-    with pytest.raises(ConfigurationError, match="amount of memory"):
+    with pytest.raises(ConfigurationError, match="Expected a memory size"):
         parse_memory(text)
 
 

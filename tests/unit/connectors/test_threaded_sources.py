@@ -11,7 +11,7 @@ import pytest
 from headrace.common.errors import InvalidProgramError
 from headrace.common.watermark_generator import Watermark
 from headrace.connectors import socket_text
-from headrace.connectors.base.source import ReaderContext
+from headrace.connectors.base.split_reader import ReaderContext
 from headrace.connectors.functions import function_source
 from headrace.connectors.functions.function_source import FunctionSource
 from headrace.connectors.socket_text import SocketText
@@ -20,7 +20,7 @@ DEADLINE = 20.0
 
 
 def open_reader(source, subtask=0, parallelism=1):
-    return source.open_reader(source.splits(parallelism)[subtask][0], None, ReaderContext(subtask, parallelism))
+    return source.open_reader(source.splits(parallelism)[subtask], None, ReaderContext(subtask, parallelism))
 
 
 def drain(reader, limit=100):
@@ -139,8 +139,8 @@ def test_cancel_ends_a_function_that_waits():
 
 
 def test_parallel_functions_have_a_split_in_each_subtask():
-    assert [len(s) for s in FunctionSource(None).splits(3)] == [1, 0, 0]
-    assert [len(s) for s in FunctionSource(None, parallel=True).splits(3)] == [1, 1, 1]
+    assert len(FunctionSource(None).splits(3)) == 1
+    assert len(FunctionSource(None, parallel=True).splits(3)) == 3
     function = Function(lambda ctx: None)
     drain(open_reader(FunctionSource(function, parallel=True), 2, 3))
     assert function.calls[0] == ("open", 2)

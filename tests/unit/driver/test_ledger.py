@@ -10,29 +10,23 @@ from headrace.checkpoint.model import FileEntry, Manifest
 from headrace.checkpoint.origin import Origin
 from headrace.common import Duration, WatermarkStrategy
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
-from headrace.connectors.base.source import Source, Split
+from headrace.connectors.base.source import Source
+from headrace.connectors.base.split_enumerator import Split
 from headrace.datastream import StreamExecutionEnvironment
 from headrace.driver.ledger import Ledger
 from headrace.graph.epoch_plan import build_epoch_plan
+from headrace.graph.specs import SourceSpec
 from headrace.operators.source import SplitPosition
 from headrace.state.files import StateFile
 from headrace.testing import Record, event_source
+from headrace.testing.events import EventListSource
 from headrace.worker.messages import Inheritance, OldSubtask, TaskAck, VertexReport
 
 
 class Growing(Source):
-    """An unbounded source that finds a split now and then."""
+    """An unbounded source; tests tell the ledger which splits it has."""
 
     bounded = False
-
-    def __init__(self):
-        self.found = []
-
-    def splits(self, parallelism):
-        return [[Split("s0")], *([] for _ in range(parallelism - 1))]
-
-    def discover(self, known):
-        return [s for s in self.found if s.id not in known]
 
     def open_reader(self, split, position, context):
         raise NotImplementedError
@@ -56,12 +50,21 @@ class Book:
         self.graph = env.get_job_graph("job")
         self.plan = build_epoch_plan(self.graph)
         self.ledger = Ledger("job-id", self.graph, self.plan, "/state")
+        for vertex in self.graph.vertices.values():
+            if isinstance(vertex.head.spec, SourceSpec) and isinstance(vertex.head.spec.source, EventListSource):
+                self.ledger.add_splits(vertex.id, vertex.head.spec.source.splits(vertex.parallelism), more=False)
+
+    def found(self, *splits, more=True):
+        """The enumerator of the only source has found splits."""
+        (vertex,) = {v.id for v in self.graph.vertices.values() if isinstance(v.head.spec, SourceSpec)}
+        self.ledger.add_splits(vertex, [Split(split) for split in splits], more)
+        return vertex
 
     def order(self, epoch=1, limit=10):
         return self.ledger.order(epoch, limit, 2.5)
 
     def acks(self, first_attempt=100, **fields):
-        """One acknowledgement for each task, all of one piece; `fields` go to all reports."""
+        """One acknowledgement for each task, all consistent; `fields` go to all reports."""
         attempts = {}
         for level in self.plan.levels:
             for partition in range(level.partitions):
@@ -205,37 +208,131 @@ def test_the_part_of_a_level(book):
     assert (part.epoch, part.state_directory) == (1, "/state")
 
 
+def splits_by_subtask(order):
+    return [[p.split.id for s in t.sources.values() for p in s.positions] for t in order.tasks.values()]
+
+
+def more_splits(order):
+    return {s.budget.more_splits for t in order.tasks.values() for s in t.sources.values()}
+
+
 def test_a_split_that_appears_goes_to_the_subtask_with_the_fewest(env):
-    growing = Growing()
-    source(env, growing, parallelism=2).print()
+    source(env, Growing(), parallelism=2).print()
     book = Book(env)
     assert not book.ledger.bounded
-    growing.found = [Split("s1"), Split("s2")]
-    order = book.order()
-    assigned = [[p.split.id for s in t.sources.values() for p in s.positions] for t in order.tasks.values()]
-    assert sorted(assigned) == [["s0", "s2"], ["s1"]] or sorted(assigned) == [["s0"], ["s1", "s2"]]
-    assert [
-        [p.split.id for s in t.sources.values() for p in s.positions] for t in book.order(2).tasks.values()
-    ] == assigned
+    book.found("s0")
+    assert splits_by_subtask(book.order()) == [["s0"], []]
+    book.found("s1", "s2")
+    assert splits_by_subtask(book.order()) == [["s0", "s2"], ["s1"]]
+    book.found("s1", "s2")
+    assert splits_by_subtask(book.order(2)) == [["s0", "s2"], ["s1"]]
 
 
-# -- what the driver knows ----------------------------------------------------------------------------------------
+class Owned(Growing):
+    def owner(self, split, parallelism):
+        return int(split.id) % parallelism
+
+
+def test_a_split_goes_to_its_owner(env):
+    source(env, Owned(), parallelism=2).print()
+    book = Book(env)
+    book.found("1", "3", "4")
+    assert splits_by_subtask(book.order()) == [["4"], ["1", "3"]]
+
+
+def test_more_splits_follow_until_the_enumerator_says_otherwise(env):
+    source(env, Growing(), parallelism=2).print()
+    book = Book(env)
+    assert more_splits(book.order()) == {True}, "nobody has enumerated the source yet"
+    book.found("s0", more=True)
+    assert more_splits(book.order()) == {True}
+    book.found(more=False)
+    assert more_splits(book.order()) == {False}
+
+
+def test_a_new_split_does_not_go_to_a_subtask_that_has_ended(env):
+    source(env, Growing(), parallelism=2).print()
+    book = Book(env)
+    vertex = book.found("s0", "s1")
+    book.order()
+    acks = book.acks()
+    acks[0] = replace(acks[0], vertices=tuple(replace(v, ended=True) for v in acks[0].vertices))
+    book.ledger.apply(acks)
+    book.found("s2", "s3")
+    assert splits_by_subtask(book.order(2)) == [["s1", "s2", "s3"]]
+    assert not book.ledger.has_ended(vertex)
+    book.ledger.apply(book.acks(ended=True))
+    assert book.ledger.has_ended(vertex)
+
+
+# -- splits after a restore ---------------------------------------------------------------------------------------
+
+
+def restored(env, held, parallelism=2, with_files=True):
+    """A ledger that continues with the splits of another one."""
+    book = Book(env)
+    vertex = book.found()
+    book = Book(env)
+    files = {(vertex, i): (StateFile(f"f{i}", 1, 0),) for i in range(parallelism)} if with_files else {}
+    book.ledger.start_from(None, files, {}, {vertex: held})
+    return book, vertex
+
+
+@pytest.mark.parametrize("with_files", [True, False])
+def test_a_restored_ledger_learns_who_has_ended_before_it_assigns_new_splits(env, with_files):
+    """A subtask that was restored may have ended: it would never read the split."""
+    source(env, Growing(), parallelism=2).print()
+    held = [SplitPosition(Split("s0"), 5, True, 0), SplitPosition(Split("s1"), 7, False, 1)]
+    book, vertex = restored(env, held, with_files=with_files)
+    book.found("s2", more=False)
+    assert splits_by_subtask(book.order()) == ([["s0"], ["s1"]] if with_files else [["s0", "s1"], []])
+    assert more_splits(book.order()) == {True}, "s2 is still to be assigned"
+    assert book.ledger.split_progress(vertex).known == {"s0", "s1", "s2"}
+    assert SplitPosition(Split("s2")) in book.ledger.positions[vertex], "a checkpoint has it"
+    acks = book.acks()
+    ended = 0 if with_files else 1
+    acks[ended] = replace(acks[ended], vertices=tuple(replace(v, ended=True) for v in acks[ended].vertices))
+    book.ledger.apply(acks)
+    assert splits_by_subtask(book.order(2)) == ([["s1", "s2"]] if with_files else [["s0", "s1", "s2"]])
+    assert more_splits(book.order(2)) == {False}
+
+
+def test_a_split_that_no_subtask_had_yet_is_restored_as_such(env):
+    source(env, Growing(), parallelism=2).print()
+    book, _ = restored(env, [SplitPosition(Split("s0"), 5, False, 0), SplitPosition(Split("s1"))])
+    assert splits_by_subtask(book.order()) == [["s0"], []]
+    book.ledger.apply(book.acks())
+    assert splits_by_subtask(book.order(2)) == [["s0"], ["s1"]]
+
+
+def test_with_another_parallelism_all_known_splits_are_assigned_at_once(env):
+    source(env, Growing(), parallelism=2).print()
+    held = [SplitPosition(Split(f"s{n}"), n, False, n) for n in range(3)]
+    book, _ = restored(env, [*held, SplitPosition(Split("s3"))], with_files=False)
+    assert splits_by_subtask(book.order()) == [["s0", "s2"], ["s1", "s3"]]
+
+
+def test_a_ledger_without_enumerated_sources_hands_on_no_splits(env):
+    """Its successor must find them, and not believe that there are none."""
+    source(env, Growing(), parallelism=2).print()
+    book = Book(env)
+    assert book.ledger.positions == {} and book.ledger.enumerated == set()
+    vertex = book.found()
+    assert book.ledger.positions == {vertex: []} and book.ledger.enumerated == {vertex}
 
 
 def test_splits_stay_with_the_subtask_that_had_them(env):
-    growing = Growing()
-    growing.found = [Split("s1"), Split("s2")]
-    source(env, growing, parallelism=2).map(str).print()
+    source(env, Growing(), parallelism=2).map(str).print()
     before = Book(env)
+    vertex = before.found("s0", "s1", "s2")
     before.order()
-    (vertex,) = before.ledger.positions
     held = before.ledger.positions[vertex]
     assert {p.split.id: p.subtask for p in held} == {"s0": 0, "s1": 1, "s2": 0}
-    moved = [replace(p, subtask=1 - p.subtask) for p in held]
-    after = Book(env)
-    files = {(vertex, subtask): (StateFile(f"f{subtask}", 1, 0),) for subtask in range(2)}
-    after.ledger.start_from(None, files, {}, {vertex: moved})
+    after, _ = restored(env, [replace(p, subtask=1 - p.subtask) for p in held])
     assert {p.split.id: p.subtask for p in after.ledger.positions[vertex]} == {"s0": 1, "s1": 0, "s2": 1}
+
+
+# -- what the driver knows ----------------------------------------------------------------------------------------
 
 
 def test_a_ledger_knows_what_it_stands_on_until_its_own_tasks_have_run(book):

@@ -184,7 +184,7 @@ class Counting(SourceFunction, CheckpointedFunction):
 def _source(function, state=None):
     spec = specs.SourceSpec(FunctionSource(function), WatermarkStrategy.no_watermarks())
     harness = OperatorHarness(spec, state=state)
-    (split,) = FunctionSource(function).splits(1)[0]
+    (split,) = FunctionSource(function).splits(1)
     harness.operator.assign([SplitPosition(split)])
     return harness
 

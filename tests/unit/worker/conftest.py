@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from headrace.datastream import StreamExecutionEnvironment
+from headrace.driver.enumerators import Enumerators
 from headrace.driver.epoch_result import EpochResult, read_frames
 from headrace.driver.ledger import Ledger
 from headrace.graph.epoch_plan import build_epoch_plan
@@ -91,6 +92,7 @@ class Epochs:
         plan = build_epoch_plan(graph)
         self.spec = make_job_spec("f" * 32, graph, plan, watermark_records=1000, job_parameters={})
         self.ledger = Ledger("f" * 32, graph, plan, str(directory))
+        Enumerators(graph).discover(self.ledger)
         self.host = TaskHost(self.spec)
         self.epoch = 0
         self.result = EpochResult()

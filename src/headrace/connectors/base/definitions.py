@@ -1,29 +1,24 @@
-"""What public sources and sinks are, and how a stream is attached to them.
+"""Public base classes of sources and sinks: what `from_source` and `sink_to` take.
 
-Decides the shapes only: a public source gives a `headrace.connectors.Source`, which the runtime reads.
+Each wraps a definition (`headrace.connectors.base.source.Source` or `.sink.Sink`), which the runtime uses.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headrace.common.output_tag import OutputTag
-from headrace.compatibility.java_objects import NoJava
-from headrace.connectors.base.sink import Sink as SinkDefinition
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.connectors.base.source import Source as SourceDefinition
 from headrace.errors import TypeMismatchError
-from headrace.graph.specs import StagedSink
 from headrace.types.typeinfo import TypeInformation
-
-if TYPE_CHECKING:
-    from headrace.datastream.streams.data_stream import DataStream
 
 __all__ = ["DeliveryGuarantee", "Sink", "Source", "StreamTransformer", "SupportsPreprocessing"]
 
 
-class Source(NoJava):
+class Source(NoJvmObject):
     """Base of the sources that `StreamExecutionEnvironment.from_source` takes.
 
     >>> from headrace.datastream.connectors.number_seq import NumberSequenceSource
@@ -47,7 +42,7 @@ class Source(NoJava):
         return self._definition
 
 
-class Sink(NoJava):
+class Sink(NoJvmObject):
     """Base of the sinks that `DataStream.sink_to` takes.
 
     >>> from headrace.datastream.connectors.file_system import FileSink
@@ -92,8 +87,8 @@ class StreamTransformer(ABC):
     """
 
     @abstractmethod
-    def apply(self, ds: DataStream) -> DataStream:
-        """Give the stream that the sink takes."""
+    def apply(self, ds: Any) -> Any:
+        """Return the DataStream that the sink takes, made from the DataStream `ds`."""
 
 
 class SupportsPreprocessing(ABC):
@@ -113,19 +108,3 @@ def dead_letter_tag(output_tag: object) -> str:
     if not isinstance(output_tag, OutputTag):
         raise TypeMismatchError("set_dead_letter_output takes an OutputTag", seen=output_tag)
     return output_tag.tag_id
-
-
-def prepared_for(sink: object, stream: DataStream) -> tuple[DataStream, StagedSink]:
-    """Give the stream that the sink takes, and the sink as the graph has it; `DataStream.sink_to` calls it."""
-    if isinstance(sink, SupportsPreprocessing) and (transformer := sink.get_transformer()) is not None:
-        stream = transformer.apply(stream)
-    definition = sink.definition_for(stream.transformation.output_type) if isinstance(sink, Sink) else sink
-    if not isinstance(definition, SinkDefinition):
-        raise TypeMismatchError(
-            "sink_to takes a sink of headrace.datastream.connectors",
-            seen=sink,
-            expected="a Sink",
-            remedy="a SinkFunction goes to add_sink(); Java sinks cannot run",
-        )
-    steps = ("Writer", "Committer") if definition.commits() else ("Writer",)
-    return stream, StagedSink(definition, stream.transformation.output_type, steps)

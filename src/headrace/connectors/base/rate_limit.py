@@ -1,7 +1,7 @@
-"""Any source at a limited rate: so many records a second, or in each checkpoint, for all subtasks together.
+"""Any source at a limited rate: records per second, or per checkpoint, for all subtasks together.
 
-Decides how many records a subtask may read now. Its share is the rate divided by the parallelism, whatever number of splits
-it has. What a pause has missed is made up for one second's worth; beyond that a limit stays a limit.
+Decides how many records a subtask may read now. Its share is the rate divided by the parallelism, however many splits it
+has. After a pause a subtask catches up with at most one second's worth of records.
 """
 
 from __future__ import annotations
@@ -10,15 +10,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.connectors.base.source import EMPTY, Batch, ReaderContext, Source, Split, SplitReader
+from headrace.connectors.base.source import Source
+from headrace.connectors.base.split_enumerator import Split, SplitEnumerator
+from headrace.connectors.base.split_reader import EMPTY, Batch, ReaderContext, SplitReader
 from headrace.errors import InvalidProgramError
+from headrace.types.typeinfo import TypeInformation
+
+__all__ = ["RateLimiterStrategy"]
 
 _BURST_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class Rate:
-    """Records a second, or records in each checkpoint."""
+    """Records per second, or records per checkpoint."""
 
     records: float
     per_checkpoint: bool = False
@@ -26,6 +31,34 @@ class Rate:
     def __post_init__(self) -> None:
         if isinstance(self.records, bool) or not isinstance(self.records, (int, float)) or not self.records > 0:
             raise InvalidProgramError("A rate is more than zero", seen=self.records, expected="records as a number")
+
+
+class RateLimiterStrategy:
+    """A limit for all subtasks of a source together; each has an equal share.
+
+    >>> from headrace.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment()
+    >>> slow = env.from_sequence(1, 1000).limit_rate(RateLimiterStrategy.per_second(100))
+    """
+
+    def __init__(self, rate: Rate | None) -> None:
+        """Programs call one of the methods below."""
+        self.rate = rate
+
+    @staticmethod
+    def per_second(records_per_second: float) -> RateLimiterStrategy:
+        """Limit the records in each second."""
+        return RateLimiterStrategy(Rate(records_per_second))
+
+    @staticmethod
+    def per_checkpoint(records_per_checkpoint: int) -> RateLimiterStrategy:
+        """Limit the records between two completed checkpoints; without checkpoints no more than that are ever read."""
+        return RateLimiterStrategy(Rate(records_per_checkpoint, per_checkpoint=True))
+
+    @staticmethod
+    def no_op() -> RateLimiterStrategy:
+        """Set no limit."""
+        return RateLimiterStrategy(None)
 
 
 class _Allowance:
@@ -63,53 +96,52 @@ class _Allowance:
             self._room = max(self._share, 1.0)
 
 
+@dataclass(frozen=True, eq=False)
 class RateLimited(Source):
-    """Reads another source, no faster than `rate`.
+    """Reads another source; all subtasks together read no faster than `rate`.
 
     >>> from headrace.connectors.generated.number_sequence import NumberSequence
     >>> source = RateLimited(NumberSequence(1, 100), Rate(1000))
-    >>> reader = source.open_reader(source.splits(1)[0][0], None, ReaderContext())
+    >>> reader = source.open_reader(source.enumerator().start(1)[0], None, ReaderContext())
     >>> reader.read(100, 0).values, reader.read(100, 3).values
     ([1], [2, 3, 4])
     """
 
-    def __init__(self, source: Source, rate: Rate) -> None:
-        """Takes the source and the rate of all its subtasks together."""
-        self.source, self.rate = source, rate
-        self.bounded, self.may_finish, self.non_parallel = source.bounded, source.may_finish, source.non_parallel
-        self.produced_type = source.produced_type
-        self.dead_letters = source.dead_letters
-        self._allowance: _Allowance | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_allowance": None}
+    source: Source
+    rate: Rate
 
     @property
-    def more_splits(self) -> bool:
-        return self.source.more_splits
+    def bounded(self) -> bool:
+        return self.source.bounded
 
-    def splits(self, parallelism: int) -> list[list[Split]]:
-        return self.source.splits(parallelism)
+    @property
+    def may_finish(self) -> bool:
+        return self.source.may_finish
 
-    def note_finished(self, finished: frozenset[str]) -> None:
-        self.source.note_finished(finished)
+    @property
+    def non_parallel(self) -> bool:
+        return self.source.non_parallel
 
-    def discover(self, known: frozenset[str]) -> list[Split]:
-        return self.source.discover(known)
+    @property
+    def produced_type(self) -> TypeInformation | None:
+        return self.source.produced_type
 
-    def publish_positions(self, positions: dict[str, Any]) -> None:
-        self.source.publish_positions(positions)
+    @property
+    def dead_letters(self) -> str | None:
+        return self.source.dead_letters
 
-    def job_ended(self, kept: bool) -> None:
-        self.source.job_ended(kept)
+    def enumerator(self) -> SplitEnumerator:
+        return self.source.enumerator()
+
+    def owner(self, split: Split, parallelism: int) -> int | None:
+        return self.source.owner(split, parallelism)
 
     def functions(self) -> Sequence[Any]:
         return self.source.functions()
 
     def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
-        if self._allowance is None:  # tasks have definitions of their own: one allowance for all splits of a subtask
-            self._allowance = _Allowance(self.rate, context.parallelism)
-        return _LimitedReader(self.source.open_reader(split, position, context), self._allowance)
+        allowance = context.shared.setdefault(id(self), _Allowance(self.rate, context.parallelism))
+        return _LimitedReader(self.source.open_reader(split, position, context), allowance)
 
 
 class _LimitedReader(SplitReader):

@@ -31,7 +31,7 @@ def stage(name: str, write: Callable[[IO[bytes]], None], place: str, working: st
     if local is not None:
         path = os.path.join(local, name)
         _write(path, write)
-        _sync_folder(local)
+        sync_folder(local)
         return path
     try:
         _write(os.path.join(working, name), write, sync=False)
@@ -84,7 +84,7 @@ def create_mark(address: str) -> None:
         system.pipe_file(path, b"")
         return
     _write(address, lambda _: None)
-    _sync_folder(os.path.dirname(address))
+    sync_folder(os.path.dirname(address))
 
 
 def remove(address: str) -> None:
@@ -105,7 +105,7 @@ def _write(path: str, write: Callable[[IO[bytes]], Any], sync: bool = True) -> N
             os.fsync(file.fileno())
 
 
-def _sync_folder(path: str) -> None:
+def sync_folder(path: str) -> None:
     """Make the new name survive a crash of the machine."""
     folder = os.open(path, os.O_RDONLY)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.connectors.base.source import ReaderContext
+from headrace.connectors.base.split_reader import ReaderContext
 
 
 class SubtaskContext:

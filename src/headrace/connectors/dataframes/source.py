@@ -1,10 +1,10 @@
 """DataFrames as sources: what `StreamExecutionEnvironment.from_dataframe` reads.
 
 1. Driver: Spark writes the rows to Parquet files, once for a batch DataFrame, batch by batch for a streaming one.
-2. Tasks read these files as columns; a position is a place in them. So rows that were computed once are what every repeat
-   of an epoch sees, however Spark would compute them a second time.
+2. Tasks read these files as columns; a position is a place in them. So every retry of an epoch sees the rows that were
+   computed once, even if Spark would compute other rows the second time.
 
-The files are in the job's state directory and go with the job, or in a directory that the program names and that outlives it.
+The files are in the job's state directory and are deleted with the job, or in a directory that the program names.
 """
 
 from __future__ import annotations
@@ -18,12 +18,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.connectors.base.source import EMPTY, Batch, ReaderContext, Source, Split, SplitReader
-from headrace.connectors.files.source import FileRange
+from headrace.connectors.base.source import Source
+from headrace.connectors.base.split_enumerator import Split, SplitEnumerator, SplitProgress
+from headrace.connectors.base.split_reader import EMPTY, Batch, ReaderContext, SplitReader
+from headrace.connectors.files.file_format import FileRange
 from headrace.errors import InvalidProgramError, JobExecutionError
 from headrace.formats.arrow_rows import pyarrow
 from headrace.formats.parquet_files import ParquetRows
+from headrace.state.job_folder import StateFolder
 from headrace.types.data_types import RowType, stream_type
+from headrace.types.typeinfo import TypeInformation
 
 __all__ = ["FrameRows", "FrameStream", "source_of"]
 
@@ -33,76 +37,157 @@ _READ_ROWS = 4096
 def source_of(
     frame: Any, directory: str | None, parent: str | None, trigger: Mapping[str, Any] | None
 ) -> FrameRows | FrameStream:
-    """The source that reads a DataFrame, as it is batch or streaming."""
+    """Return the source that reads a DataFrame: batch or streaming, as the DataFrame is."""
     from headrace.spark.dataframes import checked_frame
 
+    pyarrow()  # raises at once if the extra is missing
     rows = checked_frame(frame)
     if frame.isStreaming:
-        return FrameStream(frame, rows, directory, parent, trigger or {})
+        return FrameStream(rows, frame, directory, parent, dict(trigger or {}))
     if trigger is not None:
         raise InvalidProgramError("Only a streaming DataFrame has a trigger", seen=trigger)
-    return FrameRows(frame, rows, directory, parent)
+    return FrameRows(rows, frame, directory, parent)
 
 
+@dataclass(frozen=True, eq=False)
 class _FrameSource(Source):
-    """What both kinds share: the driver's DataFrame, which stays in the driver, and the folder of its rows."""
+    rows: RowType
+    frame: Any
+    """The DataFrame; it stays in the driver."""
+    directory: str | None
+    """Where the rows are kept; None: in a directory under `parent` that is deleted with the job."""
+    parent: str | None
 
-    def __init__(self, frame: Any, rows: RowType, directory: str | None, parent: str | None) -> None:
-        pyarrow()  # says at once if the extra is missing
-        self.format = ParquetRows(rows, _READ_ROWS, True)
-        self.produced_type = stream_type(rows)
-        self._frame, self._named, self._parent = frame, directory, parent
-        self._temporary: Any = None
+    @property
+    def produced_type(self) -> TypeInformation | None:
+        return stream_type(self.rows)
+
+    @property
+    def format(self) -> ParquetRows:
+        """How the files are read."""
+        return ParquetRows(self.rows, _READ_ROWS, True)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_frame": None, "_temporary": None, "_query": None}
+        return {**self.__dict__, "frame": None}
+
+
+@dataclass(frozen=True, eq=False)
+class FrameRows(_FrameSource):
+    """The rows of a batch DataFrame; each of Spark's files is a split."""
+
+    def enumerator(self) -> SplitEnumerator:
+        return _RowsEnumerator(self)
+
+    def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
+        return _opened(self.format, split.payload, position)
+
+
+@dataclass(frozen=True, eq=False)
+class FrameStream(_FrameSource):
+    """The rows of a streaming DataFrame, which a query of Spark brings; it ends if that query ends by itself."""
+
+    trigger: Mapping[str, Any]
+    bounded = False
+    may_finish = True
+
+    def enumerator(self) -> SplitEnumerator:
+        return _StreamEnumerator(self)
+
+    def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
+        return _LaneReader(self.format, split.payload, position)
+
+
+class _FolderEnumerator(SplitEnumerator):
+    """Keeps the folder of the rows, which is deleted with the job unless the program names it."""
+
+    def __init__(self, source: _FrameSource) -> None:
+        self._directory, self._parent = source.directory, source.parent
+        self._temporary: StateFolder | None = None
 
     def _folder(self) -> str:
-        """Where rows are kept: a directory of the program, or one that is cleared away if this process dies."""
-        if self._named is not None:
-            os.makedirs(self._named, exist_ok=True)
-            return os.path.abspath(self._named)
+        if self._directory is not None:
+            os.makedirs(self._directory, exist_ok=True)
+            return os.path.abspath(self._directory)
         if self._temporary is None:
-            from headrace.state.job_folder import StateFolder
-
             self._temporary = StateFolder(self._parent, "frame")
         return str(self._temporary.path)
 
-    def job_ended(self, kept: bool) -> None:
+    def close(self, kept: bool) -> None:
         if self._temporary is not None:
             self._temporary.remove()
             self._temporary = None
 
 
-class FrameRows(_FrameSource):
-    """The rows of a batch DataFrame; a file of Spark's is a split."""
+class _RowsEnumerator(_FolderEnumerator):
+    def __init__(self, source: FrameRows) -> None:
+        super().__init__(source)
+        self._source = source
+        self._splits: list[Split] | None = None
 
-    bounded = True
-    _splits: list[Split] | None = None
+    def start(self, parallelism: int) -> list[Split]:
+        """Return none yet: a job that is restored has its splits, and Spark need not compute the rows again."""
+        return []
 
-    def splits(self, parallelism: int) -> list[list[Split]]:
-        """None yet: a job that goes on from a checkpoint has its own, and Spark need not compute the rows again."""
-        return [[] for _ in range(parallelism)]
-
-    def discover(self, known: frozenset[str]) -> list[Split]:
-        if known:
+    def discover(self, progress: SplitProgress) -> list[Split]:
+        if progress.known:
             return []
         if self._splits is None:
             from headrace.spark.dataframes import write_files
 
-            files = write_files(self._frame, os.path.join(self._folder(), uuid.uuid4().hex))
+            files = write_files(self._source.frame, os.path.join(self._folder(), uuid.uuid4().hex))
             self._splits = [Split(path, FileRange(path)) for path in files]
         return self._splits
 
-    def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
-        return _opened(self.format, split.payload, position)
-
-    def job_ended(self, kept: bool) -> None:
-        if self._named is not None and not kept:
+    def close(self, kept: bool) -> None:
+        if self._directory is not None and not kept:
             for folder in {os.path.dirname(split.id) for split in self._splits or ()}:
                 shutil.rmtree(folder, ignore_errors=True)
-        self._splits = None
-        super().job_ended(kept)
+        super().close(kept)
+
+
+class _StreamEnumerator(_FolderEnumerator):
+    def __init__(self, source: FrameStream) -> None:
+        super().__init__(source)
+        self._source = source
+        self._query: Any = None
+
+    def start(self, parallelism: int) -> list[Split]:
+        folder, lanes = self._folder(), self._lanes(parallelism)
+        return [Split(f"lane-{n}", Lane(folder, n, lanes)) for n in range(lanes)]
+
+    def _lanes(self, parallelism: int) -> int:
+        """Return the number of lanes: that of the first start, as long as the directory exists."""
+        path = os.path.join(self._folder(), "lanes.json")
+        found = _json(path)
+        if found is None:
+            with open(path, "x") as file:
+                json.dump(parallelism, file)
+        return parallelism if found is None else int(found)
+
+    def discover(self, progress: SplitProgress) -> list[Split]:
+        if self._query is None:
+            from headrace.spark.frame_query import FrameQuery
+
+            lanes = self._lanes(progress.parallelism)
+            self._query = FrameQuery(self._source.frame, self._folder(), lanes, self._source.trigger)
+        try:
+            self._query.check()
+        except JobExecutionError:
+            query, self._query = self._query, None  # if the job restarts, so does the query
+            query.stop()
+            raise
+        return []
+
+    def notify_checkpoint_complete(self, positions: dict[str, Any]) -> None:
+        numbers = [0 if position is None else position[0] for position in positions.values()]
+        if numbers and self._query is not None:
+            self._query.forget_before(min(numbers))
+
+    def close(self, kept: bool) -> None:
+        if self._query is not None:
+            self._query.stop()
+            self._query = None
+        super().close(kept)
 
 
 @dataclass(frozen=True)
@@ -112,54 +197,6 @@ class Lane:
     folder: str
     number: int
     lanes: int
-
-
-class FrameStream(_FrameSource):
-    """The rows of a streaming DataFrame, which a query of Spark brings; it ends if that query ends by itself."""
-
-    bounded = False
-    may_finish = True
-    _query: Any = None
-    _lanes = 1
-
-    def __init__(
-        self, frame: Any, rows: RowType, directory: str | None, parent: str | None, trigger: Mapping[str, Any]
-    ) -> None:
-        super().__init__(frame, rows, directory, parent)
-        self._trigger = dict(trigger)
-
-    def splits(self, parallelism: int) -> list[list[Split]]:
-        folder = self._folder()
-        self._lanes = _settled(os.path.join(folder, "lanes.json"), parallelism)
-        lanes = [Split(f"lane-{n}", Lane(folder, n, self._lanes)) for n in range(self._lanes)]
-        return [lanes[index::parallelism] for index in range(parallelism)]
-
-    def discover(self, known: frozenset[str]) -> list[Split]:
-        if self._query is None:
-            from headrace.spark.frame_query import FrameQuery
-
-            self._query = FrameQuery(self._frame, self._folder(), self._lanes, self._trigger)
-        try:
-            self._query.check()
-        except JobExecutionError:
-            query, self._query = self._query, None  # if the job starts again, so does the query
-            query.stop()
-            raise
-        return []
-
-    def publish_positions(self, positions: dict[str, Any]) -> None:
-        numbers = [0 if position is None else position[0] for position in positions.values()]
-        if numbers and self._query is not None:
-            self._query.forget_before(min(numbers))
-
-    def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
-        return _LaneReader(self.format, split.payload, position)
-
-    def job_ended(self, kept: bool) -> None:
-        if self._query is not None:
-            self._query.stop()
-            self._query = None
-        super().job_ended(kept)
 
 
 class _LaneReader(SplitReader):
@@ -251,13 +288,3 @@ def _json(path: str) -> Any:
             return json.load(file)
     except FileNotFoundError:
         return None
-
-
-def _settled(path: str, lanes: int) -> int:
-    """The number of lanes: that of the first start, for the life of the directory."""
-    found = _json(path)
-    if found is None:
-        with open(path, "x") as file:
-            json.dump(lanes, file)
-        return lanes
-    return int(found)

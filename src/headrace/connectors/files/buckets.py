@@ -1,59 +1,63 @@
-"""In which directory an element is written."""
+"""BucketAssigner: in which directory of a file sink an element is written."""
 
 from __future__ import annotations
 
 import datetime
 import re
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from headrace.errors import InvalidProgramError
 
+__all__ = ["BucketAssigner"]
+
 # Runs of a pattern letter, quoted text, or anything else.
 _TOKEN = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|([^A-Za-z']+)")
 _DIGITS = {"M": "month", "d": "day", "H": "hour", "m": "minute", "s": "second"}
 
 
-class Buckets(ABC):
-    """Gives the directory of elements, below the sink's own."""
-
-    @abstractmethod
-    def of(self, values: list[Any], timestamps: list[int | None] | None, now: int) -> str | list[str]:
-        """One directory for all, or one for each."""
-
-
 @dataclass(frozen=True)
-class OneBucket(Buckets):
-    """Everything in one directory."""
+class BucketAssigner:
+    """In which directory an element is written; a program may write a subclass with `get_bucket_id`.
 
-    def of(self, values: list[Any], timestamps: list[int | None] | None, now: int) -> str:
-        return ""
-
-
-@dataclass(frozen=True)
-class TimeBuckets(Buckets):
-    """A directory for each span of processing time, named by a pattern of Java's DateTimeFormatter.
-
-    >>> TimeBuckets("yyyy-MM-dd--HH", "UTC").of([], None, 0)
-    '1970-01-01--00'
+    >>> BucketAssigner.date_time_bucket_assigner()
+    BucketAssigner(format_str='yyyy-MM-dd--HH', timezone_id=None)
     """
 
-    pattern: str = "yyyy-MM-dd--HH"
-    zone: str | None = None
+    format_str: str | None = None
+    timezone_id: str | None = None
 
-    def __post_init__(self) -> None:
-        """Try the pattern and the zone."""
-        formatted(datetime.datetime(1970, 1, 1), self.pattern)
+    @staticmethod
+    def base_path_bucket_assigner() -> BucketAssigner:
+        """Return the assigner that writes everything into one directory."""
+        return BucketAssigner()
+
+    @staticmethod
+    def date_time_bucket_assigner(format_str: str = "yyyy-MM-dd--HH", timezone_id: str | None = None) -> BucketAssigner:
+        """Return the assigner that makes a directory for each span of processing time.
+
+        ``format_str`` is a pattern of Java's DateTimeFormatter.
+        """
+        assigner = BucketAssigner(format_str, timezone_id)
         try:
-            self.of([], None, 0)
+            assigner.get_bucket_id(None, 0)
         except (ZoneInfoNotFoundError, ValueError):
-            raise InvalidProgramError("The time zone of buckets is unknown", seen=self.zone) from None
+            raise InvalidProgramError("The time zone of buckets is unknown", seen=timezone_id) from None
+        return assigner
 
-    def of(self, values: list[Any], timestamps: list[int | None] | None, now: int) -> str:
-        zone = None if self.zone is None else ZoneInfo(self.zone)
-        return formatted(datetime.datetime.fromtimestamp(now / 1000, zone), self.pattern)
+    def get_bucket_id(self, element: Any, processing_time: int) -> str:
+        """Return the directory of an element, below the sink's path; subclasses decide by the element."""
+        if self.format_str is None:
+            return ""
+        zone = None if self.timezone_id is None else ZoneInfo(self.timezone_id)
+        return formatted(datetime.datetime.fromtimestamp(processing_time / 1000, zone), self.format_str)
+
+    def buckets_of(self, values: list[Any], now: int) -> str | list[str]:
+        """Return one directory for all elements, or one for each."""
+        if type(self).get_bucket_id is BucketAssigner.get_bucket_id:
+            return self.get_bucket_id(None, now)
+        return [self.get_bucket_id(value, now) for value in values]
 
 
 def formatted(moment: datetime.datetime, pattern: str) -> str:
@@ -83,14 +87,3 @@ def formatted(moment: datetime.datetime, pattern: str) -> str:
         )
 
     return _TOKEN.sub(one, pattern)
-
-
-@dataclass(frozen=True)
-class OwnBuckets(Buckets):
-    """What a function of the program says: it gets the element and the processing time."""
-
-    function: Any
-
-    def of(self, values: list[Any], timestamps: list[int | None] | None, now: int) -> list[str]:
-        function = self.function
-        return [function(value, now) for value in values]

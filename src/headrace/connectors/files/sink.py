@@ -1,31 +1,245 @@
-"""The file sink's definition, its writer and its committer.
-
-1. An element goes to the part in progress of its bucket; a rolling policy closes parts.
-2. End of an epoch: parts that were closed are *pending* (their payloads), the others are state. With compaction they are
-   held and put together first; for another file system they are uploaded.
-3. End of input: all parts are closed.
-4. Commit: the pending file gets its final name, at once and whole; a second commit finds it there.
-"""
+"""The file sink: how programs describe it, and the definition that is pickled into the job; `writer` writes it."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import uuid
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
-from headrace.connectors.base import staging
-from headrace.connectors.base.sink import EpochEnd, Handle, Sink, SinkCommitter, SinkWriter, WriterContext
-from headrace.connectors.files import remote
-from headrace.connectors.files.buckets import Buckets
-from headrace.connectors.files.compaction import Compaction, Held, found_again
-from headrace.connectors.files.parts import BulkPart, Part, PartName, RowPart
-from headrace.connectors.files.rolling import Rolling
-from headrace.errors import JobExecutionError
-from headrace.foundation.file_systems import file_system, is_local
+from headrace.connectors.base import definitions
+from headrace.connectors.base.sink import Sink, SinkCommitter, SinkWriter, WriterContext
+from headrace.connectors.files.buckets import BucketAssigner
+from headrace.connectors.files.compaction import (
+    Compaction,
+    FileCompactor,
+    FileCompactStrategy,
+    RecordWiseFileCompactor,
+    Rewriting,
+)
+from headrace.connectors.files.rolling import DefaultRollingPolicy, OnCheckpointRollingPolicy, RollingPolicy
+from headrace.connectors.files.writer import FileCommitter, FileWriter
+from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.foundation.file_systems import file_system, is_local, local_path
 from headrace.types.serialization import BulkWriterFactory, Encoder
+from headrace.types.typeinfo import TypeInformation
+
+__all__ = [
+    "BucketAssigner",
+    "DefaultRollingPolicy",
+    "FileCompactStrategy",
+    "FileCompactor",
+    "FileSink",
+    "OnCheckpointRollingPolicy",
+    "OutputFileConfig",
+    "RecordWiseFileCompactor",
+    "RollingPolicy",
+    "StreamingFileSink",
+]
+
+
+@dataclass(frozen=True)
+class OutputFileConfig:
+    """How part files are named.
+
+    >>> OutputFileConfig.builder().with_part_suffix(".txt").build()
+    OutputFileConfig(part_prefix='part', part_suffix='.txt')
+    """
+
+    part_prefix: str
+    part_suffix: str
+
+    @staticmethod
+    def builder() -> OutputFileConfig.OutputFileConfigBuilder:
+        """Return a builder."""
+        return OutputFileConfig.OutputFileConfigBuilder()
+
+    def get_part_prefix(self) -> str:
+        """Return what the names begin with."""
+        return self.part_prefix
+
+    def get_part_suffix(self) -> str:
+        """Return what the names end with."""
+        return self.part_suffix
+
+    class OutputFileConfigBuilder:
+        """Collects the parts of a name."""
+
+        def __init__(self) -> None:
+            """Programs call `OutputFileConfig.builder`."""
+            self.part_prefix = "part"
+            self.part_suffix = ""
+
+        def with_part_prefix(self, prefix: str) -> OutputFileConfig.OutputFileConfigBuilder:
+            """Set what the names begin with."""
+            self.part_prefix = prefix
+            return self
+
+        def with_part_suffix(self, suffix: str) -> OutputFileConfig.OutputFileConfigBuilder:
+            """Set what the names end with."""
+            self.part_suffix = suffix
+            return self
+
+        def build(self) -> OutputFileConfig:
+            """Return the description."""
+            return OutputFileConfig(self.part_prefix, self.part_suffix)
+
+
+class FileSink(definitions.Sink):
+    """Writes part files below a path: hidden while they are in progress, whole and visible after a checkpoint.
+
+    >>> sink = FileSink.for_row_format("/tmp/out", Encoder.simple_string_encoder()).build()
+    >>> isinstance(sink, definitions.Sink)
+    True
+    """
+
+    @staticmethod
+    def for_row_format(base_path: str, encoder: Encoder) -> FileSink.RowFormatBuilder:
+        """Return a builder of a sink that writes elements one after the other."""
+        if not isinstance(encoder, Encoder):
+            raise TypeMismatchError("for_row_format takes an Encoder", seen=encoder)
+        return FileSink.RowFormatBuilder(_parts(base_path, encoder, RollingPolicy.default_rolling_policy()))
+
+    @staticmethod
+    def for_bulk_format(base_path: str, writer_factory: BulkWriterFactory) -> FileSink.BulkFormatBuilder:
+        """Return a builder of a sink with a block format, such as Parquet: a file ends with each checkpoint."""
+        if not isinstance(writer_factory, BulkWriterFactory):
+            raise TypeMismatchError("for_bulk_format takes a BulkWriterFactory", seen=writer_factory)
+        return FileSink.BulkFormatBuilder(_parts(base_path, writer_factory, OnCheckpointRollingPolicy()))
+
+    def definition_for(self, type_info: TypeInformation | None) -> Any:
+        """Return the definition; a simple string encoder formats elements by their type."""
+        parts = self.get_definition()
+        if type(parts.format) is Encoder and type_info is not None:
+            return replace(parts, format=parts.format.for_type(type_info))
+        return parts
+
+    class BaseBuilder:
+        """Collects what both kinds of sinks have."""
+
+        def __init__(self, parts: FileParts) -> None:
+            """Programs call `FileSink.for_row_format` or `FileSink.for_bulk_format`."""
+            self.parts = parts
+
+        def with_bucket_check_interval(self, interval: int) -> Any:
+            """Set how often the ages of files are checked, in milliseconds."""
+            return self._with(check_interval=interval)
+
+        def with_bucket_assigner(self, bucket_assigner: BucketAssigner | Callable[[Any, int], str]) -> Any:
+            """Set in which directories elements are written."""
+            if not isinstance(bucket_assigner, BucketAssigner):
+                raise TypeMismatchError("with_bucket_assigner takes a BucketAssigner", seen=bucket_assigner)
+            return self._with(buckets=bucket_assigner)
+
+        def with_output_file_config(self, output_file_config: OutputFileConfig) -> Any:
+            """Set how files are named."""
+            if not isinstance(output_file_config, OutputFileConfig):
+                raise TypeMismatchError("with_output_file_config takes an OutputFileConfig", seen=output_file_config)
+            return self._with(prefix=output_file_config.part_prefix, suffix=output_file_config.part_suffix)
+
+        def with_rolling_policy(self, rolling_policy: RollingPolicy) -> Any:
+            """Set when a file ends."""
+            if not isinstance(rolling_policy, DefaultRollingPolicy | OnCheckpointRollingPolicy):
+                raise TypeMismatchError("with_rolling_policy takes a RollingPolicy", seen=rolling_policy)
+            return self._with(rolling=rolling_policy)
+
+        def enable_compact(self, strategy: FileCompactStrategy, compactor: FileCompactor) -> Any:
+            """Merge small files before they become visible."""
+            if not isinstance(strategy, FileCompactStrategy) or not isinstance(compactor, FileCompactor):
+                raise TypeMismatchError(
+                    "enable_compact takes a FileCompactStrategy and a FileCompactor", seen=(strategy, compactor)
+                )
+            rules = Compaction(strategy.size_threshold, strategy.num_checkpoints, compactor.delimiter, compactor.single)
+            return self._with(compaction=replace(rules, rewrite=self._rewriting(compactor)))
+
+        def _rewriting(self, compactor: FileCompactor) -> Rewriting | None:
+            if isinstance(compactor, RecordWiseFileCompactor):
+                raise InvalidProgramError(
+                    "A RecordWiseFileCompactor is for bulk formats", remedy="use concat_file_compactor()"
+                )
+            return None
+
+        def disable_compact(self) -> Any:
+            """Do not merge files: this is the default."""
+            return self._with(compaction=None)
+
+        def build(self) -> FileSink:
+            """Return the sink."""
+            return FileSink(self.parts)
+
+        def _with(self, **settings: Any) -> Any:
+            self.parts = replace(self.parts, **settings)
+            return self
+
+    class RowFormatBuilder(BaseBuilder):
+        """Collects the parts of a sink of rows."""
+
+    class BulkFormatBuilder(BaseBuilder):
+        """Collects the parts of a sink of blocks."""
+
+        def _rewriting(self, compactor: FileCompactor) -> Rewriting | None:
+            """Read the records and write them again: files with blocks and a footer cannot be concatenated."""
+            if compactor.single:
+                return None
+            if not isinstance(compactor, RecordWiseFileCompactor) or compactor.reader_format is None:
+                raise InvalidProgramError(
+                    "Files of a bulk format cannot be put together by writing one after the other",
+                    seen=compactor,
+                    remedy="use RecordWiseFileCompactor(format), with the format that reads what the sink writes",
+                )
+            assert isinstance(self.parts.format, BulkWriterFactory)
+            return Rewriting(compactor.reader_format.file_format, self.parts.format)
+
+        def with_rolling_policy(self, rolling_policy: RollingPolicy) -> Any:
+            """Accept the policy that ends files with checkpoints: blocks cannot be continued."""
+            if not isinstance(rolling_policy, OnCheckpointRollingPolicy):
+                raise TypeMismatchError("Files of a bulk format end with each checkpoint", seen=rolling_policy)
+            return self
+
+
+class StreamingFileSink(FileSink):
+    """The old name of FileSink, for `DataStream.add_sink`.
+
+    >>> isinstance(StreamingFileSink.for_row_format("/tmp/out", Encoder.simple_string_encoder()).build(), FileSink)
+    True
+    """
+
+    @staticmethod
+    def for_row_format(base_path: str, encoder: Encoder) -> StreamingFileSink.DefaultRowFormatBuilder:
+        """Return a builder of a sink that writes elements one after the other."""
+        return StreamingFileSink.DefaultRowFormatBuilder(FileSink.for_row_format(base_path, encoder).parts)
+
+    @staticmethod
+    def for_bulk_format(
+        base_path: str, writer_factory: BulkWriterFactory
+    ) -> StreamingFileSink.DefaultBulkFormatBuilder:
+        """Return a builder of a sink with a block format, such as Parquet: a file ends with each checkpoint."""
+        return StreamingFileSink.DefaultBulkFormatBuilder(FileSink.for_bulk_format(base_path, writer_factory).parts)
+
+    class BaseBuilder(FileSink.BaseBuilder):
+        """Collects what both kinds of sinks have; the policy's parameter has its old name."""
+
+        def with_rolling_policy(self, policy: RollingPolicy) -> Any:
+            """Set when a file ends."""
+            return super().with_rolling_policy(policy)
+
+        def build(self) -> StreamingFileSink:
+            """Return the sink."""
+            return StreamingFileSink(self.parts)
+
+    class DefaultRowFormatBuilder(BaseBuilder, FileSink.RowFormatBuilder):
+        """Collects the parts of a sink of rows."""
+
+    class DefaultBulkFormatBuilder(BaseBuilder, FileSink.BulkFormatBuilder):
+        """Collects the parts of a sink of blocks."""
+
+
+def _parts(base_path: str, writes: Encoder | BulkWriterFactory, rolling: RollingPolicy) -> FileParts:
+    if is_local(base_path):
+        base = local_path(base_path)
+    else:
+        file_system(base_path)  # raises at once if the extra is missing
+        base = base_path.rstrip("/")
+    return FileParts(base, writes, rolling, BucketAssigner.date_time_bucket_assigner())
 
 
 @dataclass(frozen=True)
@@ -34,8 +248,8 @@ class FileParts(Sink):
 
     base: str
     format: Encoder | BulkWriterFactory
-    rolling: Rolling
-    buckets: Buckets
+    rolling: RollingPolicy
+    buckets: BucketAssigner
     prefix: str = "part"
     suffix: str = ""
     check_interval: int = 60_000
@@ -43,7 +257,7 @@ class FileParts(Sink):
 
     @property
     def takes_columns(self) -> bool:
-        """Whether columns may stay columns: writers of bulk formats know."""
+        """Whether columns may stay columns: writers of bulk formats decide."""
         return not isinstance(self.format, Encoder)
 
     @property
@@ -52,159 +266,9 @@ class FileParts(Sink):
         return not is_local(self.base)
 
     def open_writer(self, context: WriterContext, states: list[Any]) -> SinkWriter:
-        return _FileWriter(self, context, states)
+        return FileWriter(self, context, states)
 
     def open_committer(self, job_id: str, sink_id: str) -> SinkCommitter:
         if self.remote:
             file_system(self.base)  # one that cannot be used is refused before the job starts
-        return _FileCommitter(self.remote)
-
-
-class _FileWriter(SinkWriter):
-    def __init__(self, sink: FileParts, context: WriterContext, states: list[Any]) -> None:
-        self._sink = sink
-        self._log = context.directory
-        self._clock = context.current_processing_time
-        self._unique, self._count = uuid.uuid4(), 0
-        self._parts: dict[str, Part] = {}
-        self._pending: list[dict[str, Any]] = []
-        self._held = None if sink.compaction is None else Held(sink.compaction)
-        self._state: list[dict[str, Any]] = []
-        self._checked = self._clock()
-        for state in (part for one in states for part in one):
-            if "held" in state:
-                self._take(state["bucket"], found_again(state["held"], self._log))
-                continue
-            part = self._open(state["bucket"], state["created"], state)
-            part.written = state["written"]
-            if state["bucket"] in self._parts:
-                self._take(state["bucket"], part.finish())  # after a change of parallelism two parts may meet
-            else:
-                self._parts[state["bucket"]] = part
-
-    def write(self, values: list[Any], timestamps: list[int | None] | None) -> None:
-        now = self._clock()
-        buckets = self._sink.buckets.of(values, timestamps, now)
-        if isinstance(buckets, str):
-            self._append(buckets, values, now)
-            return
-        for bucket, run in groupby(zip(buckets, values), lambda pair: pair[0]):
-            self._append(bucket, [value for _, value in run], now)
-
-    def _append(self, bucket: str, values: list[Any], now: int) -> None:
-        limit = self._sink.rolling.part_size
-        while values:
-            part = self._parts.get(bucket)
-            if part is not None and self._sink.rolling.by_size(part.size):
-                self._close(bucket)
-                part = None
-            if part is None:
-                part = self._parts[bucket] = self._open(bucket, now)
-            values = values[part.add(values, limit) :]
-            part.written = now
-
-    def _open(self, bucket: str, created: int, before: dict[str, Any] | None = None) -> Part:
-        sink = self._sink
-        file = f"{sink.prefix}-{self._unique}-{self._count}{sink.suffix}"
-        place = os.path.join(sink.base, bucket)
-        name = PartName(self._log, file, place) if sink.remote else PartName(place, file)
-        self._count += 1
-        if isinstance(sink.format, Encoder):
-            return RowPart(name, created, sink.format, before)
-        return BulkPart(name, created, sink.format, self._log, before)
-
-    def _close(self, bucket: str) -> None:
-        self._take(bucket, self._parts.pop(bucket).finish())
-
-    def _take(self, bucket: str, payload: dict[str, Any]) -> None:
-        """A part is complete: it is held, or pending."""
-        if self._held is not None:
-            self._held.add(bucket, payload)
-        else:
-            self._pending.append(self._uploaded(payload))
-
-    def _uploaded(self, payload: dict[str, Any]) -> dict[str, Any]:
-        if not self._sink.remote:
-            return payload
-        local = payload["from"]
-        return {**payload, "from": remote.upload(local, payload["to"]), "of": [local, *payload.get("of", ())]}
-
-    def end_epoch(self, end: EpochEnd) -> list[Any]:
-        rolling = self._sink.rolling
-        check = end.now - self._checked >= self._sink.check_interval
-        if check:
-            self._checked = end.now
-        for bucket, part in list(self._parts.items()):
-            if (
-                end.last
-                or (end.checkpointing and rolling.by_checkpoint(part.size))
-                or (check and rolling.by_time(part.created, part.written, end.now))
-            ):
-                self._close(bucket)
-        if self._held is not None:
-            for bucket in self._held.due(end.checkpointing, end.last):
-                self._pending.append(self._uploaded(self._held.put_together(bucket)))
-        self._state = [
-            {
-                "bucket": bucket,
-                "created": part.created,
-                "written": part.written,
-                **part.state(end.handle, end.checkpointing),
-            }
-            for bucket, part in self._parts.items()
-        ]
-        if self._held is not None:
-            self._state += self._held.state(upload=self._sink.remote and end.checkpointing)
-        pending, self._pending = self._pending, []
-        return list(pending)
-
-    def state(self) -> list[dict[str, Any]] | None:
-        return self._state or None
-
-    def close(self) -> None:
-        for part in self._parts.values():
-            part.abandon()
-
-
-class _FileCommitter(SinkCommitter):
-    def __init__(self, elsewhere: bool) -> None:
-        self._elsewhere = elsewhere
-
-    def commit(self, handle: Handle) -> None:
-        pending, final = handle.payload["from"], handle.payload["to"]
-        if not (remote.rename(pending, final) if self._elsewhere else _rename(pending, final)):
-            if not (remote.exists(final) if self._elsewhere else os.path.exists(final)):
-                raise JobExecutionError(
-                    f"The pending file of checkpoint {handle.checkpoint} is gone",
-                    seen=pending,
-                    expected=f"that file, or {final}",
-                )
-        for address in handle.payload.get("of", ()):  # older states are not needed any more
-            staging.remove(address)
-
-    def abort(self, handle: Handle) -> bool:
-        pending, final = handle.payload["from"], handle.payload["to"]
-        if self._elsewhere:
-            remote.remove(pending)
-            return not remote.exists(final)
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(pending)
-        return not os.path.exists(final)
-
-
-def _rename(pending: str, final: str) -> bool:
-    try:
-        os.rename(pending, final)
-    except FileNotFoundError:
-        return False
-    _sync_directory(os.path.dirname(final))
-    return True
-
-
-def _sync_directory(path: str) -> None:
-    """Makes the new name survive a crash of the machine."""
-    folder = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+        return FileCommitter(self.remote)

@@ -11,12 +11,12 @@ become replacement characters, as in Java.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from headrace.connectors.base.line_limit import MAX_LINE_BYTES, line_too_long
-from headrace.connectors.base.source import Batch, SplitReader
-from headrace.connectors.files.source import FileFormat, FileRange, Files, unreadable
+from headrace.connectors.base.split_reader import Batch, SplitReader
+from headrace.connectors.files.file_format import FileFormat, FileRange, unreadable
 from headrace.errors import InvalidProgramError, reason_of
 from headrace.foundation.file_systems import file_size, is_compressed, open_decompressed, skip
 from headrace.types.bad_record import BadRecord
@@ -60,25 +60,6 @@ class TextLines(FileFormat):
     def open(self, part: FileRange, position: Any) -> SplitReader:
         reader = _LineReader(part, self.charset, position)
         return reader if self.parse is None else _RecordReader(part.path, reader, self.parse, self.sets_aside)
-
-
-class TextFiles(Files):
-    r"""The lines of all files under `paths`; with `monitor_seconds` it looks for new files for ever.
-
-    >>> import tempfile
-    >>> from headrace.connectors.base.source import ReaderContext
-    >>> with tempfile.NamedTemporaryFile() as file:
-    ...     size = file.write(b"to be\r\nor not")
-    ...     file.flush()
-    ...     source = TextFiles([file.name])
-    ...     reader = source.open_reader(source.splits(1)[0][0], None, ReaderContext())
-    ...     reader.read(10, 0).values
-    ['to be', 'or not']
-    """
-
-    def __init__(self, paths: Sequence[str], charset: str = "UTF-8", monitor_seconds: float | None = None) -> None:
-        """Takes paths, their charset, and how often to look for new files."""
-        super().__init__(paths, TextLines(charset), monitor_seconds)
 
 
 class _LineReader(SplitReader):

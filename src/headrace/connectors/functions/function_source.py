@@ -1,13 +1,12 @@
 """A source that runs a Python SourceFunction in a thread of the task.
 
-1. The thread calls `run(ctx)`; what it emits goes into a bounded buffer, and it waits while the buffer is full: that is the
-   back pressure.
+1. The thread calls `run(ctx)`. What it emits goes into a bounded buffer; it waits while the buffer is full (back pressure).
 2. `read` takes from the buffer, up to the next watermark or idle mark.
 3. When `run` has returned (or raised) and the buffer is empty, the reader is finished (or raises that error).
 
-There are no positions: a function that is started again starts anew, unless it keeps state of its own (a
-CheckpointedFunction). Such a function stands still between epochs, from when all that it has emitted is taken: then its
-state and what was read agree. As in Flink it must emit and change its state in one step, under `ctx.get_checkpoint_lock()`.
+There are no positions: a restarted function begins again, unless it keeps state of its own (a CheckpointedFunction). Such
+a function pauses between epochs, once all that it has emitted is taken, so that its state agrees with what was read. As in
+Flink it must emit and change its state in one step, under `ctx.get_checkpoint_lock()`.
 """
 
 from __future__ import annotations
@@ -16,16 +15,19 @@ import contextlib
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from headrace.connectors.base.source import EMPTY, Batch, ReaderContext, Source, Split, SplitReader
+from headrace.connectors.base.source import Source
+from headrace.connectors.base.split_enumerator import Split
+from headrace.connectors.base.split_reader import EMPTY, Batch, ReaderContext, SplitReader
 from headrace.connectors.base.subtask_context import runtime_context
-from headrace.types.typeinfo import TypeInformation
 
 _CAPACITY = 16_384
 _STOP_SECONDS = 5.0
 
 
+@dataclass(frozen=True, eq=False)
 class FunctionSource(Source):
     """Runs `function.run(ctx)`; in every subtask if `parallel`, else in one.
 
@@ -41,20 +43,20 @@ class FunctionSource(Source):
     (False, True, True)
     """
 
+    function: Any
+    parallel: bool = False
     bounded = False
     may_finish = True
 
-    def __init__(self, function: Any, parallel: bool = False, produced_type: TypeInformation | None = None) -> None:
-        """Takes the function object, which is pickled into the job."""
-        self.function = function
-        self.non_parallel = not parallel
-        self.produced_type = produced_type
+    @property
+    def non_parallel(self) -> bool:
+        return not self.parallel
 
     def functions(self) -> Sequence[Any]:
         return (self.function,)
 
-    def splits(self, parallelism: int) -> list[list[Split]]:
-        return [[Split(str(index))] if index == 0 or not self.non_parallel else [] for index in range(parallelism)]
+    def splits(self, parallelism: int) -> list[Split]:
+        return [Split(str(index)) for index in range(parallelism if self.parallel else 1)]
 
     def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
         return _FunctionReader(self.function, context)
@@ -153,7 +155,7 @@ class _FunctionReader(SplitReader):
         return batch
 
     def settle(self) -> Iterator[Batch]:
-        """The function may wait for room while it has the lock: what it emits is taken until the lock is free."""
+        """Take what the function emits until its lock is free: it may wait for room while it holds the lock."""
         if not self._stateful or self._held:
             return
         buffer, lock = self._context.buffer, self._context.lock
@@ -167,13 +169,11 @@ class _FunctionReader(SplitReader):
     def _let_go(self) -> None:
         if self._held:
             self._held = False
-            with contextlib.suppress(
-                RuntimeError
-            ):  # closed by another thread than the one that read: nobody waits then
+            with contextlib.suppress(RuntimeError):  # closed by another thread than the one that read: nobody waits
                 self._context.lock.release()
 
     def _await_first(self) -> None:
-        """Gives the function, which stood still, a moment: else a short epoch could end before it has done anything."""
+        """Give the paused function a moment: otherwise a short epoch could end before it has done anything."""
         for _ in range(5):
             if self._context.buffer or self._done.wait(0.001):
                 return

@@ -1,53 +1,76 @@
-"""A source of whole numbers in ascending order, the range cut into one split per subtask as Flink cuts it."""
+"""A source of integers in ascending order. The range is cut into one split per subtask, like Flink's."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from headrace.connectors.base.source import Batch, ReaderContext, Source, Split, SplitReader
-from headrace.errors import InvalidProgramError
-from headrace.types.typeinfo import TypeInformation, Types
+from headrace.connectors.base import definitions
+from headrace.connectors.base.source import Source
+from headrace.connectors.base.split_enumerator import Split
+from headrace.connectors.base.split_reader import Batch, ReaderContext, SplitReader
+from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.types.typeinfo import Types
+
+__all__ = ["NumberSequenceSource"]
 
 
+class NumberSequenceSource(definitions.Source):
+    """Emits all numbers from ``start`` to ``end``; each subtask has a part of the range.
+
+    >>> from headrace.common import Types, WatermarkStrategy
+    >>> from headrace.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment()
+    >>> numbers = env.from_source(NumberSequenceSource(1, 10), WatermarkStrategy.no_watermarks(), "numbers")
+    >>> numbers.get_name(), numbers.get_type()
+    ('numbers', Long)
+    """
+
+    def __init__(self, start: int, end: int) -> None:
+        """Both bounds are included."""
+        for bound in (start, end):
+            if not isinstance(bound, int) or isinstance(bound, bool):
+                raise TypeMismatchError("The bounds of a number sequence must be integers", seen=bound)
+        super().__init__(NumberSequence(start, end))
+
+
+@dataclass(frozen=True, eq=False)
 class NumberSequence(Source):
     """All numbers from `start` to `end`, both included.
 
-    >>> [[s.payload for s in part] for part in NumberSequence(1, 7).splits(3)]
-    [[(1, 3)], [(4, 5)], [(6, 7)]]
+    >>> [split.payload for split in NumberSequence(1, 7).splits(3)]
+    [(1, 3), (4, 5), (6, 7)]
     """
 
-    produced_type: TypeInformation | None = Types.LONG()
+    start: int
+    end: int
+    produced_type = Types.LONG()
 
-    def __init__(self, start: int, end: int) -> None:
-        """Takes both bounds."""
-        if start > end:
-            raise InvalidProgramError("'from' must be <= 'to'", seen=f"from {start} to {end}")
-        self.start, self.end = start, end
+    def __post_init__(self) -> None:
+        if self.start > self.end:
+            raise InvalidProgramError("'from' must be <= 'to'", seen=f"from {self.start} to {self.end}")
 
-    def splits(self, parallelism: int) -> list[list[Split]]:
-        return [
-            [Split(str(index), bounds)] if bounds[0] <= bounds[1] else []
-            for index, bounds in enumerate(split_range(self.start, self.end, parallelism))
-        ]
+    def splits(self, parallelism: int) -> list[Split]:
+        return range_splits(self.start, self.end, parallelism)
 
     def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
         start, end = split.payload
         return _SequenceReader(start if position is None else position, end)
 
 
-def split_range(start: int, end: int, parts: int) -> list[tuple[int, int]]:
-    """Cuts a range into parts of nearly equal size; the first ones take what is left over.
+def range_splits(start: int, end: int, parts: int) -> list[Split]:
+    """Cut a range into at most `parts` splits of nearly equal size; the first ones take the remainder.
 
-    >>> split_range(0, 4, 2)
+    >>> [split.payload for split in range_splits(0, 4, 2)]
     [(0, 2), (3, 4)]
     """
     size, extra = divmod(end - start + 1, parts)
-    bounds = []
-    for index in range(parts):
+    splits = []
+    for index in range(parts if size else extra):
         after = start + size + (1 if index < extra else 0)
-        bounds.append((start, after - 1))
+        splits.append(Split(str(index), (start, after - 1)))
         start = after
-    return bounds
+    return splits
 
 
 class _SequenceReader(SplitReader):

@@ -1,4 +1,4 @@
-"""The door to confluent-kafka: makes its clients from the properties that programs write for Flink's connector.
+"""Makes confluent-kafka clients from the properties that programs write for Flink's connector.
 
 Decides which properties go to the client library, which ones mean the same under another name, and which are refused.
 Used by the Kafka source and the Kafka sink.
@@ -9,10 +9,13 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from headrace.errors import ConfigurationError
+from headrace.errors import ConfigurationError, TypeMismatchError
 from headrace.foundation.extras import need
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["admin_client", "confluent", "consumer", "producer", "translated"]
 
@@ -39,7 +42,7 @@ _JAAS = re.compile(r"""(username|password)\s*=\s*(?:"([^"]*)"|'([^']*)'|(\S+))""
 
 
 def confluent() -> Any:
-    """Give the module `confluent_kafka`.
+    """Return the module `confluent_kafka`.
 
     >>> confluent().__name__
     'confluent_kafka'
@@ -48,7 +51,7 @@ def confluent() -> Any:
 
 
 def translated(properties: Mapping[str, str]) -> dict[str, Any]:
-    """Give the C client's settings for properties of the Java client.
+    """Return the C client's settings for properties of the Java client.
 
     >>> translated({"bootstrap.servers": "b:9092", "max.partition.fetch.bytes": "1000", "value.deserializer": "x"})
     {'bootstrap.servers': 'b:9092', 'fetch.message.max.bytes': '1000'}
@@ -76,6 +79,24 @@ def translated(properties: Mapping[str, str]) -> dict[str, Any]:
         else:
             settings[_RENAMED.get(key, key)] = value
     return settings
+
+
+class ClientProperties:
+    """The properties of a Kafka source or sink that is being built."""
+
+    def __init__(self) -> None:
+        self._properties: dict[str, str] = {}
+
+    def set_bootstrap_servers(self, bootstrap_servers: str) -> Self:
+        """Set where brokers are, as ``host:port,host:port``."""
+        return self.set_property("bootstrap.servers", bootstrap_servers)
+
+    def set_property(self, key: str, value: Any) -> Self:
+        """Set a property of the client, or of the connector."""
+        if not isinstance(key, str) or not isinstance(value, (str, int, float)):
+            raise TypeMismatchError("A property of Kafka has a name and a value", seen={key: value})
+        self._properties[key] = str(value).lower() if isinstance(value, bool) else str(value)
+        return self
 
 
 def consumer(settings: Mapping[str, Any]) -> Any:
@@ -134,5 +155,5 @@ def _checked(kind: Any, settings: Mapping[str, Any]) -> Any:
 
 
 def log_error(error: Any) -> None:
-    """Connections that break are made anew by the client; the job waits, and the log says why."""
+    """Log an error. The client reconnects by itself; the job waits, and the log says why."""
     _LOG.warning("Kafka: %s", error.str())

@@ -7,9 +7,10 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from headrace.connectors.base.definitions import DeliveryGuarantee, Sink, Source
-from headrace.connectors.kafka.offsets_initializer import KafkaOffsetResetStrategy, KafkaOffsetsInitializer
-from headrace.connectors.kafka.sink_builder import KafkaRecordSerializationSchema, KafkaSink, KafkaSinkBuilder
-from headrace.connectors.kafka.source_builder import KafkaSource, KafkaSourceBuilder
+from headrace.connectors.kafka.offsets import KafkaOffsetResetStrategy, KafkaOffsetsInitializer
+from headrace.connectors.kafka.serialization import KafkaRecordSerializationSchema
+from headrace.connectors.kafka.sink import KafkaSink, KafkaSinkBuilder
+from headrace.connectors.kafka.source import KafkaSource, KafkaSourceBuilder
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.types.serialization import DeserializationSchema, SerializationSchema
 from headrace.types.typeinfo import TypeInformation

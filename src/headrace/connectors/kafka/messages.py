@@ -9,11 +9,9 @@ from __future__ import annotations
 import json
 import struct
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
-
-from headrace.errors import TypeMismatchError
 
 _NONE = -1
 _LENGTH = struct.Struct("<q")
@@ -96,7 +94,7 @@ def _numbers(kind: str, file: IO[bytes], count: int) -> Any:
 
 
 def _exactly(file: IO[bytes], count: int) -> bytes:
-    """Read so many bytes, also from a file system that gives them in pieces; a file that ends before is damaged."""
+    """Read exactly `count` bytes, also from a file system that returns less at a time; a shorter file is damaged."""
     data = file.read(count) if count else b""
     while len(data) < count:
         more = file.read(count - len(data))
@@ -114,53 +112,3 @@ def _cut(file: IO[bytes], lengths: Any) -> list[bytes | None]:
         parts.append(None if length < 0 else data[start : start + length])
         start += max(length, 0)
     return parts
-
-
-@dataclass(frozen=True)
-class Serializer:
-    """How records become messages: a topic, or one for each record; a value and perhaps a key."""
-
-    value: Callable[[Any], bytes | None]
-    topic: str | None = None
-    topic_of: Callable[[Any], str] | None = None
-    key: Callable[[Any], bytes | None] | None = None
-    with_timestamps: bool = True
-    partition: Callable[[Any, bytes | None, bytes | None, str, list[int]], int] | None = None
-    """Chooses the partition of a record: it gets the record, key, value, topic and the topic's partitions."""
-
-    def messages(
-        self,
-        records: list[Any],
-        timestamps: list[int | None] | None,
-        partitions_of: Callable[[str], list[int]] | None = None,
-    ) -> Messages:
-        """Serialise a run of records; `partitions_of` tells the partitions of a topic to a partitioner."""
-        value, key, topic_of = self.value, self.key, self.topic_of
-        topics = [self.topic] * len(records) if topic_of is None else [topic_of(r) for r in records]
-        keys = None if key is None else [key(r) for r in records]
-        times = timestamps if self.with_timestamps else None
-        values = [value(r) for r in records]
-        chosen = None
-        if self.partition is not None and partitions_of is not None:
-            chosen = [
-                self._chosen(record, None if keys is None else keys[i], values[i], str(topics[i]), partitions_of)
-                for i, record in enumerate(records)
-            ]
-        return Messages(topics, values, keys, times, chosen)  # type: ignore[arg-type]
-
-    def _chosen(
-        self,
-        record: Any,
-        key: bytes | None,
-        value: bytes | None,
-        topic: str,
-        partitions_of: Callable[[str], list[int]],
-    ) -> int:
-        assert self.partition is not None
-        partitions = partitions_of(topic)
-        chosen = self.partition(record, key, value, topic, partitions)
-        if chosen not in partitions:
-            raise TypeMismatchError(
-                f"The partitioner chose no partition of topic {topic!r}", seen=chosen, expected=f"one of {partitions}"
-            )
-        return chosen

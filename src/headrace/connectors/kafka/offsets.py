@@ -1,6 +1,6 @@
-"""Where the reading of partitions begins or ends: resolved once, in the driver, into plain offsets.
+"""Where a Kafka source begins and ends: how programs say it, and how the driver resolves it into plain offsets.
 
-So a replay starts where the first try started, also with "latest" and timestamps.
+Offsets are resolved once, so that a replay starts where the first attempt started, also with "latest" and timestamps.
 """
 
 from __future__ import annotations
@@ -11,19 +11,37 @@ from enum import Enum
 from typing import Any
 
 from headrace.connectors.kafka.client import confluent
-from headrace.errors import JobExecutionError
+from headrace.errors import InvalidProgramError, JobExecutionError, TypeMismatchError
+
+__all__ = ["KafkaOffsetResetStrategy", "KafkaOffsetsInitializer", "KafkaTopicPartition"]
 
 Partition = tuple[str, int]
 
 _SECONDS = 30.0
 
 
-class Reset(Enum):
-    """What to do where there is no offset, or none that still exists."""
+@dataclass(frozen=True)
+class KafkaTopicPartition:
+    """A partition of a topic.
 
+    >>> KafkaTopicPartition("orders", 0) in {KafkaTopicPartition("orders", 0)}
+    True
+    """
+
+    topic: str
+    partition: int
+
+
+class KafkaOffsetResetStrategy(Enum):
+    """Where to begin if there is no offset, or if it does not exist any more.
+
+    >>> [strategy.name for strategy in KafkaOffsetResetStrategy]
+    ['LATEST', 'EARLIEST', 'NONE']
+    """
+
+    LATEST = 0
     EARLIEST = 1
-    LATEST = 2
-    NONE = 3
+    NONE = 2
 
 
 class Start(Enum):
@@ -38,14 +56,14 @@ class Start(Enum):
 
 @dataclass(frozen=True)
 class Offsets:
-    """A rule that gives an offset for every partition.
+    """A rule that chooses an offset for every partition.
 
     >>> Offsets(Start.GIVEN, given={("orders", 0): 42}).given
     {('orders', 0): 42}
     """
 
     start: Start
-    reset: Reset = Reset.EARLIEST
+    reset: KafkaOffsetResetStrategy = KafkaOffsetResetStrategy.EARLIEST
     timestamp: int = 0
     given: Mapping[Partition, int] = field(default_factory=dict)
 
@@ -74,9 +92,9 @@ class Offsets:
     def _within(self, partition: Partition, offset: int | None, bounds: tuple[int, int]) -> int:
         if offset is not None and bounds[0] <= offset <= bounds[1]:
             return offset
-        if self.reset is Reset.EARLIEST:
+        if self.reset is KafkaOffsetResetStrategy.EARLIEST:
             return bounds[0]
-        if self.reset is Reset.LATEST:
+        if self.reset is KafkaOffsetResetStrategy.LATEST:
             return bounds[1]
         raise JobExecutionError(
             f"There is no offset to start at in partition {partition[1]} of topic {partition[0]!r}",
@@ -84,6 +102,67 @@ class Offsets:
             expected=f"an offset from {bounds[0]} to {bounds[1]}",
             remedy="give KafkaOffsetsInitializer a reset strategy, EARLIEST or LATEST",
         )
+
+
+class KafkaOffsetsInitializer:
+    """Chooses an offset for every partition, once, when the job starts.
+
+    >>> KafkaOffsetsInitializer.timestamp(1_700_000_000_000).rule.timestamp
+    1700000000000
+    """
+
+    def __init__(self, rule: Offsets) -> None:
+        """Programs call the static methods."""
+        self.rule = rule
+
+    @staticmethod
+    def earliest() -> KafkaOffsetsInitializer:
+        """Start at the beginning of each partition."""
+        return KafkaOffsetsInitializer(Offsets(Start.EARLIEST))
+
+    @staticmethod
+    def latest() -> KafkaOffsetsInitializer:
+        """Start at the end that each partition has when the job starts."""
+        return KafkaOffsetsInitializer(Offsets(Start.LATEST, KafkaOffsetResetStrategy.LATEST))
+
+    @staticmethod
+    def committed_offsets(
+        offset_reset_strategy: KafkaOffsetResetStrategy = KafkaOffsetResetStrategy.NONE,
+    ) -> KafkaOffsetsInitializer:
+        """Start at the offsets that the consumer group has committed; without any, the strategy decides."""
+        return KafkaOffsetsInitializer(Offsets(Start.COMMITTED, _reset(offset_reset_strategy)))
+
+    @staticmethod
+    def timestamp(timestamp: int) -> KafkaOffsetsInitializer:
+        """Start at the first message at or after a time in milliseconds, or at the end if there is none."""
+        if not isinstance(timestamp, int) or isinstance(timestamp, bool) or timestamp < 0:
+            raise InvalidProgramError("A timestamp to start at is milliseconds since 1970", seen=timestamp)
+        return KafkaOffsetsInitializer(Offsets(Start.TIMESTAMP, KafkaOffsetResetStrategy.LATEST, timestamp=timestamp))
+
+    @staticmethod
+    def offsets(
+        offsets: dict[KafkaTopicPartition, int],
+        offset_reset_strategy: KafkaOffsetResetStrategy = KafkaOffsetResetStrategy.EARLIEST,
+    ) -> KafkaOffsetsInitializer:
+        """Start at these offsets; other partitions at what the group has committed, otherwise as the strategy says."""
+        given = {}
+        for partition, offset in offsets.items():
+            if not isinstance(partition, KafkaTopicPartition) or not isinstance(offset, int):
+                raise TypeMismatchError(
+                    "offsets() takes the offsets of partitions",
+                    seen={partition: offset},
+                    expected="{KafkaTopicPartition(topic, partition): offset}",
+                )
+            if offset < 0:
+                raise InvalidProgramError("An offset is not negative", seen=offset)
+            given[partition.topic, partition.partition] = offset
+        return KafkaOffsetsInitializer(Offsets(Start.GIVEN, _reset(offset_reset_strategy), given=given))
+
+
+def _reset(strategy: KafkaOffsetResetStrategy) -> KafkaOffsetResetStrategy:
+    if not isinstance(strategy, KafkaOffsetResetStrategy):
+        raise TypeMismatchError("A reset strategy is a KafkaOffsetResetStrategy", seen=strategy)
+    return strategy
 
 
 def _topic_partitions(partitions: Sequence[Partition], offset: int | None = None) -> list[Any]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from headrace.connectors.base.source import EMPTY, Batch, SplitReader
+from headrace.connectors.base.split_reader import EMPTY, Batch, SplitReader
 from headrace.connectors.kafka.client import confluent, consumer, log_error
 from headrace.connectors.kafka.offsets import Partition
 from headrace.errors import BadRecordError, HeadraceError, JobExecutionError, reason_of, shortened

@@ -1,6 +1,6 @@
-"""The Kafka sink's definition and its two writers.
+"""The Kafka sink: how programs describe it, the definition that is pickled into the job, and its two writers.
 
-- Without guarantee, and at least once: messages go out at once; at least once waits for them at the end of each epoch.
+- Without guarantee, and at least once: messages are sent at once; at least once waits for them at the end of each epoch.
 - Exactly once: messages are staged in a file of the epoch, beside the checkpoint's own files; the committer sends them when
   the checkpoint is complete.
 """
@@ -8,33 +8,121 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import IO, Any
 
+from headrace.connectors.base import definitions
+from headrace.connectors.base.definitions import DeliveryGuarantee
 from headrace.connectors.base.sink import EpochEnd, Sink, SinkCommitter, SinkWriter, WriterContext
 from headrace.connectors.base.staging import stage
-from headrace.connectors.kafka.client import admin_client
+from headrace.connectors.kafka.client import ClientProperties, admin_client, translated
 from headrace.connectors.kafka.committer import ACCESS, KafkaCommitter
-from headrace.connectors.kafka.messages import Serializer
 from headrace.connectors.kafka.sending import Sender
-from headrace.errors import InvalidProgramError, JobExecutionError
+from headrace.connectors.kafka.serialization import KafkaRecordSerializationSchema, Serializer
+from headrace.errors import InvalidProgramError, JobExecutionError, TypeMismatchError
+
+__all__ = ["KafkaSink", "KafkaSinkBuilder"]
 
 _HANDLES_OF_A_CHECKPOINT = 1 << 32
 _PARTITIONS_SECONDS = 300.0
 _METADATA_SECONDS = 30.0
 
 
+class KafkaSink(definitions.Sink):
+    """Writes to Kafka.
+
+    >>> from headrace.common.serialization import SimpleStringSchema
+    >>> schema = (
+    ...     KafkaRecordSerializationSchema.builder()
+    ...     .set_topic("orders")
+    ...     .set_value_serialization_schema(SimpleStringSchema())
+    ...     .build()
+    ... )
+    >>> sink = KafkaSink.builder().set_bootstrap_servers("localhost:9092").set_record_serializer(schema).build()
+    >>> isinstance(sink, definitions.Sink)
+    True
+    """
+
+    @staticmethod
+    def builder() -> KafkaSinkBuilder:
+        """Return a builder."""
+        return KafkaSinkBuilder()
+
+
+class KafkaSinkBuilder(ClientProperties):
+    """Collects the parts of a Kafka sink; the default guarantee is NONE, as in Flink.
+
+    >>> from headrace.common.serialization import SimpleStringSchema
+    >>> schema = KafkaRecordSerializationSchema.builder().set_topic("orders")
+    >>> schema = schema.set_value_serialization_schema(SimpleStringSchema()).build()
+    >>> sink = KafkaSink.builder().set_bootstrap_servers("127.0.0.1:9092").set_record_serializer(schema).build()
+    >>> type(sink).__name__
+    'KafkaSink'
+    """
+
+    def __init__(self) -> None:
+        """Programs call `KafkaSink.builder`."""
+        super().__init__()
+        self._guarantee = DeliveryGuarantee.NONE
+        self._prefix: str | None = None
+        self._serializer: KafkaRecordSerializationSchema | None = None
+
+    def set_delivery_guarantee(self, delivery_guarantee: DeliveryGuarantee) -> KafkaSinkBuilder:
+        """Set how often a message can arrive when the job fails and recovers."""
+        if not isinstance(delivery_guarantee, DeliveryGuarantee):
+            raise TypeMismatchError("set_delivery_guarantee takes a DeliveryGuarantee", seen=delivery_guarantee)
+        self._guarantee = delivery_guarantee
+        return self
+
+    def set_transactional_id_prefix(self, transactional_id_prefix: str) -> KafkaSinkBuilder:
+        """Set what the transactional ids begin with; no two programs on one Kafka may have the same."""
+        size = len(transactional_id_prefix.encode())
+        if not 0 < size <= 128:
+            raise InvalidProgramError("A prefix of transactional ids has 1 to 128 bytes", seen=transactional_id_prefix)
+        self._prefix = transactional_id_prefix
+        return self
+
+    def set_record_serializer(self, record_serializer: KafkaRecordSerializationSchema) -> KafkaSinkBuilder:
+        """Set how records become messages."""
+        if not isinstance(record_serializer, KafkaRecordSerializationSchema):
+            raise TypeMismatchError(
+                "set_record_serializer takes a KafkaRecordSerializationSchema",
+                seen=record_serializer,
+                remedy="KafkaRecordSerializationSchema.builder()...build()",
+            )
+        self._serializer = record_serializer
+        return self
+
+    def build(self) -> KafkaSink:
+        """Check the parts and return the sink."""
+        if "bootstrap.servers" not in self._properties:
+            raise InvalidProgramError("A KafkaSink needs bootstrap servers", remedy="call set_bootstrap_servers()")
+        if self._serializer is None:
+            raise InvalidProgramError("A KafkaSink needs a serialiser", remedy="call set_record_serializer()")
+        exactly = self._guarantee is DeliveryGuarantee.EXACTLY_ONCE
+        if exactly and self._prefix is None:
+            raise InvalidProgramError(
+                "An exactly-once KafkaSink needs a prefix for its transactional ids",
+                remedy="call set_transactional_id_prefix()",
+            )
+        return KafkaSink(
+            KafkaTopics(
+                translated(self._properties),
+                self._serializer.serializer,
+                self._guarantee is not DeliveryGuarantee.NONE,
+                self._prefix if exactly else None,
+            )
+        )
+
+
+@dataclass(frozen=True)
 class KafkaTopics(Sink):
     """Writes messages; `staging` with a prefix for transactional ids means exactly once."""
 
-    def __init__(
-        self,
-        settings: dict[str, Any],
-        serializer: Serializer,
-        wait_for_delivery: bool = True,
-        staging: str | None = None,
-    ) -> None:
-        self.settings, self.serializer = settings, serializer
-        self.wait_for_delivery, self.staging = wait_for_delivery, staging
+    settings: dict[str, Any]
+    serializer: Serializer
+    wait_for_delivery: bool = True
+    staging: str | None = None
 
     def open_writer(self, context: WriterContext, states: list[Any]) -> SinkWriter:
         if self.staging is None:
@@ -48,7 +136,7 @@ class KafkaTopics(Sink):
 
 
 class _Partitions:
-    """The partitions of topics, asked for again every few minutes."""
+    """The partitions of topics, refreshed every few minutes."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self._settings = settings

@@ -1,4 +1,4 @@
-"""Which partitions a Kafka source reads: of topics, of topics that match a pattern, or a given set."""
+"""Which partitions a Kafka source reads: of topics, of topics that match a pattern, or a given set; and how much of each."""
 
 from __future__ import annotations
 
@@ -10,6 +10,16 @@ from headrace.connectors.kafka.offsets import Partition
 from headrace.errors import JobExecutionError
 
 _SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class PartitionRange:
+    """The payload of a split: a partition from one offset up to, and without, another (None: no end)."""
+
+    topic: str
+    partition: int
+    start: int
+    stop: int | None
 
 
 @dataclass(frozen=True)
@@ -25,7 +35,7 @@ class Subscription:
     partitions: frozenset[Partition] = frozenset()
 
     def described(self) -> str:
-        """How an error names it."""
+        """Return the name for errors."""
         if self.pattern is not None:
             return f"topics that match {self.pattern!r}"
         return f"topics {list(self.topics)}" if self.topics else f"partitions {sorted(self.partitions)}"

@@ -1,9 +1,9 @@
 """A sink that publishes to a queue of RabbitMQ, or to exchanges with routing keys: at least once.
 
-1. Messages are gathered and published in transactions of the server of at most `_BATCH`; the end of an epoch waits for the
+1. Messages are collected and published in transactions of the server of at most `_BATCH`; the end of an epoch waits for the
    last one. A transaction never stays open between epochs.
-2. If the server is away, the messages of the transaction that failed are published again on a new connection. Only the
-   answer to a commit can be lost: then its messages are there twice.
+2. If the server is away, the messages of the failed transaction are published again on a new connection. If only the answer
+   to a commit was lost, its messages arrive twice.
 """
 
 from __future__ import annotations
@@ -11,19 +11,27 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+from headrace.connectors.base import definitions
 from headrace.connectors.base.sink import EpochEnd, RecordError, Sink, SinkWriter, WriterContext
 from headrace.connectors.rabbitmq.client import (
     RabbitSettings,
+    RMQConnectionConfig,
     away_errors,
     connect,
     no_exchange,
     open_channel,
     persistent,
+    settings_of,
 )
-from headrace.errors import ConfigurationError, JobExecutionError, TypeMismatchError
+from headrace.errors import ConfigurationError, InvalidProgramError, JobExecutionError, TypeMismatchError
+from headrace.types.serialization import SerializationSchema
+
+__all__ = ["RMQSink", "RMQSinkPublishOptions"]
 
 _LOG = logging.getLogger("headrace.rabbitmq")
 _BATCH = 5000
@@ -35,17 +43,76 @@ Route = tuple[str, str, Any]
 Message = tuple[str, str, bytes, Any]
 
 
-class RabbitPublisher(Sink):
-    """Publishes to `queue`, by way of the default exchange; or, without one, where `route` says."""
+class RMQSinkPublishOptions(ABC):
+    """Where each record is published: an exchange and a routing key. Exchanges are not declared by the sink.
+
+    >>> class ByCountry(RMQSinkPublishOptions):
+    ...     def compute_routing_key(self, value):
+    ...         return f"orders.{value['country']}"
+    ...
+    ...     def compute_exchange(self, value):
+    ...         return "orders"
+    >>> ByCountry().compute_routing_key({"country": "fr"})
+    'orders.fr'
+    """
+
+    @abstractmethod
+    def compute_routing_key(self, value: Any) -> str:
+        """Return the routing key of a record."""
+
+    @abstractmethod
+    def compute_exchange(self, value: Any) -> str:
+        """Return the exchange of a record."""
+
+    def compute_properties(self, value: Any) -> Any:
+        """Return the `pika.BasicProperties` of a record's message; None: only that it is persistent."""
+        del value
+
+    def route(self, value: Any) -> tuple[str, str, Any]:
+        """Return all three."""
+        return self.compute_exchange(value), self.compute_routing_key(value), self.compute_properties(value)
+
+
+class RMQSink(definitions.Sink):
+    """Publishes to a queue, or where `RMQSinkPublishOptions` say, at least once; for `DataStream.add_sink`.
+
+    >>> from headrace.common.serialization import SimpleStringSchema
+    >>> config = RMQConnectionConfig.Builder().set_uri("amqp://guest:guest@localhost:5672/%2F").build()
+    >>> isinstance(RMQSink(config, "orders", SimpleStringSchema()), definitions.Sink)
+    True
+    """
 
     def __init__(
         self,
-        settings: RabbitSettings,
-        queue: str | None,
-        serialize: Callable[[Any], bytes | None],
-        route: Callable[[Any], Route] | None = None,
+        connection_config: RMQConnectionConfig,
+        queue_name: str | None,
+        serialization_schema: SerializationSchema,
+        publish_options: RMQSinkPublishOptions | None = None,
     ) -> None:
-        self.settings, self.queue, self.serialize, self.route = settings, queue, serialize, route
+        """Take a queue to publish to, or options instead of it, and how records become bytes."""
+        if not isinstance(serialization_schema, SerializationSchema):
+            raise TypeMismatchError("An RMQSink writes with a SerializationSchema", seen=serialization_schema)
+        if publish_options is not None and not isinstance(publish_options, RMQSinkPublishOptions):
+            raise TypeMismatchError("Publish options are RMQSinkPublishOptions", seen=publish_options)
+        if (queue_name is None) == (publish_options is None):
+            raise InvalidProgramError(
+                "An RMQSink has a queue or publish options",
+                seen="both" if queue_name is not None else "none of them",
+                remedy="give None for the queue to use publish options",
+            )
+        route = None if publish_options is None else publish_options.route
+        settings = settings_of(connection_config)
+        super().__init__(RabbitPublisher(settings, queue_name, serialization_schema.serialize, route))
+
+
+@dataclass(frozen=True)
+class RabbitPublisher(Sink):
+    """Publishes to `queue` through the default exchange; without a queue, where `route` says."""
+
+    settings: RabbitSettings
+    queue: str | None
+    serialize: Callable[[Any], bytes | None]
+    route: Callable[[Any], Route] | None = None
 
     def open_writer(self, context: WriterContext, states: list[Any]) -> SinkWriter:
         return _Writer(self)
@@ -104,9 +171,9 @@ class _Writer(SinkWriter):
                 if not settings.automatic_recovery or time.monotonic() > deadline:
                     raise JobExecutionError(
                         f"RabbitMQ at {settings.where} does not take messages: {error!r}",
-                        remedy="see to the server; the job goes on from its checkpoint, and publishes these again",
+                        remedy="check the server; the job continues from its checkpoint and publishes these again",
                     ) from error
-                _LOG.warning("RabbitMQ at %s is away, another try follows: %r", settings.where, error)
+                _LOG.warning("RabbitMQ at %s is away; retrying: %r", settings.where, error)
             time.sleep(settings.recovery_interval / 1000)
 
     def _transaction(self, messages: list[Message]) -> None:

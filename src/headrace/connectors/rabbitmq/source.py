@@ -1,10 +1,11 @@
-"""A source that consumes a queue of RabbitMQ; messages are acknowledged when a checkpoint holds what they did.
+"""A source that consumes a queue of RabbitMQ; messages are acknowledged when a checkpoint holds their effects.
 
 1. A thread has the connection. It receives up to `prefetch` messages that are not acknowledged; then the server waits.
 2. `read` takes from what was received. A position is the ids of messages that were read and are not acknowledged.
-3. When a checkpoint is complete all that was read before it is acknowledged; without checkpoints, when the next epoch begins.
-4. If the connection breaks, what was received and not read is forgotten: the server sends it again, and all that was not
-   acknowledged. With correlation ids, what was read before is recognised and left out: exactly once. Without: at least once.
+3. When a checkpoint is complete, everything read before it is acknowledged; without checkpoints, when the next epoch begins.
+4. If the connection breaks, received messages that were not read are dropped: the server sends them again, and everything
+   that was not acknowledged. With correlation ids, messages read before are recognised and skipped: exactly once. Without
+   ids: at least once.
 """
 
 from __future__ import annotations
@@ -14,14 +15,36 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from headrace.connectors.base.source import EMPTY, Batch, ReaderContext, Source, Split, SplitReader
-from headrace.connectors.rabbitmq.client import RabbitSettings, away_errors, connect, open_channel
-from headrace.errors import BadRecordError, HeadraceError, JobExecutionError, reason_of, shortened
+from headrace.common.output_tag import OutputTag
+from headrace.connectors.base import definitions
+from headrace.connectors.base.source import Source
+from headrace.connectors.base.split_enumerator import Split
+from headrace.connectors.base.split_reader import EMPTY, Batch, ReaderContext, SplitReader
+from headrace.connectors.rabbitmq.client import (
+    RabbitSettings,
+    RMQConnectionConfig,
+    away_errors,
+    connect,
+    open_channel,
+    settings_of,
+)
+from headrace.errors import (
+    BadRecordError,
+    HeadraceError,
+    InvalidProgramError,
+    JobExecutionError,
+    TypeMismatchError,
+    reason_of,
+    shortened,
+)
 from headrace.types.bad_record import BadRecord
+from headrace.types.serialization import DeserializationSchema
 from headrace.types.typeinfo import TypeInformation
+
+__all__ = ["RMQSource"]
 
 _LOG = logging.getLogger("headrace.rabbitmq")
 _PREFETCH = 50_000
@@ -30,7 +53,7 @@ _POLL_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class _Received:
-    """A message as the connection gave it; tags are only valid on that connection."""
+    """A message; its tag is only valid on its connection."""
 
     connection: int
     tag: int
@@ -47,28 +70,68 @@ class _ReadSoFar:
     last: _Received
 
 
-class RabbitQueue(Source):
-    """Consumes `queue`. With `use_ids` in one subtask, because the ids of a subtask are its own."""
+class RMQSource(definitions.Source):
+    """Consumes a queue; for `StreamExecutionEnvironment.add_source`.
 
-    bounded = False
+    Messages are acknowledged when a checkpoint is complete. With ``use_correlation_id`` each message is read once, if
+    its producer gives it an id of its own; the source then has one subtask.
+
+    >>> from headrace.common.serialization import SimpleStringSchema
+    >>> config = RMQConnectionConfig.Builder().set_uri("amqp://guest:guest@localhost:5672/%2F").build()
+    >>> RMQSource(config, "orders", True, SimpleStringSchema()).get_definition().non_parallel
+    True
+    """
 
     def __init__(
         self,
-        settings: RabbitSettings,
-        queue: str,
-        use_ids: bool,
-        deserialize: Callable[[bytes], Any],
-        produced_type: TypeInformation | None = None,
-        dead_letters: str | None = None,
+        connection_config: RMQConnectionConfig,
+        queue_name: str,
+        use_correlation_id: bool,
+        deserialization_schema: DeserializationSchema,
     ) -> None:
-        """Takes where and what to consume, and what is made of a message's body."""
-        self.settings, self.queue, self.use_ids = settings, queue, use_ids
-        self.deserialize, self.produced_type = deserialize, produced_type
-        self.dead_letters = dead_letters
-        self.non_parallel = use_ids
+        """Take where and what to consume."""
+        if not isinstance(deserialization_schema, DeserializationSchema):
+            raise TypeMismatchError("An RMQSource reads with a DeserializationSchema", seen=deserialization_schema)
+        if type(deserialization_schema).is_end_of_stream is not DeserializationSchema.is_end_of_stream:
+            raise InvalidProgramError(
+                "is_end_of_stream cannot end an RMQSource: what follows in the queue is there already",
+                remedy="stop the job with a savepoint",
+            )
+        super().__init__(
+            RabbitQueue(
+                settings_of(connection_config),
+                queue_name,
+                use_correlation_id,
+                deserialization_schema.deserialize,
+                deserialization_schema.get_produced_type(),
+            )
+        )
 
-    def splits(self, parallelism: int) -> list[list[Split]]:
-        return [[Split(str(index))] for index in range(parallelism)]
+    def set_dead_letter_output(self, output_tag: OutputTag) -> RMQSource:
+        """Send messages that cannot be read to a side output, as `BadRecord`s; otherwise they fail the job."""
+        assert isinstance(self._definition, RabbitQueue)
+        self._definition = replace(self._definition, dead_letters=definitions.dead_letter_tag(output_tag))
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class RabbitQueue(Source):
+    """Consumes `queue`. With `use_ids` in one subtask, because the ids of a subtask are its own."""
+
+    settings: RabbitSettings
+    queue: str
+    use_ids: bool
+    deserialize: Callable[[bytes], Any]
+    produced_type: TypeInformation | None = None
+    dead_letters: str | None = None
+    bounded = False
+
+    @property
+    def non_parallel(self) -> bool:
+        return self.use_ids
+
+    def splits(self, parallelism: int) -> list[Split]:
+        return [Split(str(index)) for index in range(parallelism)]
 
     def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
         return _QueueReader(self, position or [], context.checkpoints)
@@ -87,7 +150,7 @@ class _Connection(threading.Thread):
         self._stop = threading.Event()
         self._acknowledge_up_to = (0, 0)
         self.acknowledged = (0, 0)
-        """A connection, and the last message on it of which the server knows that it is done with."""
+        """A connection, and the last message on it whose acknowledgement the server has confirmed."""
 
     def run(self) -> None:
         settings = self._source.settings
@@ -98,7 +161,7 @@ class _Connection(threading.Thread):
                 if not settings.automatic_recovery:
                     self.error = error
                     return
-                _LOG.warning("RabbitMQ at %s is away, another try follows: %r", settings.where, error)
+                _LOG.warning("RabbitMQ at %s is away; retrying: %r", settings.where, error)
                 self._stop.wait(settings.recovery_interval / 1000)
             except BaseException as error:
                 self.error = error
@@ -137,7 +200,7 @@ class _Connection(threading.Thread):
                 connection.close()
 
     def acknowledge(self, message: _Received) -> None:
-        """Acknowledges a message and all before it, soon, if its connection still is."""
+        """Acknowledge a message and all before it soon, if its connection still exists."""
         self._acknowledge_up_to = (message.connection, message.tag)
 
     def stop(self) -> None:
@@ -153,7 +216,7 @@ class _QueueReader(SplitReader):
         self._last: _Received | None = None
         self._at_end: _ReadSoFar | None = None
         self._asked: list[_ReadSoFar] = []
-        """What the server has been told to be done with, and has not confirmed yet."""
+        """What has been acknowledged to the server, which has not confirmed it yet."""
         self._connection = _Connection(source)
         self._connection.start()
 
@@ -217,14 +280,14 @@ class _QueueReader(SplitReader):
         self._acknowledge()
 
     def _acknowledge(self) -> None:
-        """All that was read up to the end of the last epoch."""
+        """Acknowledge everything read up to the end of the last epoch."""
         read, self._at_end = self._at_end, None
         if read is not None and read.last.connection == self._connection.generation:
             self._connection.acknowledge(read.last)
             self._asked.append(read)
 
     def _drop_acknowledged(self) -> None:
-        """Forgets ids that cannot come again: messages that are sent again come before all others."""
+        """Drop ids that cannot arrive again: messages that are sent again come before all others."""
         connection, tag = self._connection.acknowledged
         for read in self._asked:
             if (read.last.connection, read.last.tag) > (connection, tag):

@@ -2,21 +2,25 @@
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.connectors.base.definitions import DeliveryGuarantee, Sink, Source
-from headrace.connectors.files.source_builder import (
+from headrace.connectors.files.sink import (
     BucketAssigner,
-    FileEnumeratorProvider,
     FileSink,
+    OutputFileConfig,
+    RollingPolicy,
+    StreamingFileSink,
+)
+from headrace.connectors.files.source import (
+    FileEnumeratorProvider,
     FileSource,
     FileSourceBuilder,
     FileSplitAssignerProvider,
-    OutputFileConfig,
-    RollingPolicy,
     StreamFormat,
-    StreamingFileSink,
 )
-from headrace.connectors.generated.number_sequence_builder import NumberSequenceSource
+from headrace.connectors.generated.number_sequence import NumberSequenceSource
 from headrace.connectors.jdbc.sink_builder import JdbcConnectionOptions, JdbcExecutionOptions, JdbcSink
-from headrace.connectors.rabbitmq.builders import RMQConnectionConfig, RMQSink, RMQSinkPublishOptions, RMQSource
+from headrace.connectors.rabbitmq.client import RMQConnectionConfig
+from headrace.connectors.rabbitmq.sink import RMQSink, RMQSinkPublishOptions
+from headrace.connectors.rabbitmq.source import RMQSource
 from headrace.datastream.connectors.kafka import (
     FlinkKafkaConsumer,
     FlinkKafkaProducer,

@@ -1,4 +1,4 @@
-"""Re-export of `headrace.connectors.generated.datagen_builder`, under PyFlink's module path."""
+"""Re-export of `headrace.connectors.generated.datagen`, under PyFlink's module path."""
 
-from headrace.connectors.generated.datagen_builder import *
-from headrace.connectors.generated.datagen_builder import __all__ as __all__
+from headrace.connectors.generated.datagen import *
+from headrace.connectors.generated.datagen import __all__ as __all__

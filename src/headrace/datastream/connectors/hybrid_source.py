@@ -1,7 +1,8 @@
-"""Re-export of `headrace.connectors.hybrid.source_builder`, under PyFlink's module path."""
+"""Re-export of `headrace.connectors.hybrid`, under PyFlink's module path."""
 
 from headrace.compatibility.names import offer_pyflink_names
-from headrace.connectors.hybrid.source_builder import *
-from headrace.connectors.hybrid.source_builder import __all__ as __all__
+from headrace.connectors.base.definitions import Source as Source
+from headrace.connectors.hybrid import *
+from headrace.connectors.hybrid import __all__ as __all__
 
-offer_pyflink_names(__name__, "headrace.connectors.hybrid.source_builder")
+offer_pyflink_names(__name__, "headrace.connectors.hybrid")

@@ -8,20 +8,19 @@ from headrace.connectors.kafka.legacy import (
     FlinkKafkaProducerBase,
     Semantic,
 )
-from headrace.connectors.kafka.offsets_initializer import (
+from headrace.connectors.kafka.offsets import (
     KafkaOffsetResetStrategy,
     KafkaOffsetsInitializer,
     KafkaTopicPartition,
 )
-from headrace.connectors.kafka.sink_builder import (
+from headrace.connectors.kafka.serialization import (
     KafkaPartitioner,
     KafkaRecordSerializationSchema,
     KafkaRecordSerializationSchemaBuilder,
-    KafkaSink,
-    KafkaSinkBuilder,
     KafkaTopicSelector,
 )
-from headrace.connectors.kafka.source_builder import (
+from headrace.connectors.kafka.sink import KafkaSink, KafkaSinkBuilder
+from headrace.connectors.kafka.source import (
     KafkaRecordDeserializationSchema,
     KafkaSource,
     KafkaSourceBuilder,

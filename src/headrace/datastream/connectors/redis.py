@@ -1,4 +1,4 @@
-"""Re-export of `headrace.connectors.redis.sink_builder`, under PyFlink's module path."""
+"""Re-export of `headrace.connectors.redis.sink`, under PyFlink's module path."""
 
-from headrace.connectors.redis.sink_builder import *
-from headrace.connectors.redis.sink_builder import __all__ as __all__
+from headrace.connectors.redis.sink import *
+from headrace.connectors.redis.sink import __all__ as __all__

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.errors import TypeMismatchError
 from headrace.functions import BroadcastProcessFunction, KeyedBroadcastProcessFunction
 from headrace.functions.checks import check_function
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["BroadcastConnectedStream", "BroadcastStream"]
 
 
-class BroadcastStream(NoJava):
+class BroadcastStream(NoJvmObject):
     """A stream whose elements go to every subtask, with the descriptors of the state they fill.
 
     >>> from headrace.datastream import StreamExecutionEnvironment
@@ -39,7 +39,7 @@ class BroadcastStream(NoJava):
         self.broadcast_state_descriptors = broadcast_state_descriptors
 
 
-class BroadcastConnectedStream(NoJava):
+class BroadcastConnectedStream(NoJvmObject):
     """A stream connected to a broadcast stream.
 
     >>> from headrace.datastream import BroadcastProcessFunction, StreamExecutionEnvironment

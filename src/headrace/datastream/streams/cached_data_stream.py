@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from headrace.common.watermark_strategy import WatermarkStrategy
-from headrace.connectors.generated.cached import CachedSource
+from headrace.connectors.generated.collection import CachedSource
 from headrace.datastream.streams.data_stream import DataStream
 from headrace.datastream.streams.stream_cache import StreamCache
 from headrace.errors import InvalidProgramError
@@ -38,15 +38,13 @@ class CachedDataStream(DataStream):
     >>> squares.invalidate()
     """
 
-    _what = "CachedDataStream"
-
     def __init__(self, env: StreamExecutionEnvironment, transformation_id: int, cache: StreamCache) -> None:
         """Programs call `DataStream.cache`."""
         super().__init__(env, transformation_id)
         self._cache = cache
 
     def invalidate(self) -> None:
-        """Give the kept elements up; the next job that needs them computes and keeps them again."""
+        """Return the kept elements up; the next job that needs them computes and keeps them again."""
         self._cache.forget()
 
     # ------------------------------------------------------------------ refusals

@@ -24,7 +24,7 @@ class _Job(Protocol):
 
 
 class CloseableIterator:
-    """Gives elements as the job makes them; a context manager.
+    """Returns elements as the job makes them; a context manager.
 
     >>> class Job:
     ...     def results(self, collect_id):
@@ -51,15 +51,15 @@ class CloseableIterator:
         self._ended = False
 
     def __iter__(self) -> Self:
-        """Give the iterator itself."""
+        """Return the iterator itself."""
         return self
 
     def __next__(self) -> Any:
-        """Give the next element, waiting for it if need be."""
+        """Return the next element, waiting for it if need be."""
         return self.next()
 
     def __enter__(self) -> Self:
-        """Give the iterator itself."""
+        """Return the iterator itself."""
         return self
 
     def __exit__(
@@ -69,7 +69,7 @@ class CloseableIterator:
         self.close()
 
     def next(self) -> Any:
-        """Give the next element; an error of the job is raised here."""
+        """Return the next element; an error of the job is raised here."""
         if self._ended:
             raise StopIteration("No more data.")
         try:
@@ -84,7 +84,7 @@ class CloseableIterator:
             raise
 
     def take(self, limit: int) -> list[Any]:
-        """Give at most ``limit`` elements and close the iterator."""
+        """Return at most ``limit`` elements and close the iterator."""
         elements: list[Any] = []
         try:
             for element in self:

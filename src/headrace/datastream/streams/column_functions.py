@@ -12,16 +12,16 @@ from headrace.types.data_types import RowType, row_type_of_stream, stream_type
 from headrace.types.typeinfo import TypeInformation
 
 if TYPE_CHECKING:
-    from headrace.datastream.streams.data_stream import DataStream
+    from headrace.datastream.streams.partitioned_stream import PartitionedStream
 
 
-def mapped_columns(stream: DataStream, func: Any, output_type: RowType) -> tuple[MapColumns, TypeInformation]:
+def mapped_columns(stream: PartitionedStream, func: Any, output_type: RowType) -> tuple[MapColumns, TypeInformation]:
     """What `map_columns` does, and the type of its rows."""
     given = RowColumns(row_type(output_type, "map_columns"))
     return MapColumns(_checked(func, "map_columns"), _columns_of(stream), given), stream_type(output_type)
 
 
-def filtered_columns(stream: DataStream, func: Any) -> FilterColumns:
+def filtered_columns(stream: PartitionedStream, func: Any) -> FilterColumns:
     """What `filter_columns` does."""
     return FilterColumns(_checked(func, "filter_columns"), _columns_of(stream))
 
@@ -32,7 +32,7 @@ def _checked(func: Any, method: str) -> Any:
     return func
 
 
-def _columns_of(stream: DataStream) -> RowColumns:
+def _columns_of(stream: PartitionedStream) -> RowColumns:
     kind = stream.transformation.output_type
     try:
         return RowColumns(row_type_of_stream(kind))

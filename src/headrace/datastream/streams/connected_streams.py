@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.functions import (
     CoFlatMapFunction,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["ConnectedStreams"]
 
 
-class ConnectedStreams(NoJava):
+class ConnectedStreams(NoJvmObject):
     """Two connected streams.
 
     >>> from headrace.datastream import CoMapFunction, StreamExecutionEnvironment

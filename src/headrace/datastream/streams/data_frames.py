@@ -14,14 +14,14 @@ from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.graph.specs import SourceSpec, StagedSink
 
 if TYPE_CHECKING:
-    from headrace.datastream.streams.data_stream import DataStream
+    from headrace.datastream.streams.stream_sinks import StreamSinks
 
 STATE_DIRECTORY = "headrace.state.directory"
 _MODES = ("append", "overwrite", "ignore", "error", "errorifexists")
 
 
 def spark_sink(
-    stream: DataStream, format: str, options: Mapping[str, Any], schema: Any, mode: str, partition_by: Sequence[str]
+    stream: StreamSinks, format: str, options: Mapping[str, Any], schema: Any, mode: str, partition_by: Sequence[str]
 ) -> FrameSink:
     """The sink that commits with a writer of Spark."""
     from headrace.spark import dataframes
@@ -37,7 +37,7 @@ def spark_sink(
     return FrameSink(dataframes.row_type_of(wanted), target, env.get_configuration().to_dict().get(STATE_DIRECTORY))
 
 
-def as_data_frame(stream: DataStream, schema: Any, job_name: str | None) -> Any:
+def as_data_frame(stream: StreamSinks, schema: Any, job_name: str | None) -> Any:
     """Runs the program and gives the stream's rows."""
     from headrace.spark import dataframes
 
@@ -67,7 +67,7 @@ def as_data_frame(stream: DataStream, schema: Any, job_name: str | None) -> Any:
     return dataframes.read_files(env.spark_session(), paths, wanted)
 
 
-def _schema(stream: DataStream, given: Any) -> Any:
+def _schema(stream: StreamSinks, given: Any) -> Any:
     from headrace.spark import dataframes
 
     stream.get_execution_environment().spark_session()  # Spark itself reads the text of a schema

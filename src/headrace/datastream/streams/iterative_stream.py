@@ -98,7 +98,7 @@ def iteration(stream: DataStream, max_wait_time_millis: int) -> IterativeStream:
 
 
 def check_iterations(program: TransformationRegistry, batch: bool) -> None:
-    """Refuse loops that are open, and all loops in batch mode."""
+    """Reject loops that are open, and all loops in batch mode."""
     sinks = {t.spec.feedback_id for t in program if isinstance(t.spec, FeedbackSink)}
     for t in program:
         if isinstance(t.spec, SourceSpec) and isinstance(t.spec.source, FeedbackSource):

@@ -72,7 +72,7 @@ class KeyedStream(DataStream):
         return partitioner
 
     def get_type(self) -> TypeInformation:
-        """Give the type of the elements with their keys: that of a row of both, as PyFlink does.
+        """Return the type of the elements with their keys: that of a row of both, as PyFlink does.
 
         >>> from headrace.common import Types
         >>> from headrace.datastream import StreamExecutionEnvironment
@@ -131,19 +131,19 @@ class KeyedStream(DataStream):
         return self._accumulate(position_to_sum, KeyedStream.AccumulateType.SUM)
 
     def min(self, position_to_min: int | str = 0) -> DataStream:
-        """Give the smallest value of a field per key; the other fields are those of the first element."""
+        """Return the smallest value of a field per key; the other fields are those of the first element."""
         return self._accumulate(position_to_min, KeyedStream.AccumulateType.MIN)
 
     def max(self, position_to_max: int | str = 0) -> DataStream:
-        """Give the largest value of a field per key; the other fields are those of the first element."""
+        """Return the largest value of a field per key; the other fields are those of the first element."""
         return self._accumulate(position_to_max, KeyedStream.AccumulateType.MAX)
 
     def min_by(self, position_to_min_by: int | str = 0) -> DataStream:
-        """Give the element with the smallest value of a field per key, the first one of equal ones."""
+        """Return the element with the smallest value of a field per key, the first one of equal ones."""
         return self._accumulate(position_to_min_by, KeyedStream.AccumulateType.MIN_BY)
 
     def max_by(self, position_to_max_by: int | str = 0) -> DataStream:
-        """Give the element with the largest value of a field per key, the first one of equal ones."""
+        """Return the element with the largest value of a field per key, the first one of equal ones."""
         return self._accumulate(position_to_max_by, KeyedStream.AccumulateType.MAX_BY)
 
     def window(self, window_assigner: Any) -> WindowedStream:

@@ -19,7 +19,7 @@ __all__ = ["NameableView"]
 
 
 def identity(element: Any) -> Any:
-    """Give the element as it is.
+    """Return the element as it is.
 
     >>> identity(3)
     3

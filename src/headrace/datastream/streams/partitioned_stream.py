@@ -1,6 +1,6 @@
-"""PartitionedStream: how elements are spread over the subtasks of the next operator, and how streams are made at all.
+"""PartitionedStream: how elements are distributed to the subtasks of the next operator, and how streams are created.
 
-Decides the partitioning view or operator that a call adds to the registry. Base of DataStream, which adds the operators.
+Decides the partitioning view or operator that a call adds to the registry. Base of DataStream.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, overload
 from headrace.datastream.key_selectors import key_function
 from headrace.datastream.operator_handle import OperatorHandle
 from headrace.datastream.streams.broadcast_stream import BroadcastStream
-from headrace.datastream.streams.data_stream_sink import DataStreamSink
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.functions import Partitioner
 from headrace.functions.checks import check_or_callable
@@ -18,6 +17,7 @@ from headrace.graph import partitioners
 from headrace.graph.specs import OperatorSpec
 from headrace.graph.transformations import TransformationKind
 from headrace.state.descriptors import MapStateDescriptor
+from headrace.types.declared_types import shown_type
 from headrace.types.typeinfo import TypeInformation
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ __all__ = ["PartitionedStream"]
 
 
 class PartitionedStream(OperatorHandle):
-    """What streams can do without looking at their elements.
+    """Operations of a stream that do not look at its elements.
 
     >>> from headrace.datastream import StreamExecutionEnvironment
     >>> env = StreamExecutionEnvironment.get_execution_environment()
@@ -39,23 +39,38 @@ class PartitionedStream(OperatorHandle):
     is_keyed = False
 
     def get_execution_environment(self) -> StreamExecutionEnvironment:
-        """Give the environment that this stream belongs to."""
+        """Return the environment that this stream belongs to."""
         return self._env
+
+    def get_type(self) -> TypeInformation:
+        """Return the type of the elements; a stream without a declared type has that of pickled Python objects.
+
+        >>> from headrace.common import Types
+        >>> from headrace.datastream import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.from_collection([1], Types.INT()).get_type(), env.from_collection([1]).get_type()
+        (Integer, PickledByteArrayTypeInfo)
+        """
+        return shown_type(self.transformation.output_type)
+
+    def get_execution_config(self) -> Any:
+        """Return the execution configuration of the environment."""
+        return self._env.get_config()
 
     def shuffle(self) -> DataStream:
         """Send each element to a random subtask of the next operator."""
         return self._partitioned(partitioners.Shuffle())
 
     def rebalance(self) -> DataStream:
-        """Send the elements to all subtasks of the next operator in turn."""
+        """Send the elements to all subtasks of the next operator, round robin."""
         return self._partitioned(partitioners.Rebalance())
 
     def rescale(self) -> DataStream:
-        """Send the elements in turn to a part of the subtasks of the next operator."""
+        """Send the elements to a subset of the subtasks of the next operator, round robin."""
         return self._partitioned(partitioners.Rescale())
 
     def forward(self) -> DataStream:
-        """Send the elements to the subtask of the same number; both operators need the same parallelism."""
+        """Send the elements to the subtask with the same index. Both operators need the same parallelism."""
         return self._partitioned(partitioners.Forward())
 
     def global_(self) -> DataStream:
@@ -81,7 +96,7 @@ class PartitionedStream(OperatorHandle):
         broadcast_state_descriptor: MapStateDescriptor | None = None,
         *other_broadcast_state_descriptors: MapStateDescriptor,
     ) -> DataStream | BroadcastStream:
-        """Send each element to all subtasks of the next operator; with descriptors, to fill broadcast state there."""
+        """Send each element to all subtasks of the next operator. With descriptors, the elements fill broadcast state."""
         if broadcast_state_descriptor is None:
             return self._partitioned(partitioners.Broadcast())
         descriptors = [broadcast_state_descriptor, *other_broadcast_state_descriptors]
@@ -91,7 +106,7 @@ class PartitionedStream(OperatorHandle):
         return BroadcastStream(self._partitioned(partitioners.Broadcast()), descriptors)
 
     def partition_custom(self, partitioner: Any, key_selector: Any) -> DataStream:
-        """Send each element to the subtask that ``partitioner(key, number_of_subtasks)`` gives.
+        """Send each element to the subtask that ``partitioner(key, number_of_subtasks)`` returns.
 
         >>> from headrace.datastream import StreamExecutionEnvironment
         >>> env = StreamExecutionEnvironment.get_execution_environment()
@@ -127,13 +142,13 @@ class PartitionedStream(OperatorHandle):
         return self._stream(operator)
 
     def beside(self, spec: OperatorSpec, name: str, output_type: TypeInformation | None) -> DataStream:
-        """Add an operator with the parallelism that this stream has, so that nothing is exchanged between them."""
+        """Add an operator with the parallelism of this stream, so that no exchange is needed between them."""
         t = self.transformation
         while t.kind is not TransformationKind.OPERATOR:
             t = self._env.registry.get(t.inputs[0])
         stream = self._add(spec, name, output_type)
-        alike = 1 if t.non_parallel else t.parallelism
-        self._env.registry.update(stream.transformation_id, parallelism=alike)
+        same = 1 if t.non_parallel else t.parallelism
+        self._env.registry.update(stream.transformation_id, parallelism=same)
         return stream
 
     def _stream(self, transformation_id: int) -> DataStream:
@@ -146,10 +161,6 @@ class PartitionedStream(OperatorHandle):
             TransformationKind.OPERATOR, (self._id,), spec=spec, name=name, output_type=output_type
         )
         return self._stream(operator)
-
-    def _sink(self, spec: OperatorSpec, name: str) -> DataStreamSink:
-        operator = self._env.registry.add(TransformationKind.OPERATOR, (self._id,), spec=spec, name=name, is_sink=True)
-        return DataStreamSink(self._env, operator).name(name)
 
     def _view(self, partitioner: partitioners.Partitioner) -> int:
         return self._env.registry.add(

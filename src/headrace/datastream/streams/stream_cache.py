@@ -52,7 +52,7 @@ class StreamCache:
         self._job: _Job | None = None
 
     def elements(self) -> list[Any] | None:
-        """Give the elements with their timestamps, None while they are not known."""
+        """Return the elements with their timestamps, None while they are not known."""
         if self._job is not None and self._job.status().is_globally_terminal_state():
             self.settle()  # the last of them are on their way
         return self._elements
@@ -70,7 +70,7 @@ class StreamCache:
             self._filling = self._job = None
 
     def forget(self) -> None:
-        """Give the elements up; the next job computes them again."""
+        """Return the elements up; the next job computes them again."""
         self.settle()
         self._elements = None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from headrace.common.output_tag import OutputTag
-from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.datastream.window import (
     CountSlidingWindowAssigner,
     CountTumblingWindowAssigner,
@@ -26,7 +26,7 @@ Self = TypeVar("Self", bound="WindowSettings")
 
 
 def checked_assigner(given: Any, call: str) -> WindowAssigner[Any, Any]:
-    """Give the assigner, or refuse what is none.
+    """Return the assigner, or refuse what is none.
 
     >>> checked_assigner(10, "window()")
     Traceback (most recent call last):
@@ -49,7 +49,7 @@ def checked_assigner(given: Any, call: str) -> WindowAssigner[Any, Any]:
 
 
 def count_windows(size: int, slide: int) -> WindowAssigner[Any, Any]:
-    """Give the assigner of count windows; without a slide one follows the other.
+    """Return the assigner of count windows; without a slide one follows the other.
 
     >>> count_windows(4, 0), count_windows(4, 2)
     (CountTumblingWindowAssigner(4), CountSlidingWindowAssigner(4, 2))
@@ -70,7 +70,7 @@ def needs_keys(call: str, otherwise: str | None, seen: object) -> InvalidProgram
     return InvalidProgramError(f"{call} needs a keyed stream", seen=seen, remedy=remedy)
 
 
-class WindowSettings(NoJava):
+class WindowSettings(NoJvmObject):
     """The settings; each call changes this object and gives it back, as in PyFlink."""
 
     def __init__(self, assigner: WindowAssigner[Any, Any]) -> None:

@@ -47,11 +47,11 @@ class _Windowed(WindowSettings):
         self._keyed_stream = keyed_stream
 
     def get_execution_environment(self) -> Any:
-        """Give the environment that the stream belongs to."""
+        """Return the environment that the stream belongs to."""
         return self._keyed_stream.get_execution_environment()
 
     def get_input_type(self) -> TypeInformation:
-        """Give the type of the elements."""
+        """Return the type of the elements."""
         return self._keyed_stream.before_keys().get_type()
 
     def reduce(

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from headrace.config.bundled_files import BUNDLED
+from headrace.config.job_file_keys import BUNDLED
 from headrace.service.errors import RequestError
 
 __all__ = ["UNREADABLE", "check_archive"]

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from headrace.config.bundled_files import BUNDLED, moved_settings
+from headrace.config.job_file_keys import BUNDLED, moved_settings
 from headrace.service.errors import RequestError
 
 __all__ = ["bundled_settings", "place_program"]

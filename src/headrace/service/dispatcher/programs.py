@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from headrace.config.bundled_files import MODULES_KEY
 from headrace.config.config_file import CONFIGURATION_FILE_VARIABLE, write_configuration
-from headrace.config.known_options import check_options
+from headrace.config.job_file_keys import MODULES_KEY
+from headrace.config.known_keys import check_options
 from headrace.config.masking import masked_text
 from headrace.errors import HeadraceError
 from headrace.service.dispatcher.bundles import bundled_settings

@@ -97,7 +97,7 @@ _LOCAL_TIME: dict[LocalTimeTypeInfo.TimeType, Callable[[str], Codec]] = {
 
 
 def codec_for(type_info: TypeInformation | None, *, wrap: bool = False) -> Codec:
-    """Give the codec of a type; of no type, the codec that changes nothing.
+    """Return the codec of a type; of no type, the codec that changes nothing.
 
     ``wrap`` lets integers that do not fit wrap around and takes an object for a map of its attributes, as PyFlink does
     for the elements of ``from_collection``; what a function returns must fit.

@@ -46,7 +46,7 @@ class Codec:
         self.expected = expected
 
     def convert(self, value: Any) -> Any:
-        """Give one value in the declared type (the same object if it has it), or raise ``TypeMismatchError``."""
+        """Return one value in the declared type (the same object if it has it), or raise ``TypeMismatchError``."""
         raise NotImplementedError
 
     def settled(self, values: Sequence[Any]) -> bool:
@@ -54,18 +54,18 @@ class Codec:
         raise NotImplementedError
 
     def coerce(self, values: list[Any]) -> list[Any]:
-        """Give the values in the declared type; the same list if nothing has to change."""
+        """Return the values in the declared type; the same list if nothing has to change."""
         if self.settled(values):
             return values
         converted = [self.convert(value) for value in values]
         return values if all(map(is_, converted, values)) else converted
 
     def encode(self, values: list[Any]) -> Any:
-        """Give a form of the coerced values that pickles fast."""
+        """Return a form of the coerced values that pickles fast."""
         return self.coerce(values)
 
     def decode(self, encoded: Any) -> list[Any]:
-        """Give the values of what ``encode`` gave."""
+        """Return the values of what ``encode`` gave."""
         values: list[Any] = encoded
         return values
 
@@ -78,7 +78,7 @@ class AnyCodec(Codec):
     """
 
     def convert(self, value: Any) -> Any:
-        """Give the value itself."""
+        """Return the value itself."""
         return value
 
     def settled(self, values: Sequence[Any]) -> bool:

@@ -40,7 +40,7 @@ class ListCodec(Codec):
         self._gaps = gaps
 
     def convert(self, value: Any) -> list[Any]:
-        """Give a list of converted elements."""
+        """Return a list of converted elements."""
         if not isinstance(value, (list, tuple, range, array)):
             raise mismatch(value, self.expected)
         convert = self._element.convert
@@ -49,7 +49,7 @@ class ListCodec(Codec):
         return value if type(value) is list and all(map(is_, converted, value)) else converted
 
     def settled(self, values: Sequence[Any]) -> bool:
-        """Say whether all are lists and all their elements have their type."""
+        """Return whether all are lists and all their elements have their type."""
         if not _LIST.issuperset(map(type, values)):
             return False
         elements = list(chain.from_iterable(values))
@@ -73,7 +73,7 @@ class MapCodec(Codec):
         self._objects = objects
 
     def convert(self, value: Any) -> dict[Any, Any]:
-        """Give a dict of converted keys and values."""
+        """Return a dict of converted keys and values."""
         if self._objects and not isinstance(value, Mapping):
             value = self._attributes(value)
         if not isinstance(value, Mapping):
@@ -85,7 +85,7 @@ class MapCodec(Codec):
         return dict(zip(keys, items, strict=True))
 
     def _attributes(self, value: Any) -> Any:
-        """Give what PyFlink's JVM makes of a pickled object: its attributes, and the name of its class among texts."""
+        """Return what PyFlink's JVM makes of a pickled object: its attributes, and the name of its class among texts."""
         kind: Any = type(value)
         if not hasattr(value, "__dict__") or (kind.__reduce_ex__, kind.__reduce__) != _PLAIN or isinstance(value, type):
             return value  # it pickles as something else than its attributes
@@ -96,7 +96,7 @@ class MapCodec(Codec):
         return {**state, **named} if isinstance(self._value, TextCodec | AnyCodec) else state
 
     def settled(self, values: Sequence[Any]) -> bool:
-        """Say whether all are dicts and all their keys and values have their type."""
+        """Return whether all are dicts and all their keys and values have their type."""
         if not _DICT.issuperset(map(type, values)):
             return False
         if not self._key.settled(list(chain.from_iterable(values))):

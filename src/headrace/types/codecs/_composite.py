@@ -39,7 +39,7 @@ _BY_WIDTH: dict[int, Callable[[Sequence[Any]], Columns]] = {1: _one, 2: _two, 3:
 
 
 def columns_of(records: Sequence[Any], width: int) -> Columns | None:
-    """Give the columns of equally wide records, or ``None`` if one of them has another number of fields.
+    """Return the columns of equally wide records, or ``None`` if one of them has another number of fields.
 
     >>> columns_of([(1, "a"), (2, "b")], 2)
     ([1, 2], ['a', 'b'])
@@ -81,21 +81,21 @@ class NullableCodec(Codec):
         self._inner = inner
 
     def convert(self, value: Any) -> Any:
-        """Give the converted value, or ``None`` for ``None``."""
+        """Return the converted value, or ``None`` for ``None``."""
         return None if value is None else self._inner.convert(value)
 
     def settled(self, values: Sequence[Any]) -> bool:
-        """Say whether all but the missing values have their type."""
+        """Return whether all but the missing values have their type."""
         return self._inner.settled([value for value in values if value is not None])
 
     def encode(self, values: list[Any]) -> tuple[bytes | None, Any]:
-        """Give a byte for each value, 0 for a missing one, and the encoded others; no bytes if none is missing."""
+        """Return a byte for each value, 0 for a missing one, and the encoded others; no bytes if none is missing."""
         present = [value for value in values if value is not None]
         mask = None if len(present) == len(values) else bytes([value is not None for value in values])
         return mask, self._inner.encode(present)
 
     def decode(self, encoded: tuple[bytes | None, Any]) -> list[Any]:
-        """Give the values, with ``None`` where one is missing."""
+        """Return the values, with ``None`` where one is missing."""
         mask, rest = encoded
         present = self._inner.decode(rest)
         if mask is None:
@@ -120,7 +120,7 @@ class TupleCodec(Codec):
         self._fields = tuple(fields)
 
     def convert(self, value: Any) -> tuple[Any, ...]:
-        """Give a tuple of converted fields."""
+        """Return a tuple of converted fields."""
         if not isinstance(value, (tuple, list, Row)) or len(value) != len(self._fields):
             raise mismatch(value, self.expected)
         converted = []
@@ -132,7 +132,7 @@ class TupleCodec(Codec):
         return value if type(value) is tuple and all(map(is_, converted, value)) else tuple(converted)
 
     def settled(self, values: Sequence[Any]) -> bool:
-        """Say whether all are tuples of the right width and all their fields have their type."""
+        """Return whether all are tuples of the right width and all their fields have their type."""
         columns = self._columns(values)
         if columns is None:
             return False
@@ -142,7 +142,7 @@ class TupleCodec(Codec):
         return columns_of(values, len(self._fields)) if _TUPLE.issuperset(map(type, values)) else None
 
     def encode(self, values: list[Any]) -> Any:
-        """Give the encoded columns."""
+        """Return the encoded columns."""
         columns = self._columns(values) or self._columns(self.coerce(values))
         if not columns:
             return len(values)
@@ -153,7 +153,7 @@ class TupleCodec(Codec):
             raise
 
     def decode(self, encoded: Any) -> list[Any]:
-        """Give the tuples."""
+        """Return the tuples."""
         if isinstance(encoded, int):
             return [()] * encoded
         return list(
@@ -177,7 +177,7 @@ class RowCodec(Codec):
         self._fields = tuple(NullableCodec(field) for field in fields)
 
     def convert(self, value: Any) -> Row:
-        """Give a row with the declared names and converted fields."""
+        """Return a row with the declared names and converted fields."""
         given = self._given(value)
         if len(given) != len(self._fields):
             raise mismatch(value, self.expected)
@@ -221,14 +221,14 @@ class RowCodec(Codec):
         return columns_of(list(map(values_of, values)), len(self._fields))
 
     def settled(self, values: Sequence[Any]) -> bool:
-        """Say whether all are rows with the declared names and all their fields have their type."""
+        """Return whether all are rows with the declared names and all their fields have their type."""
         columns = self._columns(values)
         if columns is None:
             return False
         return all(field.settled(column) for field, column in zip(self._fields, columns, strict=True))
 
     def encode(self, values: list[Any]) -> tuple[Any, Any]:
-        """Give the kinds of the rows, if any is no insert, and the encoded columns."""
+        """Return the kinds of the rows, if any is no insert, and the encoded columns."""
         columns = self._columns(values)
         if columns is None:
             values = self.coerce(values)
@@ -244,7 +244,7 @@ class RowCodec(Codec):
             raise
 
     def decode(self, encoded: tuple[Any, Any]) -> list[Any]:
-        """Give the rows."""
+        """Return the rows."""
         marks, columns = encoded
         if isinstance(columns, int):
             rows = named_rows(self._names, [[] for _ in range(columns)])

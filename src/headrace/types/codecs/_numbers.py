@@ -62,7 +62,7 @@ class IntegerCodec(Codec):
         self._wrap = wrap
 
     def convert(self, value: Any) -> int:
-        """Give an ``int`` in range."""
+        """Return an ``int`` in range."""
         number = value
         if type(value) is not int:
             if not hasattr(type(value), "__int__") and not hasattr(type(value), "__index__"):
@@ -82,7 +82,7 @@ class IntegerCodec(Codec):
         )
 
     def settled(self, values: Sequence[Any]) -> bool:
-        """Say whether all are plain ``int`` in range."""
+        """Return whether all are plain ``int`` in range."""
         if not _INT.issuperset(map(type, values)):
             return False
         try:
@@ -92,7 +92,7 @@ class IntegerCodec(Codec):
         return True
 
     def encode(self, values: list[Any]) -> tuple[bool, bytes]:
-        """Give the bytes of the narrowest array that holds the values, and whether it is the widest one."""
+        """Return the bytes of the narrowest array that holds the values, and whether it is the widest one."""
         try:
             return self._packed(values)
         except (TypeError, OverflowError):
@@ -107,7 +107,7 @@ class IntegerCodec(Codec):
         return True, _pack(self._codes[-1], values)
 
     def decode(self, encoded: tuple[bool, bytes]) -> list[int]:
-        """Give the integers."""
+        """Return the integers."""
         widest, data = encoded
         return _unpack(self._codes[-1 if widest else 0], data)
 
@@ -127,7 +127,7 @@ class FloatCodec(Codec):
         self._code = code
 
     def convert(self, value: Any) -> float:
-        """Give a ``float`` of the declared precision; one too large for 32 bits becomes infinite."""
+        """Return a ``float`` of the declared precision; one too large for 32 bits becomes infinite."""
         try:
             number: float = array(self._code, (value,))[0]
         except (TypeError, OverflowError):
@@ -136,20 +136,20 @@ class FloatCodec(Codec):
         return value if same else number
 
     def settled(self, values: Sequence[Any]) -> bool:
-        """Say whether all are plain ``float`` of the declared precision."""
+        """Return whether all are plain ``float`` of the declared precision."""
         if not _FLOAT.issuperset(map(type, values)):
             return False
         return self._code == "d" or array("f", values).tolist() == values
 
     def encode(self, values: list[Any]) -> bytes:
-        """Give the bytes of an array; building it coerces."""
+        """Return the bytes of an array; building it coerces."""
         try:
             return _pack(self._code, values)
         except (TypeError, OverflowError):
             return _pack(self._code, self.coerce(values))
 
     def decode(self, encoded: bytes) -> list[float]:
-        """Give the floats."""
+        """Return the floats."""
         return _unpack(self._code, encoded)
 
 
@@ -161,7 +161,7 @@ class BooleanCodec(Codec):
     """
 
     def convert(self, value: Any) -> bool:
-        """Give a ``bool``."""
+        """Return a ``bool``."""
         if type(value) is bool:
             return value
         try:
@@ -170,5 +170,5 @@ class BooleanCodec(Codec):
             raise mismatch(value, self.expected) from None
 
     def settled(self, values: Sequence[Any]) -> bool:
-        """Say whether all are ``bool``."""
+        """Return whether all are ``bool``."""
         return _BOOL.issuperset(map(type, values))

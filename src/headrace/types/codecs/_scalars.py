@@ -42,7 +42,7 @@ class ScalarCodec(Codec):
         self._plain = None if plain is None else frozenset({plain, type(None)})
 
     def convert(self, value: Any) -> Any:
-        """Give what the function makes of the value; ``None`` stays ``None``."""
+        """Return what the function makes of the value; ``None`` stays ``None``."""
         if value is None:
             return None
         try:
@@ -51,12 +51,12 @@ class ScalarCodec(Codec):
             raise mismatch(value, self.expected) from None
 
     def settled(self, values: Sequence[Any]) -> bool:
-        """Say whether all are of the plain type or ``None``."""
+        """Return whether all are of the plain type or ``None``."""
         return self._plain is not None and self._plain.issuperset(map(type, values))
 
 
 def to_big_integer(value: Any) -> int:
-    """Give an ``int`` of any size; a fraction is cut off, a text is refused.
+    """Return an ``int`` of any size; a fraction is cut off, a text is refused.
 
     >>> to_big_integer(Decimal("1E+30")) == 10**30
     True
@@ -69,7 +69,7 @@ def to_big_integer(value: Any) -> int:
 
 
 def to_big_decimal(value: Any) -> Decimal:
-    """Give a finite ``Decimal``; a number or text counts as it is written.
+    """Return a finite ``Decimal``; a number or text counts as it is written.
 
     >>> to_big_decimal(1.5), to_big_decimal("2.50")
     (Decimal('1.5'), Decimal('2.50'))
@@ -81,7 +81,7 @@ def to_big_decimal(value: Any) -> Decimal:
 
 
 def to_date(value: Any) -> datetime.date:
-    """Give a ``date``; a ``datetime`` loses its time.
+    """Return a ``date``; a ``datetime`` loses its time.
 
     >>> to_date(datetime.datetime(2020, 1, 2, 3))
     datetime.date(2020, 1, 2)
@@ -90,7 +90,7 @@ def to_date(value: Any) -> datetime.date:
 
 
 def to_time(value: Any, step: int = 1000) -> datetime.time:
-    """Give a ``time`` in steps of so many microseconds, without its time zone; a ``datetime`` loses its date.
+    """Return a ``time`` in steps of so many microseconds, without its time zone; a ``datetime`` loses its date.
 
     >>> to_time(datetime.time(3, 4, 5, 678901))
     datetime.time(3, 4, 5, 678000)
@@ -102,7 +102,7 @@ def to_time(value: Any, step: int = 1000) -> datetime.time:
 
 
 def to_moment(value: Any, step: int = 1000) -> datetime.datetime:
-    """Give a ``datetime`` in steps of so many microseconds, without its time zone.
+    """Return a ``datetime`` in steps of so many microseconds, without its time zone.
 
     >>> to_moment(datetime.datetime(2020, 1, 2, 3, 4, 5, 678901, tzinfo=datetime.timezone.utc))
     datetime.datetime(2020, 1, 2, 3, 4, 5, 678000)
@@ -114,7 +114,7 @@ def to_moment(value: Any, step: int = 1000) -> datetime.datetime:
 
 
 def to_instant(value: Any) -> Instant:
-    """Give an ``Instant``, and nothing but that.
+    """Return an ``Instant``, and nothing but that.
 
     >>> to_instant(Instant(1, 2))
     Instant<1, 2>
@@ -125,7 +125,7 @@ def to_instant(value: Any) -> Instant:
 
 
 def to_zoned_moment(value: Any) -> datetime.datetime:
-    """Give a ``datetime`` with a time zone; an ``Instant`` becomes one in UTC.
+    """Return a ``datetime`` with a time zone; an ``Instant`` becomes one in UTC.
 
     >>> to_zoned_moment(Instant(1, 0))
     datetime.datetime(1970, 1, 1, 0, 0, 1, tzinfo=datetime.timezone.utc)

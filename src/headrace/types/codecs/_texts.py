@@ -28,7 +28,7 @@ class TextCodec(Codec):
     """
 
     def convert(self, value: Any) -> str | None:
-        """Give a plain ``str``."""
+        """Return a plain ``str``."""
         if value is None or type(value) is str:
             return value
         if isinstance(value, str):
@@ -36,11 +36,11 @@ class TextCodec(Codec):
         raise mismatch(value, self.expected)
 
     def settled(self, values: Sequence[Any]) -> bool:
-        """Say whether all are plain ``str`` or ``None``."""
+        """Return whether all are plain ``str`` or ``None``."""
         return _STR_OR_NONE.issuperset(map(type, values))
 
     def encode(self, values: list[Any]) -> str | list[Any]:
-        """Give one text of all texts, or the list of them if that is not possible."""
+        """Return one text of all texts, or the list of them if that is not possible."""
         try:
             joined = _SEPARATOR.join(values)
         except TypeError:  # a None, or a wrong type
@@ -50,7 +50,7 @@ class TextCodec(Codec):
         return self.coerce(values)
 
     def decode(self, encoded: str | list[Any]) -> list[Any]:
-        """Give the texts."""
+        """Return the texts."""
         return encoded.split(_SEPARATOR) if isinstance(encoded, str) else encoded
 
 
@@ -62,21 +62,21 @@ class CharCodec(Codec):
     """
 
     def convert(self, value: Any) -> str:
-        """Give a plain ``str`` of one character."""
+        """Return a plain ``str`` of one character."""
         if isinstance(value, str) and len(value) == 1:
             return value if type(value) is str else str.__str__(value)
         raise mismatch(value, f"{self.expected}, a text of one character")
 
     def settled(self, values: Sequence[Any]) -> bool:
-        """Say whether all are plain ``str`` of one character."""
+        """Return whether all are plain ``str`` of one character."""
         return _STR.issuperset(map(type, values)) and set(map(len, values)) <= {1}
 
     def encode(self, values: list[Any]) -> str:
-        """Give one text of all characters."""
+        """Return one text of all characters."""
         return "".join(self.coerce(values))
 
     def decode(self, encoded: str) -> list[str]:
-        """Give the characters."""
+        """Return the characters."""
         return list(encoded)
 
 
@@ -88,7 +88,7 @@ class BytesCodec(Codec):
     """
 
     def convert(self, value: Any) -> bytes:
-        """Give ``bytes``."""
+        """Return ``bytes``."""
         if type(value) is bytes:
             return value
         if isinstance(value, (bytes, bytearray, memoryview)):
@@ -96,5 +96,5 @@ class BytesCodec(Codec):
         raise mismatch(value, self.expected, "give bytes, e.g. bytes([1, 2])" if isinstance(value, list) else None)
 
     def settled(self, values: Sequence[Any]) -> bool:
-        """Say whether all are ``bytes``."""
+        """Return whether all are ``bytes``."""
         return _BYTES.issuperset(map(type, values))

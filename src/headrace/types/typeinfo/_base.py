@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from headrace.compatibility.java_objects import NoJava
+from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.errors import NoJvmError, TypeMismatchError
 
 __all__ = ["TypeInformation", "checked_type", "checked_types"]
 
 
-class TypeInformation(NoJava):
+class TypeInformation(NoJvmObject):
     """What a stream, a state or a field holds. Immutable, comparable, hashable, picklable.
 
     >>> TypeInformation().need_conversion()
@@ -39,7 +39,7 @@ class TypeInformation(NoJava):
         )
 
     def need_conversion(self) -> bool:
-        """Say whether ``to_internal_type`` changes a value.
+        """Return whether ``to_internal_type`` changes a value.
 
         >>> TypeInformation().need_conversion()
         False
@@ -47,7 +47,7 @@ class TypeInformation(NoJava):
         return False
 
     def to_internal_type(self, obj: Any) -> Any:
-        """Give the plain form of a value, e.g. the days since 1970 for a date.
+        """Return the plain form of a value, e.g. the days since 1970 for a date.
 
         >>> TypeInformation().to_internal_type(5)
         5
@@ -55,7 +55,7 @@ class TypeInformation(NoJava):
         return obj
 
     def from_internal_type(self, obj: Any) -> Any:
-        """Give the value of a plain form.
+        """Return the value of a plain form.
 
         >>> TypeInformation().from_internal_type(5)
         5
@@ -77,12 +77,12 @@ class TypeInformation(NoJava):
         return hash((type(self).__name__, self._parts()))
 
     def __repr__(self) -> str:
-        """Give PyFlink's name of the type."""
+        """Return PyFlink's name of the type."""
         return type(self).__name__
 
 
 def checked_type(value: object, what: str) -> TypeInformation:
-    """Give ``value`` back if it is a type; otherwise raise an error that guesses the mistake.
+    """Return ``value`` back if it is a type; otherwise raise an error that guesses the mistake.
 
     >>> checked_type(int, "The element type")
     Traceback (most recent call last):
@@ -103,7 +103,7 @@ def checked_type(value: object, what: str) -> TypeInformation:
 
 
 def checked_types(values: object, what: str) -> list[TypeInformation]:
-    """Give ``values`` as a list of types; otherwise raise an error that guesses the mistake.
+    """Return ``values`` as a list of types; otherwise raise an error that guesses the mistake.
 
     >>> checked_types([TypeInformation()], "Types.TUPLE")
     [TypeInformation]

@@ -67,67 +67,67 @@ class BasicTypeInfo(TypeInformation):
         return hash((BasicTypeInfo.__name__, self._basic_type.name))
 
     def __repr__(self) -> str:
-        """Give the Java name of the type."""
+        """Return the Java name of the type."""
         return self._basic_type.value
 
     @staticmethod
     def STRING_TYPE_INFO() -> BasicTypeInfo:
-        """Give the type ``Types.STRING()``."""
+        """Return the type ``Types.STRING()``."""
         return BasicTypeInfo(BasicType.STRING)
 
     @staticmethod
     def BOOLEAN_TYPE_INFO() -> BasicTypeInfo:
-        """Give the type ``Types.BOOLEAN()``."""
+        """Return the type ``Types.BOOLEAN()``."""
         return BasicTypeInfo(BasicType.BOOLEAN)
 
     @staticmethod
     def BYTE_TYPE_INFO() -> BasicTypeInfo:
-        """Give the type ``Types.BYTE()``."""
+        """Return the type ``Types.BYTE()``."""
         return BasicTypeInfo(BasicType.BYTE)
 
     @staticmethod
     def SHORT_TYPE_INFO() -> BasicTypeInfo:
-        """Give the type ``Types.SHORT()``."""
+        """Return the type ``Types.SHORT()``."""
         return BasicTypeInfo(BasicType.SHORT)
 
     @staticmethod
     def INT_TYPE_INFO() -> BasicTypeInfo:
-        """Give the type ``Types.INT()``."""
+        """Return the type ``Types.INT()``."""
         return BasicTypeInfo(BasicType.INT)
 
     @staticmethod
     def LONG_TYPE_INFO() -> BasicTypeInfo:
-        """Give the type ``Types.LONG()``."""
+        """Return the type ``Types.LONG()``."""
         return BasicTypeInfo(BasicType.LONG)
 
     @staticmethod
     def FLOAT_TYPE_INFO() -> BasicTypeInfo:
-        """Give the type ``Types.FLOAT()``."""
+        """Return the type ``Types.FLOAT()``."""
         return BasicTypeInfo(BasicType.FLOAT)
 
     @staticmethod
     def DOUBLE_TYPE_INFO() -> BasicTypeInfo:
-        """Give the type ``Types.DOUBLE()``."""
+        """Return the type ``Types.DOUBLE()``."""
         return BasicTypeInfo(BasicType.DOUBLE)
 
     @staticmethod
     def CHAR_TYPE_INFO() -> BasicTypeInfo:
-        """Give the type ``Types.CHAR()``."""
+        """Return the type ``Types.CHAR()``."""
         return BasicTypeInfo(BasicType.CHAR)
 
     @staticmethod
     def BIG_INT_TYPE_INFO() -> BasicTypeInfo:
-        """Give the type ``Types.BIG_INT()``."""
+        """Return the type ``Types.BIG_INT()``."""
         return BasicTypeInfo(BasicType.BIG_INT)
 
     @staticmethod
     def BIG_DEC_TYPE_INFO() -> BasicTypeInfo:
-        """Give the type ``Types.BIG_DEC()``."""
+        """Return the type ``Types.BIG_DEC()``."""
         return BasicTypeInfo(BasicType.BIG_DEC)
 
     @staticmethod
     def INSTANT_TYPE_INFO() -> BasicTypeInfo:
-        """Give the type ``Types.INSTANT()``."""
+        """Return the type ``Types.INSTANT()``."""
         return InstantTypeInfo(BasicType.INSTANT)
 
 
@@ -143,11 +143,11 @@ class InstantTypeInfo(BasicTypeInfo):
         return True
 
     def to_internal_type(self, obj: Any) -> Any:
-        """Give the microseconds since 1970, in steps of a millisecond."""
+        """Return the microseconds since 1970, in steps of a millisecond."""
         return obj.to_epoch_milli() * 1000
 
     def from_internal_type(self, obj: Any) -> Any:
-        """Give the instant."""
+        """Return the instant."""
         return Instant.of_epoch_milli(obj // 1000)
 
 
@@ -159,5 +159,5 @@ class PickledBytesTypeInfo(TypeInformation):
     """
 
     def __repr__(self) -> str:
-        """Give Java's name of the type."""
+        """Return Java's name of the type."""
         return "PickledByteArrayTypeInfo"

@@ -59,7 +59,7 @@ class _ElementsTypeInfo(TypeInformation):
         return (self._element_type,)
 
     def __repr__(self) -> str:
-        """Give PyFlink's form."""
+        """Return PyFlink's form."""
         return f"{type(self).__name__}<{self._element_type}>"
 
 
@@ -130,7 +130,7 @@ class MapTypeInfo(TypeInformation):
         return (self._key_type_info, self._value_type_info)
 
     def __repr__(self) -> str:
-        """Give PyFlink's form."""
+        """Return PyFlink's form."""
         return f"MapTypeInfo<{self._key_type_info}, {self._value_type_info}>"
 
 
@@ -154,5 +154,5 @@ class ExternalTypeInfo(TypeInformation):
         return (self._type_info,)
 
     def __repr__(self) -> str:
-        """Give PyFlink's form."""
+        """Return PyFlink's form."""
         return f"ExternalTypeInfo<{self._type_info}>"

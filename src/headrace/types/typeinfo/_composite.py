@@ -19,7 +19,7 @@ class _FieldsTypeInfo(TypeInformation):
     _field_types: list[TypeInformation]
 
     def get_field_types(self) -> list[TypeInformation]:
-        """Give the types of the fields."""
+        """Return the types of the fields."""
         return self._field_types
 
     def need_conversion(self) -> bool:
@@ -27,7 +27,7 @@ class _FieldsTypeInfo(TypeInformation):
         return True
 
     def from_internal_type(self, obj: Any) -> Any:
-        """Give a tuple of the values; a tuple or list is taken to be one already."""
+        """Return a tuple of the values; a tuple or list is taken to be one already."""
         if obj is None or isinstance(obj, (tuple, list)):
             return obj
         return tuple(kind.from_internal_type(value) for kind, value in zip(self._field_types, obj, strict=False))
@@ -45,7 +45,7 @@ class _FieldsTypeInfo(TypeInformation):
         return map(str, self._field_types)
 
     def __repr__(self) -> str:
-        """Give PyFlink's form."""
+        """Return PyFlink's form."""
         return f"{type(self).__name__}({', '.join(self._field_texts())})"
 
 
@@ -62,7 +62,7 @@ class TupleTypeInfo(_FieldsTypeInfo):
         self._field_types = checked_types(field_types, "TupleTypeInfo")
 
     def to_internal_type(self, obj: Any) -> Any:
-        """Give the tuple of the fields' plain forms."""
+        """Return the tuple of the fields' plain forms."""
         if obj is None:
             return None
         if not isinstance(obj, (list, tuple, Row)):
@@ -100,7 +100,7 @@ class RowTypeInfo(_FieldsTypeInfo):
         return list(names)
 
     def get_field_names(self) -> list[str]:
-        """Give the names of the fields; a row without names has ``f0``, ``f1`` and so on.
+        """Return the names of the fields; a row without names has ``f0``, ``f1`` and so on.
 
         >>> from headrace.common.typeinfo import Types
         >>> Types.ROW([Types.LONG(), Types.STRING()]).get_field_names()
@@ -109,7 +109,7 @@ class RowTypeInfo(_FieldsTypeInfo):
         return self._field_names or [f"f{position}" for position in range(len(self._field_types))]
 
     def get_field_index(self, field_name: str) -> int:
-        """Give the position of a field; -1 if it is none of a row type without names.
+        """Return the position of a field; -1 if it is none of a row type without names.
 
         >>> from headrace.common.typeinfo import Types
         >>> Types.ROW_NAMED(["id", "name"], [Types.LONG(), Types.STRING()]).get_field_index("name")
@@ -123,7 +123,7 @@ class RowTypeInfo(_FieldsTypeInfo):
         return -1
 
     def to_internal_type(self, obj: Any) -> Any:
-        """Give the number of the row's kind and the fields' plain forms as one tuple."""
+        """Return the number of the row's kind and the fields' plain forms as one tuple."""
         if obj is None:
             return None
         kind = RowKind.INSERT

@@ -40,11 +40,11 @@ class DateTypeInfo(TypeInformation):
         return True
 
     def to_internal_type(self, d: Any) -> Any:
-        """Give the days since 1970."""
+        """Return the days since 1970."""
         return None if d is None else d.toordinal() - self.EPOCH_ORDINAL
 
     def from_internal_type(self, v: Any) -> Any:
-        """Give the date."""
+        """Return the date."""
         return None if v is None else datetime.date.fromordinal(v + self.EPOCH_ORDINAL)
 
 
@@ -62,7 +62,7 @@ class TimeTypeInfo(TypeInformation):
         return True
 
     def to_internal_type(self, t: Any) -> Any:
-        """Give the microseconds of the day in UTC; a time without a zone is a local one."""
+        """Return the microseconds of the day in UTC; a time without a zone is a local one."""
         if t is None:
             return None
         offset = self.EPOCH_ORDINAL
@@ -71,7 +71,7 @@ class TimeTypeInfo(TypeInformation):
         return ((t.hour * 60 + t.minute) * 60 + t.second) * _MICROS + t.microsecond - offset
 
     def from_internal_type(self, t: Any) -> Any:
-        """Give the local time of day."""
+        """Return the local time of day."""
         if t is None:
             return None
         seconds, micros = divmod(t + self.EPOCH_ORDINAL, _MICROS)
@@ -93,21 +93,21 @@ class TimestampTypeInfo(TypeInformation):
         return True
 
     def to_internal_type(self, dt: Any) -> Any:
-        """Give the microseconds since 1970; a moment without a zone is a local one."""
+        """Return the microseconds since 1970; a moment without a zone is a local one."""
         if dt is None:
             return None
         seconds = calendar.timegm(dt.utctimetuple()) if dt.tzinfo else int(time.mktime(dt.timetuple()))
         return seconds * _MICROS + dt.microsecond
 
     def from_internal_type(self, ts: Any) -> Any:
-        """Give the local moment."""
+        """Return the local moment."""
         if ts is None:
             return None
         return datetime.datetime.fromtimestamp(ts // _MICROS).replace(microsecond=ts % _MICROS)
 
 
 class SqlTimeTypeInfo(TypeInformation):
-    """Gives the types of SQL dates and times.
+    """Returns the types of SQL dates and times.
 
     >>> SqlTimeTypeInfo.DATE(), SqlTimeTypeInfo.TIME(), SqlTimeTypeInfo.TIMESTAMP()
     (DateTypeInfo, TimeTypeInfo, TimestampTypeInfo)
@@ -115,17 +115,17 @@ class SqlTimeTypeInfo(TypeInformation):
 
     @staticmethod
     def DATE() -> DateTypeInfo:
-        """Give the type ``Types.SQL_DATE()``."""
+        """Return the type ``Types.SQL_DATE()``."""
         return DateTypeInfo()
 
     @staticmethod
     def TIME() -> TimeTypeInfo:
-        """Give the type ``Types.SQL_TIME()``."""
+        """Return the type ``Types.SQL_TIME()``."""
         return TimeTypeInfo()
 
     @staticmethod
     def TIMESTAMP() -> TimestampTypeInfo:
-        """Give the type ``Types.SQL_TIMESTAMP()``."""
+        """Return the type ``Types.SQL_TIMESTAMP()``."""
         return TimestampTypeInfo()
 
 
@@ -160,7 +160,7 @@ class LocalTimeTypeInfo(TypeInformation):
         return (self._time_type,)
 
     def __repr__(self) -> str:
-        """Give PyFlink's form."""
+        """Return PyFlink's form."""
         return f"LocalTimeTypeInfo<{self._time_type.name}>"
 
 

@@ -21,7 +21,7 @@ __all__ = ["Types"]
 
 
 class Types:
-    """Gives the types that a program declares.
+    """Returns the types that a program declares.
 
     >>> Types.TUPLE([Types.STRING(), Types.LIST(Types.LONG())])
     TupleTypeInfo(String, ListTypeInfo<Long>)
@@ -29,7 +29,7 @@ class Types:
 
     @staticmethod
     def STRING() -> TypeInformation:
-        """Give the type of ``str``. May be ``None`` inside a row.
+        """Return the type of ``str``. May be ``None`` inside a row.
 
         >>> Types.STRING()
         String
@@ -38,7 +38,7 @@ class Types:
 
     @staticmethod
     def BYTE() -> TypeInformation:
-        """Give the type of an ``int`` of 8 bits.
+        """Return the type of an ``int`` of 8 bits.
 
         >>> Types.BYTE()
         Byte
@@ -47,7 +47,7 @@ class Types:
 
     @staticmethod
     def BOOLEAN() -> TypeInformation:
-        """Give the type of ``bool``.
+        """Return the type of ``bool``.
 
         >>> Types.BOOLEAN()
         Boolean
@@ -56,7 +56,7 @@ class Types:
 
     @staticmethod
     def SHORT() -> TypeInformation:
-        """Give the type of an ``int`` of 16 bits.
+        """Return the type of an ``int`` of 16 bits.
 
         >>> Types.SHORT()
         Short
@@ -65,7 +65,7 @@ class Types:
 
     @staticmethod
     def INT() -> TypeInformation:
-        """Give the type of an ``int`` of 32 bits.
+        """Return the type of an ``int`` of 32 bits.
 
         >>> Types.INT()
         Integer
@@ -74,7 +74,7 @@ class Types:
 
     @staticmethod
     def LONG() -> TypeInformation:
-        """Give the type of an ``int`` of 64 bits.
+        """Return the type of an ``int`` of 64 bits.
 
         >>> Types.LONG()
         Long
@@ -83,7 +83,7 @@ class Types:
 
     @staticmethod
     def FLOAT() -> TypeInformation:
-        """Give the type of a ``float`` of 32 bits.
+        """Return the type of a ``float`` of 32 bits.
 
         >>> Types.FLOAT()
         Float
@@ -92,7 +92,7 @@ class Types:
 
     @staticmethod
     def DOUBLE() -> TypeInformation:
-        """Give the type of ``float``.
+        """Return the type of ``float``.
 
         >>> Types.DOUBLE()
         Double
@@ -101,7 +101,7 @@ class Types:
 
     @staticmethod
     def CHAR() -> TypeInformation:
-        """Give the type of a ``str`` of one character.
+        """Return the type of a ``str`` of one character.
 
         >>> Types.CHAR()
         Char
@@ -110,7 +110,7 @@ class Types:
 
     @staticmethod
     def BIG_INT() -> TypeInformation:
-        """Give the type of an ``int`` of any size.
+        """Return the type of an ``int`` of any size.
 
         >>> Types.BIG_INT()
         BigInteger
@@ -119,7 +119,7 @@ class Types:
 
     @staticmethod
     def BIG_DEC() -> TypeInformation:
-        """Give the type of ``decimal.Decimal``.
+        """Return the type of ``decimal.Decimal``.
 
         >>> Types.BIG_DEC()
         BigDecimal
@@ -128,7 +128,7 @@ class Types:
 
     @staticmethod
     def INSTANT() -> TypeInformation:
-        """Give the type of ``headrace.common.Instant``. May be ``None``.
+        """Return the type of ``headrace.common.Instant``. May be ``None``.
 
         >>> Types.INSTANT()
         Instant
@@ -137,7 +137,7 @@ class Types:
 
     @staticmethod
     def SQL_DATE() -> TypeInformation:
-        """Give the type of ``datetime.date``.
+        """Return the type of ``datetime.date``.
 
         >>> Types.SQL_DATE()
         DateTypeInfo
@@ -146,7 +146,7 @@ class Types:
 
     @staticmethod
     def SQL_TIME() -> TypeInformation:
-        """Give the type of ``datetime.time``, exact to the millisecond.
+        """Return the type of ``datetime.time``, exact to the millisecond.
 
         >>> Types.SQL_TIME()
         TimeTypeInfo
@@ -155,7 +155,7 @@ class Types:
 
     @staticmethod
     def SQL_TIMESTAMP() -> TypeInformation:
-        """Give the type of ``datetime.datetime``, exact to the millisecond.
+        """Return the type of ``datetime.datetime``, exact to the millisecond.
 
         >>> Types.SQL_TIMESTAMP()
         TimestampTypeInfo
@@ -164,7 +164,7 @@ class Types:
 
     @staticmethod
     def PICKLED_BYTE_ARRAY() -> TypeInformation:
-        """Give the type of any Python object: what is used when no type is given.
+        """Return the type of any Python object: what is used when no type is given.
 
         >>> Types.PICKLED_BYTE_ARRAY()
         PickledByteArrayTypeInfo
@@ -173,7 +173,7 @@ class Types:
 
     @staticmethod
     def ROW(field_types: list[TypeInformation]) -> RowTypeInfo:
-        """Give the type of a row whose fields are named ``f0``, ``f1`` and so on.
+        """Return the type of a row whose fields are named ``f0``, ``f1`` and so on.
 
         >>> Types.ROW([Types.INT(), Types.STRING()])
         RowTypeInfo(Integer, String)
@@ -182,7 +182,7 @@ class Types:
 
     @staticmethod
     def ROW_NAMED(field_names: list[str], field_types: list[TypeInformation]) -> RowTypeInfo:
-        """Give the type of a row with named fields.
+        """Return the type of a row with named fields.
 
         >>> Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()])
         RowTypeInfo(id: Integer, name: String)
@@ -191,7 +191,7 @@ class Types:
 
     @staticmethod
     def TUPLE(field_types: list[TypeInformation]) -> TupleTypeInfo:
-        """Give the type of a tuple.
+        """Return the type of a tuple.
 
         >>> Types.TUPLE([Types.INT(), Types.STRING()])
         TupleTypeInfo(Integer, String)
@@ -200,7 +200,7 @@ class Types:
 
     @staticmethod
     def PRIMITIVE_ARRAY(element_type: TypeInformation) -> PrimitiveArrayTypeInfo:
-        """Give the type of a list of numbers without ``None``; of ``BYTE``, the type of ``bytes``.
+        """Return the type of a list of numbers without ``None``; of ``BYTE``, the type of ``bytes``.
 
         >>> Types.PRIMITIVE_ARRAY(Types.BYTE())
         PrimitiveArrayTypeInfo<Byte>
@@ -209,7 +209,7 @@ class Types:
 
     @staticmethod
     def BASIC_ARRAY(element_type: TypeInformation) -> TypeInformation:
-        """Give the type of a list of basic values; elements may be ``None``.
+        """Return the type of a list of basic values; elements may be ``None``.
 
         >>> Types.BASIC_ARRAY(Types.STRING())
         BasicArrayTypeInfo<String>
@@ -218,7 +218,7 @@ class Types:
 
     @staticmethod
     def OBJECT_ARRAY(element_type: TypeInformation) -> TypeInformation:
-        """Give the type of a list of any elements; elements may be ``None``.
+        """Return the type of a list of any elements; elements may be ``None``.
 
         >>> Types.OBJECT_ARRAY(Types.BIG_DEC())
         ObjectArrayTypeInfo<BigDecimal>
@@ -227,7 +227,7 @@ class Types:
 
     @staticmethod
     def MAP(key_type_info: TypeInformation, value_type_info: TypeInformation) -> TypeInformation:
-        """Give the type of a dict.
+        """Return the type of a dict.
 
         >>> Types.MAP(Types.STRING(), Types.LONG())
         MapTypeInfo<String, Long>
@@ -236,7 +236,7 @@ class Types:
 
     @staticmethod
     def LIST(element_type_info: TypeInformation) -> TypeInformation:
-        """Give the type of a list without ``None``.
+        """Return the type of a list without ``None``.
 
         >>> Types.LIST(Types.LONG())
         ListTypeInfo<Long>

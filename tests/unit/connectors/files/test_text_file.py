@@ -14,10 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headrace.common.errors import InvalidProgramError
-from headrace.connectors.base.source import ReaderContext
+from headrace.connectors.base.split_enumerator import SplitProgress
+from headrace.connectors.base.split_reader import ReaderContext
 from headrace.connectors.files import text_file
-from headrace.connectors.files.listing import list_files
-from headrace.connectors.files.text_file import TextFiles
+from headrace.connectors.files.enumerator import list_files
+from headrace.connectors.files.source import Files
+from headrace.connectors.files.text_file import TextLines
 
 
 @pytest.fixture
@@ -26,8 +28,8 @@ def small_chunks(monkeypatch):
 
 
 def lines_of(path, charset="UTF-8", limit=3, reopen_every=0):
-    source = TextFiles([str(path)], charset)
-    (split,) = source.splits(1)[0]
+    source = Files((str(path),), TextLines(charset))
+    (split,) = source.enumerator().start(1)
     reader = source.open_reader(split, None, ReaderContext())
     lines, reads = [], 0
     while not reader.finished:
@@ -92,9 +94,9 @@ def test_charsets(tmp_path, small_chunks, charset):
 
 def test_unknown_charset_and_no_path():
     with pytest.raises(InvalidProgramError, match="charset"):
-        TextFiles(["a"], "no-such-charset")
+        TextLines("no-such-charset")
     with pytest.raises(InvalidProgramError, match="at least one path"):
-        TextFiles([])
+        Files((), TextLines())
 
 
 @pytest.mark.parametrize(("suffix", "opener"), [(".gz", gzip.open), (".bz2", bz2.open), (".xz", lzma.open)])
@@ -125,21 +127,30 @@ def test_listing(tmp_path):
     assert list_files([f"{root}/nothing"], may_be_missing=True) == []
 
 
-def test_files_are_spread_over_subtasks(tmp_path):
-    for number in range(5):
-        (tmp_path / f"{number}").write_text(str(number))
-    parts = TextFiles([str(tmp_path)]).splits(2)
-    assert [[Path(s.id).name for s in part] for part in parts] == [["0", "2", "4"], ["1", "3"]]
-
-
 def test_new_files_are_found(tmp_path):
-    source = TextFiles([str(tmp_path)], monitor_seconds=0)
-    assert not source.bounded and source.splits(1) == [[]]
+    source = Files((str(tmp_path),), TextLines(), monitor_seconds=0)
+    enumerator = source.enumerator()
+    assert not source.bounded and enumerator.start(1) == []
     (tmp_path / "new").write_text("a")
-    (found,) = source.discover(frozenset())
-    assert source.discover(frozenset([found.id])) == []
-    slow = TextFiles([str(tmp_path)], monitor_seconds=3600)
-    slow.splits(1)
+    (found,) = enumerator.discover(SplitProgress())
+    assert enumerator.discover(SplitProgress(frozenset([found.id]))) == []
+    slow = Files((str(tmp_path),), TextLines(), monitor_seconds=3600).enumerator()
+    slow.start(1)
     (tmp_path / "newer").write_text("a")
-    assert slow.discover(frozenset()) == []
-    assert TextFiles([str(tmp_path)]).discover(frozenset()) == []
+    assert slow.discover(SplitProgress()) == []
+    assert Files((str(tmp_path),), TextLines()).enumerator().discover(SplitProgress()) == []
+
+
+def test_a_listing_that_fails_is_repeated(tmp_path, monkeypatch, caplog):
+    enumerator = Files((str(tmp_path),), TextLines(), monitor_seconds=0).enumerator()
+    enumerator.start(1)
+    (tmp_path / "new").write_text("a")
+    with monkeypatch.context() as broken:
+        broken.setattr("headrace.connectors.files.enumerator.list_files", fail)
+        assert enumerator.discover(SplitProgress()) == []
+    assert "the store is away" in caplog.text
+    assert [Path(split.id).name for split in enumerator.discover(SplitProgress())] == ["new"]
+
+
+def fail(*args, **options):
+    raise OSError("the store is away")

@@ -28,6 +28,7 @@ from headrace.config.worker_settings import TimeLimit
 from headrace.datastream import MapFunction, StreamExecutionEnvironment
 from headrace.datastream.functions import CheckpointedFunction
 from headrace.datastream.state import ListStateDescriptor
+from headrace.driver.enumerators import Enumerators
 from headrace.driver.epoch_result import EpochResult, read_frames
 from headrace.driver.ledger import Ledger
 from headrace.foundation.life_mark import LifeMark
@@ -64,6 +65,7 @@ class Job:
         self.state = StateFolder(str(folder), self.id)
         self.spec = make_job_spec(self.id, graph, plan, watermark_records=1000, job_parameters={})
         self.ledger = Ledger(self.id, graph, plan, self.state.path)
+        Enumerators(graph).discover(self.ledger)
         self.limit: TimeLimit | None = None
         self.shipped = 0
         self._epochs: Counter[int] = Counter()

@@ -1,4 +1,4 @@
-"""NoJava: what an object answers that is asked for the Java object behind it. There is none. Never does anything else."""
+"""NoJvmObject: raise NoJvmError when a program asks for the Java object that PyFlink has behind an object."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.errors import NoJvmError
 
-__all__ = ["NoJava"]
+__all__ = ["NoJvmObject"]
 
 
-class NoJava:
-    """Base of the classes that wrap a Java object in PyFlink: ``_j_...`` and ``get_java_...`` say what to do instead.
+class NoJvmObject:
+    """Base of the classes that wrap a Java object in PyFlink: ``_j_...`` and ``get_java_...`` raise NoJvmError.
 
     >>> from headrace.common import Configuration
     >>> Configuration()._j_configuration
@@ -25,10 +25,10 @@ class NoJava:
 
     __slots__ = ()
 
-    if not TYPE_CHECKING:  # so that mypy goes on to find attributes that are not there
+    if not TYPE_CHECKING:  # so that mypy still reports attributes that do not exist
 
         def __getattr__(self, name: str) -> Any:
-            """Say that there is no such attribute, and for Java objects why."""
+            """Raise AttributeError, for Java objects with the reason."""
             kind = type(self).__name__
             if name.startswith(("_j_", "j_", "get_java_")):
                 raise NoJvmError(

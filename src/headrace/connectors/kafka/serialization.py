@@ -1,15 +1,13 @@
-"""KafkaSink: records to Kafka topics. Decides how programs describe it; `headrace.connectors.kafka` writes."""
+"""How records become messages of Kafka: topic, partition, key and value."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from headrace.connectors.base.definitions import DeliveryGuarantee, Sink
-from headrace.connectors.kafka.client import translated
-from headrace.connectors.kafka.messages import Serializer
-from headrace.connectors.kafka.sink import KafkaTopics
+from headrace.connectors.kafka.messages import Messages
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.types.serialization import SerializationSchema
 
@@ -17,8 +15,6 @@ __all__ = [
     "KafkaPartitioner",
     "KafkaRecordSerializationSchema",
     "KafkaRecordSerializationSchemaBuilder",
-    "KafkaSink",
-    "KafkaSinkBuilder",
     "KafkaTopicSelector",
 ]
 
@@ -35,7 +31,7 @@ class KafkaTopicSelector(ABC):
 
     @abstractmethod
     def apply(self, data: Any) -> str:
-        """Give the topic of a record."""
+        """Return the topic of a record."""
 
 
 class KafkaPartitioner(ABC):
@@ -50,7 +46,7 @@ class KafkaPartitioner(ABC):
 
     @abstractmethod
     def partition(self, record: Any, key: Any, value: Any, target_topic: str, partitions: list[int]) -> int:
-        """Give one of ``partitions``, those of the topic; ``key`` and ``value`` are the message's bytes."""
+        """Return one of ``partitions``, those of the topic; ``key`` and ``value`` are the message's bytes."""
 
 
 class KafkaRecordSerializationSchema(SerializationSchema):
@@ -74,7 +70,7 @@ class KafkaRecordSerializationSchema(SerializationSchema):
 
     @staticmethod
     def builder() -> KafkaRecordSerializationSchemaBuilder:
-        """Start a schema."""
+        """Return a builder."""
         return KafkaRecordSerializationSchemaBuilder()
 
 
@@ -116,7 +112,7 @@ class KafkaRecordSerializationSchemaBuilder:
     def set_partitioner(
         self, partitioner: Callable[[Any, Any, Any, str, list[int]], int] | KafkaPartitioner
     ) -> KafkaRecordSerializationSchemaBuilder:
-        """Set what chooses the partition of each record; without it, Java's producer's rule for keys does."""
+        """Set what chooses the partition of each record; by default the rule of Java's producer for keys."""
         if not isinstance(partitioner, KafkaPartitioner) and not callable(partitioner):
             raise TypeMismatchError("A partitioner is a KafkaPartitioner or a function", seen=partitioner)
         self._partitioner = partitioner.partition if isinstance(partitioner, KafkaPartitioner) else partitioner
@@ -125,19 +121,19 @@ class KafkaRecordSerializationSchemaBuilder:
     def set_key_serialization_schema(
         self, key_serialization_schema: SerializationSchema
     ) -> KafkaRecordSerializationSchemaBuilder:
-        """Set how the keys of messages are made of records; records of one key go to one partition."""
+        """Set how records become keys of messages; records with the same key go to the same partition."""
         self._key = _schema(key_serialization_schema)
         return self
 
     def set_value_serialization_schema(
         self, value_serialization_schema: SerializationSchema
     ) -> KafkaRecordSerializationSchemaBuilder:
-        """Set how the values of messages are made of records."""
+        """Set how records become values of messages."""
         self._value = _schema(value_serialization_schema)
         return self
 
     def build(self) -> KafkaRecordSerializationSchema:
-        """Make the schema."""
+        """Return the schema."""
         if self._topic is None and self._selector is None:
             raise InvalidProgramError("Messages need a topic", remedy="call set_topic() or set_topic_selector()")
         if self._value is None:
@@ -160,99 +156,51 @@ def _schema(given: object) -> SerializationSchema:
     return given
 
 
-class KafkaSink(Sink):
-    """Writes to Kafka.
+@dataclass(frozen=True)
+class Serializer:
+    """How records become messages: a topic, or one for each record; a value and perhaps a key."""
 
-    >>> from headrace.common.serialization import SimpleStringSchema
-    >>> schema = (
-    ...     KafkaRecordSerializationSchema.builder()
-    ...     .set_topic("orders")
-    ...     .set_value_serialization_schema(SimpleStringSchema())
-    ...     .build()
-    ... )
-    >>> sink = KafkaSink.builder().set_bootstrap_servers("localhost:9092").set_record_serializer(schema).build()
-    >>> isinstance(sink, Sink)
-    True
-    """
+    value: Callable[[Any], bytes | None]
+    topic: str | None = None
+    topic_of: Callable[[Any], str] | None = None
+    key: Callable[[Any], bytes | None] | None = None
+    with_timestamps: bool = True
+    partition: Callable[[Any, bytes | None, bytes | None, str, list[int]], int] | None = None
+    """Chooses the partition of a record: it gets the record, key, value, topic and the topic's partitions."""
 
-    @staticmethod
-    def builder() -> KafkaSinkBuilder:
-        """Start a sink."""
-        return KafkaSinkBuilder()
+    def messages(
+        self,
+        records: list[Any],
+        timestamps: list[int | None] | None,
+        partitions_of: Callable[[str], list[int]] | None = None,
+    ) -> Messages:
+        """Serialise a run of records; `partitions_of` tells the partitions of a topic to a partitioner."""
+        value, key, topic_of = self.value, self.key, self.topic_of
+        topics = [self.topic] * len(records) if topic_of is None else [topic_of(r) for r in records]
+        keys = None if key is None else [key(r) for r in records]
+        times = timestamps if self.with_timestamps else None
+        values = [value(r) for r in records]
+        chosen = None
+        if self.partition is not None and partitions_of is not None:
+            chosen = [
+                self._chosen(record, None if keys is None else keys[i], values[i], str(topics[i]), partitions_of)
+                for i, record in enumerate(records)
+            ]
+        return Messages(topics, values, keys, times, chosen)  # type: ignore[arg-type]
 
-
-class KafkaSinkBuilder:
-    """Collects the parts of a Kafka sink; the guarantee is NONE if nothing else is said, as in Flink.
-
-    >>> from headrace.common.serialization import SimpleStringSchema
-    >>> schema = KafkaRecordSerializationSchema.builder().set_topic("orders")
-    >>> schema = schema.set_value_serialization_schema(SimpleStringSchema()).build()
-    >>> sink = KafkaSink.builder().set_bootstrap_servers("127.0.0.1:9092").set_record_serializer(schema).build()
-    >>> type(sink).__name__
-    'KafkaSink'
-    """
-
-    def __init__(self) -> None:
-        """Programs call `KafkaSink.builder`."""
-        self._properties: dict[str, str] = {}
-        self._guarantee = DeliveryGuarantee.NONE
-        self._prefix: str | None = None
-        self._serializer: KafkaRecordSerializationSchema | None = None
-
-    def set_bootstrap_servers(self, bootstrap_servers: str) -> KafkaSinkBuilder:
-        """Set where brokers are, as ``host:port,host:port``."""
-        return self.set_property("bootstrap.servers", bootstrap_servers)
-
-    def set_delivery_guarantee(self, delivery_guarantee: DeliveryGuarantee) -> KafkaSinkBuilder:
-        """Set how often a message may be there after failures."""
-        if not isinstance(delivery_guarantee, DeliveryGuarantee):
-            raise TypeMismatchError("set_delivery_guarantee takes a DeliveryGuarantee", seen=delivery_guarantee)
-        self._guarantee = delivery_guarantee
-        return self
-
-    def set_transactional_id_prefix(self, transactional_id_prefix: str) -> KafkaSinkBuilder:
-        """Set what the transactional ids begin with; no two programs on one Kafka may have the same."""
-        size = len(transactional_id_prefix.encode())
-        if not 0 < size <= 128:
-            raise InvalidProgramError("A prefix of transactional ids has 1 to 128 bytes", seen=transactional_id_prefix)
-        self._prefix = transactional_id_prefix
-        return self
-
-    def set_record_serializer(self, record_serializer: KafkaRecordSerializationSchema) -> KafkaSinkBuilder:
-        """Set how records become messages."""
-        if not isinstance(record_serializer, KafkaRecordSerializationSchema):
+    def _chosen(
+        self,
+        record: Any,
+        key: bytes | None,
+        value: bytes | None,
+        topic: str,
+        partitions_of: Callable[[str], list[int]],
+    ) -> int:
+        assert self.partition is not None
+        partitions = partitions_of(topic)
+        chosen = self.partition(record, key, value, topic, partitions)
+        if chosen not in partitions:
             raise TypeMismatchError(
-                "set_record_serializer takes a KafkaRecordSerializationSchema",
-                seen=record_serializer,
-                remedy="KafkaRecordSerializationSchema.builder()...build()",
+                f"The partitioner chose no partition of topic {topic!r}", seen=chosen, expected=f"one of {partitions}"
             )
-        self._serializer = record_serializer
-        return self
-
-    def set_property(self, key: str, value: Any) -> KafkaSinkBuilder:
-        """Set a property of the producer."""
-        if not isinstance(key, str) or not isinstance(value, (str, int, float)):
-            raise TypeMismatchError("A property of Kafka has a name and a text", seen={key: value})
-        self._properties[key] = str(value).lower() if isinstance(value, bool) else str(value)
-        return self
-
-    def build(self) -> KafkaSink:
-        """Make the sink."""
-        if "bootstrap.servers" not in self._properties:
-            raise InvalidProgramError("A KafkaSink needs bootstrap servers", remedy="call set_bootstrap_servers()")
-        if self._serializer is None:
-            raise InvalidProgramError("A KafkaSink needs a serialiser", remedy="call set_record_serializer()")
-        exactly = self._guarantee is DeliveryGuarantee.EXACTLY_ONCE
-        if exactly and self._prefix is None:
-            raise InvalidProgramError(
-                "An exactly-once KafkaSink needs a prefix for its transactional ids",
-                remedy="call set_transactional_id_prefix()",
-            )
-        return KafkaSink(
-            KafkaTopics(
-                translated(self._properties),
-                self._serializer.serializer,
-                self._guarantee is not DeliveryGuarantee.NONE,
-                self._prefix if exactly else None,
-            )
-        )
+        return chosen

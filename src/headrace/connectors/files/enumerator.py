@@ -1,22 +1,62 @@
-"""Which files a path means: a file, all files under a directory, or those that match a pattern. Called by file sources."""
+"""Finds the files of a file source, in the driver, and cuts large ones into splits.
+
+1. A path is a file, a directory with all files under it, or a pattern; a format may cut a large file into ranges.
+2. With `monitor_seconds` the paths are listed again and again; a file that was seen once is never read again, as in Flink.
+"""
 
 from __future__ import annotations
 
 import glob
+import itertools
 import os
 import posixpath
+import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from headrace.connectors.base.split_enumerator import PeriodicEnumerator, Split, SplitProgress
+from headrace.connectors.files.file_format import FileRange
 from headrace.errors import InvalidProgramError
 from headrace.foundation.file_systems import file_system, is_local, local_path
 
+if TYPE_CHECKING:
+    from headrace.connectors.files.source import Files
+
+__all__ = ["FileEnumerator", "list_files"]
+
+_PART = re.compile(r"(.*)#\d+-\d+", re.DOTALL)
 _PATTERN = frozenset("*?[")
 
 
-def list_files(paths: Sequence[str], may_be_missing: bool = False) -> list[str]:
-    """All files that `paths` mean, each once, in the order of the paths and sorted within each.
+class FileEnumerator(PeriodicEnumerator):
+    """The driver's side of a file source."""
 
-    Files and directories whose names begin with a dot or an underscore are left out of directories, as in Flink.
+    def __init__(self, source: Files) -> None:
+        super().__init__(source.monitor_seconds)
+        self._source = source
+
+    def find(self, progress: SplitProgress, first: bool) -> list[Split]:
+        seen = {_path_of(split_id) for split_id in progress.known}
+        files = list_files(self._source.paths, may_be_missing=not self._source.bounded)
+        return [split for file in files if file not in seen for split in self._parts(file, progress.parallelism)]
+
+    def _parts(self, path: str, parallelism: int) -> list[Split]:
+        cut = self._source.cut_large_files and parallelism > 1
+        cuts = self._source.format.cuts(path, parallelism) if cut else []
+        if len(cuts) <= 2:
+            return [Split(path, FileRange(path))]
+        return [Split(f"{path}#{a}-{b}", FileRange(path, a, b)) for a, b in itertools.pairwise(cuts)]
+
+
+def _path_of(split_id: str) -> str:
+    found = _PART.fullmatch(split_id)
+    return found.group(1) if found else split_id
+
+
+def list_files(paths: Sequence[str], may_be_missing: bool = False) -> list[str]:
+    """Return all files that `paths` mean, each once, in the order of the paths and sorted within each.
+
+    Files and directories whose names begin with a dot or an underscore are skipped in directories, as in Flink.
     """
     found: dict[str, None] = {}
     for path in paths:

@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from headrace.compatibility.ignored_settings import OPTIONS_WITHOUT_EFFECT
-from headrace.config import known_options, option_spelling
-from headrace.config.known_options import check_options
-from headrace.config.option_spelling import UnknownOptionWarning, nearest_key
+from headrace.config import known_keys
+from headrace.config.known_keys import TYPED_OPTIONS, UnknownOptionWarning, check_options, nearest_key
 
 
 @pytest.fixture(autouse=True)
 def nothing_said_yet(monkeypatch):
-    monkeypatch.setattr(option_spelling, "_warned", set())
+    monkeypatch.setattr(known_keys, "_warned", set())
 
 
 @pytest.mark.parametrize(
@@ -34,7 +33,7 @@ def nothing_said_yet(monkeypatch):
     ],
 )
 def test_a_misspelt_key_warns_once_with_the_nearest_one(key, meant):
-    with pytest.warns(UnknownOptionWarning, match=re.escape(f"{key}, in -D is no option")) as caught:
+    with pytest.warns(UnknownOptionWarning, match=re.escape(f"{key}, in -D is not a known option")) as caught:
         check_options({key: "1"}, "-D")
     assert str(caught[0].message).endswith(f"did you mean {meant}?")
     with warnings.catch_warnings():
@@ -73,16 +72,16 @@ def test_no_known_key_warns():
     known = files("headrace.config").joinpath("flink_options.txt").read_text().split()
     assert len(known) > 1000
     assert [key for key in known if nearest_key(key.replace(".*", ".mine")) is not None] == []
-    ours = [*known_options._TYPED, *(key for key in OPTIONS_WITHOUT_EFFECT if not key.endswith("."))]
-    assert {key: near for key in ours if (near := nearest_key(key, known_options._TYPED))} == {}
+    ours = [*TYPED_OPTIONS, *(key for key in OPTIONS_WITHOUT_EFFECT if not key.endswith("."))]
+    assert {key: near for key in ours if (near := nearest_key(key))} == {}
 
 
 def test_keys_in_the_documentation_do_not_warn():
     docs = Path(__file__).parents[3] / "docs"
     text = " ".join(path.read_text() for path in docs.rglob("*.md"))
-    spaces = option_spelling._known()[2]
+    spaces = known_keys._known()[2]
     found = {key for key in re.findall(r"`([a-z0-9-]+(?:\.[A-Za-z0-9-]+)+)`", text) if key.split(".")[0] in spaces}
     found = {key for key in found if not key.startswith("env.") and not key.endswith(".json")}  # calls and files
-    unknown = {key: near for key in found if (near := nearest_key(key, known_options._TYPED))}
+    unknown = {key: near for key in found if (near := nearest_key(key))}
     named_as_such = {"execution.checkpointing.intervall", "taskmanager.job.task"}  # an example, a part of a scope
     assert unknown.keys() - named_as_such == set()

@@ -1,4 +1,4 @@
-"""The directories in which the service and the local cluster keep what they know: one rule for both and for their clients."""
+"""The directories of the job service and the local cluster: one rule for both and for their clients."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["cluster_directory", "service_directory"]
 
 
 def service_directory(settings: Mapping[str, str]) -> Path:
-    """Return the directory of the job service. If only the cluster's directory is named, it is in there.
+    """Return the directory of the job service. If only the cluster's directory is set, it is in there.
 
     >>> str(service_directory({"headrace.service.dir": "/data/service"}))
     '/data/service'

@@ -1,0 +1,48 @@
+"""Keys that a program sets through its environment and `ExecutionConfig`, with Flink's names and defaults.
+
+Decides keys, types and defaults. Methods, a configuration file and `-D` set the same values.
+"""
+
+from __future__ import annotations
+
+from headrace.config.config_options import ConfigOptions
+from headrace.types.time import Duration
+
+_key = ConfigOptions.key
+
+PARALLELISM = _key("parallelism.default").int_type().no_default_value()
+MAX_PARALLELISM = _key("pipeline.max-parallelism").int_type().default_value(-1)
+RUNTIME_MODE = _key("execution.runtime-mode").string_type().default_value("STREAMING")
+BUFFER_TIMEOUT = (
+    _key("execution.buffer-timeout.interval")
+    .duration_type()
+    .default_value(Duration.of_millis(100))
+    .with_fallback_keys("execution.buffer-timeout")
+)
+CHAINING = (
+    _key("pipeline.operator-chaining.enabled")
+    .boolean_type()
+    .default_value(True)
+    .with_fallback_keys("pipeline.operator-chaining")
+)
+CHAINING_ACROSS_MAX_PARALLELISM = (
+    _key("pipeline.operator-chaining.chain-operators-with-different-max-parallelism").boolean_type().default_value(True)
+)
+JOB_NAME = _key("pipeline.name").string_type().default_value("Flink Streaming Job")
+JOB_PARAMETERS = _key("pipeline.global-job-parameters").map_type().default_value({})
+TIME_CHARACTERISTIC = _key("pipeline.time-characteristic").string_type().default_value("EventTime")
+WATERMARK_INTERVAL = _key("pipeline.auto-watermark-interval").duration_type().default_value(Duration.of_millis(200))
+OBJECT_REUSE = _key("pipeline.object-reuse").boolean_type().default_value(False)
+AUTO_UIDS = _key("pipeline.auto-generate-uids").boolean_type().default_value(True)
+GENERIC_TYPES = _key("pipeline.generic-types").boolean_type().default_value(True)
+LATENCY_INTERVAL = _key("metrics.latency.interval").duration_type().default_value(Duration.of_millis(0))
+LATENCY_GRANULARITY = _key("metrics.latency.granularity").string_type().default_value("operator")
+
+# Kept for the getters of ExecutionConfig, without effect.
+CANCELLATION_INTERVAL = _key("task.cancellation.interval").duration_type().default_value(Duration.of_seconds(30))
+CANCELLATION_TIMEOUT = _key("task.cancellation.timeout").duration_type().default_value(Duration.of_seconds(180))
+CLOSURE_CLEANER = _key("pipeline.closure-cleaner-level").string_type().default_value("RECURSIVE")
+FORCE_KRYO = _key("pipeline.force-kryo").boolean_type().default_value(False)
+FORCE_AVRO = _key("pipeline.force-avro").boolean_type().default_value(False)
+AUTO_TYPES = _key("pipeline.auto-type-registration").boolean_type().default_value(True)
+COMPRESSION = _key("execution.checkpointing.snapshot-compression").boolean_type().default_value(False)
