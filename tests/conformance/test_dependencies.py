@@ -145,7 +145,7 @@ def test_archives_that_are_none(env, tmp_path):
     (tmp_path / "text").write_text("no archive")
     env.add_python_archive(str(tmp_path / "text"))
     env.from_collection([1]).print()
-    with pytest.raises(ConfigurationError, match="no archive"):
+    with pytest.raises(ConfigurationError, match="not an archive"):
         env.execute()
 
 

@@ -100,7 +100,7 @@ def written(folder: Path) -> list[int]:
 def test_a_close_that_hangs_at_the_end_keeps_no_output_back(make_env, slots, tmp_path):
     env = with_sink(make_env, tmp_path)
     started = time.monotonic()
-    with pytest.raises(CloseTimeoutError, match=f"did not come back within {CLOSE_SECONDS:g} s") as raised:
+    with pytest.raises(CloseTimeoutError, match=f"did not return within {CLOSE_SECONDS:g} s") as raised:
         run(env, "hangs at its end", slots)
     assert time.monotonic() - started < CLOSE_SECONDS + PATIENCE
     assert "time.sleep(600)" in str(raised.value)
@@ -131,7 +131,7 @@ def test_a_close_that_swallows_every_exception_ends_with_its_process(make_env, s
         FileSink.for_row_format(output, Encoder.simple_string_encoder()).build()
     )
     started = time.monotonic()
-    with pytest.raises(CloseTimeoutError, match="did not come back") as raised:
+    with pytest.raises(CloseTimeoutError, match="did not return") as raised:
         run(env, "cannot be left", slots)
     assert time.monotonic() - started < CLOSE_SECONDS + PATIENCE
     assert raised.value.operator_name == "hanging"

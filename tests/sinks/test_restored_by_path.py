@@ -107,6 +107,10 @@ def test_the_same_id_with_another_checkpoint_directory(jobs, outer, tmp_path):
     path = jobs.leave_unfinished()
     moved = {"execution.checkpointing.dir": str(tmp_path / "elsewhere")}
     jobs.kill("commit.pre:1", **from_path(path, "numbers-job", **moved))
+    outer.ask("CREATE TRIGGER away BEFORE INSERT ON numbers BEGIN SELECT RAISE(ABORT, 'away'); END")
+    failed = jobs.run(**from_path(path, "numbers-job", **moved, **{"restart-strategy.type": "none"}))
+    assert failed.returncode == 1 and "away" in failed.stderr
+    outer.ask("DROP TRIGGER away")
     jobs.finish(**from_path(path, "numbers-job", **moved))
     assert outer.arrived() == EVERY
     assert outer.leftovers() == []

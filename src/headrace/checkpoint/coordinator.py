@@ -1,43 +1,33 @@
-"""When a checkpoint begins, when it is complete, when it has failed, and when the job has. Pure: the clock is handed in.
+"""When a checkpoint begins, when it is complete, when it has failed, and when the job has. Pure: the clock is passed in.
 
-The driver's loop asks and tells; nothing here waits, writes or starts a thread. Times are milliseconds of a monotonic
-clock, so that a wall clock that jumps changes nothing. A checkpoint's life:
+The driver asks and reports; nothing here waits, writes or starts a thread. Times are milliseconds of a monotonic clock,
+so a wall clock that jumps changes nothing. A checkpoint's life:
 
-1. `due` says whether a periodic one may begin now, or why not; `trigger` begins it. Numbers rise.
-2. `acknowledge` takes in what tasks hand in. What comes for a checkpoint that has ended is to be discarded.
-3. When all have acknowledged the driver runs steps 5 to 8 of the protocol, then calls `completed`, or `failed`.
-4. `completed` subsumes older ones that are still pending, and says which completed ones are no longer retained.
-5. `expire` fails those that took too long. `failed` counts: one failure for each number, a success sets back to zero.
+1. `due` returns whether a periodic one may begin now, or why not; `trigger` begins it. Numbers increase.
+2. `acknowledge` takes what a task reports. Discard what arrives for a checkpoint that has ended.
+3. When all tasks have acknowledged, the driver performs steps 5 to 8 of the protocol and calls `completed`, or `failed`.
+4. `completed` subsumes older ones that are still pending.
+5. `expire` fails those that took too long. `failed` counts one failure for each number; a success resets the count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from headrace.checkpoint.failure_reasons import CheckpointFailureReason as Reason
 from headrace.checkpoint.pending_checkpoint import AckResult, PendingCheckpoint
 from headrace.config.checkpoint_settings import CheckpointSettings
+from headrace.worker.messages import TaskOwner
 
-__all__ = ["CheckpointCoordinator", "Completed", "Failed"]
+__all__ = ["CheckpointCoordinator", "Failed"]
 
 _REMEMBERED = 64
 
 
 @dataclass(frozen=True)
-class Completed:
-    """What the end of a checkpoint entails: `subsumed` were given up, `dropped` are no longer retained."""
-
-    number: int
-    duration: int
-    subsumed: tuple[int, ...] = ()
-    dropped: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
 class Failed:
-    """A checkpoint that came to nothing. `fails_job`: more failures in a row than are tolerated."""
+    """A failed checkpoint. `fails_job`: there are more failures in a row than are tolerated."""
 
     number: int
     reason: Reason
@@ -45,25 +35,23 @@ class Failed:
 
 
 class CheckpointCoordinator:
-    """The book of a job's checkpoints.
+    """Keeps track of a job's checkpoints.
 
     >>> coordinator = CheckpointCoordinator(CheckpointSettings(interval=1000), now=0)
     >>> coordinator.due(999).name, coordinator.due(1000)
     ('MINIMUM_TIME_BETWEEN_CHECKPOINTS', None)
-    >>> coordinator.trigger(1, ["map", "sink"], now=1000).number
+    >>> coordinator.trigger(1, [("map", 0), ("sink", 0)], now=1000).number
     1
-    >>> coordinator.acknowledge(1, "map").name, coordinator.acknowledge(1, "sink").name
+    >>> coordinator.acknowledge(1, ("map", 0)).name, coordinator.acknowledge(1, ("sink", 0)).name
     ('SUCCESS', 'SUCCESS')
     >>> coordinator.completed(1, now=1030)
-    Completed(number=1, duration=30, subsumed=(), dropped=())
     """
 
-    def __init__(self, settings: CheckpointSettings, now: int, retained: Iterable[int] = ()) -> None:
-        """`retained` are the numbers of completed checkpoints that a restore has found, oldest first."""
+    def __init__(self, settings: CheckpointSettings, now: int) -> None:
         self.settings = settings
         self._pending: dict[int, PendingCheckpoint] = {}
-        self._retained = list(retained)
-        self._last_number = max(self._retained, default=0)
+        self._last_number = 0
+        self._last_completed = 0
         self._next_start = None if settings.effective_interval is None else now + settings.effective_interval
         self._last_end: int | None = None
         self._failures = 0
@@ -73,37 +61,31 @@ class CheckpointCoordinator:
 
     @property
     def pending(self) -> tuple[PendingCheckpoint, ...]:
-        """Those under way, oldest first."""
+        """Checkpoints in progress, oldest first."""
         return tuple(self._pending[n] for n in sorted(self._pending))
 
-    @property
-    def retained(self) -> tuple[int, ...]:
-        """Completed ones that are kept, oldest first."""
-        return tuple(self._retained)
+    def find(self, number: int) -> PendingCheckpoint | None:
+        """Return the pending checkpoint of this number; None if it has ended."""
+        return self._pending.get(number)
 
     def due(self, now: int) -> Reason | None:
-        """Say why no periodic checkpoint may begin now; None: one is due."""
+        """Return why no periodic checkpoint may begin now; None if one is due."""
         if not self._running or self._next_start is None:
             return Reason.PERIODIC_SCHEDULER_SHUTDOWN
         if len(self._pending) >= self.settings.effective_concurrent:
             return Reason.TOO_MANY_CHECKPOINT_REQUESTS
-        return None if now >= self._earliest(self._next_start) else Reason.MINIMUM_TIME_BETWEEN_CHECKPOINTS
+        earliest = self._next_start
+        if self._last_end is not None:
+            earliest = max(earliest, self._last_end + self.settings.min_pause)
+        return None if now >= earliest else Reason.MINIMUM_TIME_BETWEEN_CHECKPOINTS
 
-    def next_due(self) -> int | None:
-        """Give the time at which to ask `due` again; None: no periodic checkpoint by time alone."""
-        if not self._running or self._next_start is None:
-            return None
-        if len(self._pending) >= self.settings.effective_concurrent:
-            return min(p.deadline for p in self._pending.values())
-        return self._earliest(self._next_start)
+    def trigger(self, number: int, tasks: Iterable[TaskOwner], now: int, forced: bool = False) -> PendingCheckpoint:
+        """Begin a checkpoint that these tasks acknowledge. The number of a failed one may be used again.
 
-    def trigger(self, number: int, tasks: Iterable[Hashable], now: int, forced: bool = False) -> PendingCheckpoint:
-        """Begin a checkpoint; the number is that of the next free slot. One that came to nothing is used again.
-
-        `forced` is for savepoints and the last checkpoint of a job: it heeds neither pause nor number of others.
+        `forced` is for savepoints and the last checkpoint of a job: it ignores the pause and the limit.
         """
-        again = number == self._last_number and number in self._ended and number not in self._retained
-        assert number > self._last_number or again, "numbers rise, only one that came to nothing is used again"
+        again = number == self._last_number and number in self._ended and number != self._last_completed
+        assert number > self._last_number or again, "numbers increase, only that of a failed checkpoint is reused"
         self._last_number = number
         self._counted.discard(number)
         pending = PendingCheckpoint(number, now, now + self.settings.timeout, tasks, forced)
@@ -113,31 +95,27 @@ class CheckpointCoordinator:
             self._next_start = now + interval
         return pending
 
-    def acknowledge(self, number: int, task: Hashable, report: Any = None) -> AckResult:
-        """Take in what a task hands in for a checkpoint."""
+    def acknowledge(self, number: int, task: TaskOwner) -> AckResult:
+        """Note that a task has done its part of a checkpoint."""
         pending = self._pending.get(number)
         if pending is not None:
-            return pending.acknowledge(task, report)
+            return pending.acknowledge(task)
         return AckResult.DISCARD if number in self._ended else AckResult.UNKNOWN
 
-    def completed(self, number: int, now: int) -> Completed:
-        """Its marker is written."""
+    def completed(self, number: int, now: int) -> None:
+        """Note that the marker is written: give up older pending checkpoints, but no savepoint."""
         pending = self._pending.pop(number)
-        assert pending.complete, "all tasks have acknowledged"
-        subsumed = tuple(n for n in sorted(self._pending) if n < number and not self._pending[n].forced)
-        for older in subsumed:
+        assert not pending.missing, "all tasks have acknowledged"
+        for older in [n for n in sorted(self._pending) if n < number and not self._pending[n].forced]:
             self._end(older)
         self._remember(number)
         self._last_end = now
+        self._last_completed = number
         self._failures = 0
         self._counted.clear()
-        self._retained.append(number)
-        dropped = tuple(self._retained[: -self.settings.retained])
-        del self._retained[: len(dropped)]
-        return Completed(number, now - pending.started, subsumed, dropped)
 
     def failed(self, number: int, reason: Reason) -> Failed:
-        """It came to nothing. One that was asked for (`forced`) fails for who has asked, not for the job."""
+        """Note a failure. A `forced` checkpoint fails for the one who requested it, not for the job."""
         pending = self._pending.get(number)
         counts = reason.counts and not (pending is not None and pending.forced)
         self._end(number)
@@ -152,18 +130,15 @@ class CheckpointCoordinator:
         return tuple(self.failed(n, Reason.CHECKPOINT_EXPIRED) for n in late)
 
     def suspend(self, reason: Reason = Reason.CHECKPOINT_COORDINATOR_SUSPEND) -> tuple[Failed, ...]:
-        """The job restarts or ends: give up all that is pending, begin none."""
+        """Give up everything pending and begin nothing: the job restarts or ends."""
         self._running = False
         return tuple(self.failed(p.number, reason) for p in self.pending)
 
     def resume(self, now: int) -> None:
-        """The job runs again: the next periodic checkpoint is due after a whole interval."""
+        """Allow checkpoints again: the next periodic one is due after a whole interval."""
         self._running = True
         interval = self.settings.effective_interval
         self._next_start = None if interval is None else now + interval
-
-    def _earliest(self, start: int) -> int:
-        return start if self._last_end is None else max(start, self._last_end + self.settings.min_pause)
 
     def _end(self, number: int) -> None:
         self._pending.pop(number, None)

@@ -17,7 +17,7 @@ from headrace.checkpoint import names
 from headrace.checkpoint.errors import DamagedRecordError
 from headrace.checkpoint.gc import age_of
 from headrace.checkpoint.in_use import CHECKPOINT_LOCK, METADATA, alone_with
-from headrace.checkpoint.savepoints import is_checkpoint, newest_slot, read_manifest
+from headrace.checkpoint.savepoints import is_checkpoint, newest_manifest, read_manifest
 from headrace.checkpoint.signatures import SIGNATURE
 from headrace.errors import ConfigurationError
 from headrace.state import storage
@@ -25,7 +25,6 @@ from headrace.state import storage
 __all__ = ["discard_checkpoints", "discard_claimed", "discard_savepoint"]
 
 _UNFINISHED = f"{METADATA}.part"
-_FOLDERS = (names.GENERATIONS, names.PLANS, names.SLOTS, names.MARKERS, names.FILES, names.TEMPORARIES)
 
 
 def discard_savepoint(path: str) -> None:
@@ -62,7 +61,7 @@ def discard_claimed(path: str) -> None:
     A single checkpoint, `chk-N`, stays: it shares its files with others.
     """
     url = path.rstrip("/")
-    if newest_slot(url) is not None:
+    if newest_manifest(url) is not None:
         discard_checkpoints(url)
     elif not is_checkpoint(url):
         discard_savepoint(path)
@@ -71,7 +70,7 @@ def discard_claimed(path: str) -> None:
 def discard_checkpoints(root: str) -> None:
     """Remove the folder of a job's checkpoints: the job is over, and nothing starts from them any more."""
     local = storage.local_path(root)
-    if newest_slot(root) is None:
+    if newest_manifest(root) is None:
         raise ConfigurationError("There are no checkpoints to remove", seen=root)
     if local is None:
         system, place = storage.file_system(root)
@@ -83,7 +82,7 @@ def discard_checkpoints(root: str) -> None:
     with alone_with(Path(local, CHECKPOINT_LOCK), local):
         found = [os.path.relpath(os.path.join(folder, f), local) for folder, _, files in os.walk(local) for f in files]
         _require_protocol_names(root, found)
-        for name in sorted(found, key=lambda name: name.startswith(names.SLOTS)):
+        for name in sorted(found, key=lambda name: name.startswith(names.LOG)):
             Path(local, name).unlink(missing_ok=True)
         for folder, _, _ in os.walk(local, topdown=False):
             with contextlib.suppress(OSError):  # something came in between: it stays
@@ -111,7 +110,7 @@ def _require_all_known(local: str, known: list[str]) -> None:
 
 def _require_protocol_names(root: str, found: list[str]) -> None:
     for name in found:
-        known = name == CHECKPOINT_LOCK or (name.startswith(_FOLDERS) and name.count("/") == 1 and age_of(name))
+        known = name == CHECKPOINT_LOCK or (name.startswith(names.FOLDERS) and name.count("/") == 1 and age_of(name))
         if not known:
             raise _foreign(root, name)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import uuid
 import zlib
 from collections.abc import Callable
@@ -26,7 +27,6 @@ from headrace.foundation.private_folders import make_folders, owner_only
 
 __all__ = ["FileStore", "whole_file_problem"]
 
-_FOLDERS = (names.GENERATIONS, names.PLANS, names.SLOTS, names.MARKERS, names.FILES, names.TEMPORARIES)
 _CHUNK = 1 << 20
 
 
@@ -59,7 +59,7 @@ class FileStore:
         self._check_file = check_file or whole_file_problem
         self._records = records or SignedRecords()
         try:
-            for folder in _FOLDERS:
+            for folder in names.FOLDERS:
                 make_folders(self._root / folder)
             _fsync_folder(self._root)
             _fsync_folder(self._root.parent)
@@ -73,7 +73,7 @@ class FileStore:
 
     def settle(self) -> None:
         try:
-            for folder in _FOLDERS:
+            for folder in names.FOLDERS:
                 _fsync_folder(self._root / folder)
         except OSError as error:
             raise _refused("made durable", str(self._root), error) from error
@@ -110,7 +110,7 @@ class FileStore:
 
     def list(self, folder: str) -> list[str]:
         try:
-            return sorted(folder + entry for entry in os.listdir(self._folder(folder)))
+            return sorted(folder + entry for entry in os.listdir(self._root / names.checked_folder(folder)))
         except OSError as error:
             raise _refused("listed", folder, error) from error
 
@@ -119,6 +119,9 @@ class FileStore:
             self._path(name).unlink(missing_ok=True)
         except OSError as error:
             raise _refused("deleted", name, error) from error
+
+    def remove_all(self) -> None:
+        shutil.rmtree(self._root, ignore_errors=True)
 
     def problem_of(self, file: FileEntry) -> str | None:
         try:
@@ -132,16 +135,8 @@ class FileStore:
         except OSError as error:
             raise _refused("read", file.name, error) from error
 
-    def _folder(self, folder: str) -> Path:
-        if folder not in _FOLDERS:
-            raise StoreError("A store has no such folder", seen=folder)
-        return self._root / folder
-
     def _path(self, name: str) -> Path:
-        folder, slash, last = name.partition("/")
-        if last in ("", ".", "..") or "/" in last or "\0" in last:
-            raise StoreError("A record or file is named by one folder and a plain name", seen=name)
-        return self._folder(folder + slash) / last
+        return self._root / names.checked(name)
 
 
 def whole_file_problem(path: Path, file: FileEntry) -> str | None:

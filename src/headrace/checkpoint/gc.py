@@ -1,15 +1,15 @@
-"""Garbage collection: what of a store and of the sinks nobody needs any more. Pure; the workflow deletes.
+"""Garbage collection: decides what nobody needs any more in a store and in the sinks. Pure; the workflow deletes.
 
-First everything is classified, then deleted in an order that is safe to stop at any place:
+Everything is classified first, then deleted in an order that is safe to interrupt anywhere:
 
-1. What the retained manifests are and list is live. They are the base and its parents, as many as are retained.
-2. What belongs to a later generation, or to an epoch of the own generation after the base, is in flight: kept.
-3. A name that cannot be read is not ours: kept.
-4. All else is dead. Oldest epochs go first; of one epoch the slot goes before its marker and its files, so that no
-   manifest is ever seen whose files have gone.
+1. The retained manifests (the base and its parents, as many as configured) and the files that they list are live.
+2. Whatever belongs to a later generation, or to an epoch of this generation after the base, is in progress: kept.
+3. A name that cannot be parsed is not ours: kept.
+4. Everything else is dead. Oldest epochs go first; within an epoch the log entry goes before its marker and files, so that
+   nobody ever sees a manifest without its files.
 
-A dead thing stays dead: names are never used twice, and a job never goes back behind a base that has a marker. So a
-driver that was replaced while it deleted, and goes on later, does no harm.
+Dead stays dead: names are never reused, and a job never goes back before a base with a marker. So a driver that was
+replaced while it deleted, and continues later, does no harm.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from dataclasses import dataclass, field
 
 from headrace.checkpoint import names
 from headrace.checkpoint.model import Committable, Manifest, Observation
+from headrace.connectors.base.sink import Handle
 
 __all__ = ["Garbage", "classify", "leftover_handles", "retained_manifests"]
 
 
 @dataclass(frozen=True)
 class Garbage:
-    """Names to delete, in this order, and handles to abort; `kept` are names that are not ours."""
+    """Names to delete, in this order, and handles to abort; `kept` are names of others."""
 
     names: tuple[str, ...] = ()
     handles: tuple[Committable, ...] = ()
@@ -33,7 +34,7 @@ class Garbage:
 
 
 def retained_manifests(seen: Observation, base: Manifest | None, retained: int) -> list[Manifest]:
-    """Give the base and its parents, newest first, at most `retained`.
+    """Return the base and its parents, newest first, at most `retained`.
 
     >>> one, two = (Manifest("job", 1, e, "a", e - 1 or None) for e in (1, 2))
     >>> [m.epoch for m in retained_manifests(Observation((1,), {1: one, 2: two}), two, 5)]
@@ -42,25 +43,26 @@ def retained_manifests(seen: Observation, base: Manifest | None, retained: int) 
     chain: list[Manifest] = []
     while base is not None and len(chain) < max(1, retained):
         chain.append(base)
-        parent = seen.slots.get(base.parent) if base.parent is not None else None
+        parent = seen.log.get(base.parent) if base.parent is not None else None
         base = parent if isinstance(parent, Manifest) else None
     return chain
 
 
 def leftover_handles(staged: Iterable[Committable], base: Manifest | None, generation: int) -> list[Committable]:
-    """Give the prepared handles that no manifest will ever commit.
+    """Return the prepared handles that no manifest will ever commit.
 
-    >>> old = Committable("sink", 0, 1, 4, "x")
+    >>> old = Committable("sink", Handle("x", subtask=0, checkpoint=4, generation=1))
     >>> leftover_handles([old], None, 2) == [old], leftover_handles([old], None, 1)
     (True, [])
     """
-    listed = {c.id for c in base.committables} if base is not None else set()
+    listed = {c.handle.id for c in base.committables} if base is not None else set()
     decided = base.epoch if base is not None else 0
-    return [
-        c
-        for c in staged
-        if c.id not in listed and (c.generation < generation or (c.generation == generation and c.epoch <= decided))
-    ]
+
+    def is_dead(handle: Handle) -> bool:
+        older = handle.generation < generation or (handle.generation == generation and handle.checkpoint <= decided)
+        return older and handle.id not in listed
+
+    return [c for c in staged if is_dead(c.handle)]
 
 
 def classify(
@@ -71,9 +73,9 @@ def classify(
     generation: int,
     retained: int = 1,
 ) -> Garbage:
-    """Give all that is dead for the driver of this generation, whose base has its marker.
+    """Return everything that is dead for the driver of this generation, whose base has its marker.
 
-    `listed` are all names of the store.
+    `listed` are all names in the store.
 
     >>> base = Manifest("job", 2, 4, "a", 3)
     >>> found = ["generations/0000000001", "generations/0000000002", "slots/0000000003", "slots/0000000004"]
@@ -92,11 +94,11 @@ def classify(
             kept.append(name)
             continue
         order, epoch, of = age
-        if order in (_SLOT, _MARKER):
+        if order in (_ENTRY, _MARKER):
             is_dead = epoch < decided and epoch not in epochs
         elif order == _GENERATION:
             is_dead = of < generation
-        elif order == _TEMPORARY:  # the own ones too: a driver writes one record at a time, and now it writes none
+        elif order == _TEMPORARY:  # its own too: a driver writes one record at a time, and none now
             is_dead = of <= generation
         else:  # 1, 2
             is_dead = name not in files and (of < generation or (of == generation and epoch <= decided))
@@ -106,18 +108,18 @@ def classify(
     return Garbage(ordered, tuple(leftover_handles(staged, base, generation)), tuple(kept))
 
 
-_SLOT, _MARKER, _PLAN, _FILE, _TEMPORARY, _GENERATION = range(6)
+_ENTRY, _MARKER, _PLAN, _FILE, _TEMPORARY, _GENERATION = range(6)
 _LAST = 1 << 62
 
 
 def age_of(name: str) -> tuple[int, int, int] | None:
-    """Read (kind, epoch, generation) of a name; None if it is none of the protocol's.
+    """Return (kind, epoch, generation) of a name; None if it is not one of the protocol's.
 
-    What has no epoch goes last, slots and markers need no generation.
+    Names without an epoch sort last; log entries and markers need no generation.
     """
-    if name.startswith((names.SLOTS, names.MARKERS)):
+    if name.startswith((names.LOG, names.MARKERS)):
         number = names.number_of(name)
-        return None if number is None else (_SLOT if name.startswith(names.SLOTS) else _MARKER, number, 0)
+        return None if number is None else (_ENTRY if name.startswith(names.LOG) else _MARKER, number, 0)
     if name.startswith(names.GENERATIONS):
         number = names.number_of(name)
         return None if number is None else (_GENERATION, _LAST, number)

@@ -1,7 +1,7 @@
-"""What the workflow asks for: one instruction for each effect, as data.
+"""The instructions of the protocol: one for each effect, as data.
 
-The workflow yields them, an interpreter carries them out and sends the answer back. Between any two of them a process may
-die or fall asleep; the crash model stops at each.
+The workflow and the driver yield them; an interpreter performs them and sends the answer back. Between any two of them a
+process may die or be suspended; the crash model stops at each.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ __all__ = [
     "Instruction",
     "ListNames",
     "ListStaged",
+    "Pause",
     "Publish",
     "Reach",
     "Read",
+    "RemoveAll",
     "Settle",
     "Untouched",
 ]
@@ -37,7 +39,7 @@ class Reach:
 
 @dataclass(frozen=True)
 class Settle:
-    """Make durable what is visible in the store. Answer: None."""
+    """Make everything visible in the store durable. Answer: None."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Create:
-    """Create if absent. Answer: whether it was created. `inside` is the fault point in the midst of the write."""
+    """Create if absent. Answer: whether it was created. `inside` is the fault point halfway through the write."""
 
     name: str
     record: Record
@@ -68,6 +70,11 @@ class Delete:
     """Delete a record or a state file. Answer: None."""
 
     name: str
+
+
+@dataclass(frozen=True)
+class RemoveAll:
+    """Delete the whole store. Answer: None."""
 
 
 @dataclass(frozen=True)
@@ -98,18 +105,38 @@ class ListStaged:
 
 @dataclass(frozen=True)
 class Untouched:
-    """Answer: whether surely nothing of the epoch has been committed."""
+    """Answer: whether certainly nothing of the epoch has been committed."""
 
     epoch: int
 
 
 @dataclass(frozen=True)
 class Publish:
-    """Tell everyone that the checkpoint is complete. Answer: None."""
+    """Announce that the checkpoint is complete. Answer: None."""
 
     manifest: Manifest
 
 
+@dataclass(frozen=True)
+class Pause:
+    """Wait before a retry. Answer: None."""
+
+    seconds: float
+
+
 Instruction: TypeAlias = (
-    Reach | Settle | ListNames | Read | Create | Delete | CheckFile | Commit | Abort | ListStaged | Untouched | Publish
+    Reach
+    | Settle
+    | ListNames
+    | Read
+    | Create
+    | Delete
+    | RemoveAll
+    | CheckFile
+    | Commit
+    | Abort
+    | ListStaged
+    | Untouched
+    | Publish
+    | Pause
 )

@@ -1,17 +1,18 @@
-"""Carries the workflow's instructions out on a store, a committer and a publisher. The edge of the protocol.
+"""Performs the instructions of the protocol on a store, a committer and a publisher: the edge of the protocol.
 
-Decides nothing. Fault points that stand inside an effect are reached here: in the midst of a record's write, and after a
-commit whose answer then does not arrive.
+Decides nothing. Fault points inside an effect are reached here: halfway through the write of a record, and after a commit
+whose answer is then lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any, TypeVar
+import time
+from collections.abc import Callable
+from typing import TypeVar
 
 from headrace.checkpoint import instructions as do
-from headrace.checkpoint.committer import Committer, Publisher
-from headrace.checkpoint.store import Store
+from headrace.checkpoint.ports import Committer, Publisher, Store
+from headrace.checkpoint.steps import Steps
 from headrace.foundation.faultpoints import reach
 
 __all__ = ["Interpreter"]
@@ -20,26 +21,18 @@ T = TypeVar("T")
 
 
 class Interpreter:
-    """The ports of one driver.
+    """The ports of one driver. `sleep` waits for a number of seconds."""
 
-    >>> from headrace.checkpoint.file_store import FileStore
-    >>> from headrace.checkpoint.no_sinks import NoSinks
-    >>> from headrace.checkpoint.workflow import Workflow
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     driver = Interpreter(FileStore(folder, "job"), NoSinks(), NoSinks())
-    ...     workflow = Workflow("job", "driver-1")
-    ...     driver.run(workflow.recover()).verdict.name, workflow.generation, workflow.epoch
-    ('REDO', 1, 1)
-    """
-
-    def __init__(self, store: Store, committer: Committer, publisher: Publisher) -> None:
+    def __init__(
+        self, store: Store, committer: Committer, publisher: Publisher, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
         self._store = store
         self._committer = committer
         self._publisher = publisher
+        self._sleep = sleep
 
-    def run(self, steps: Generator[do.Instruction, Any, T]) -> T:
-        """Carry out all instructions; errors of the ports are handed to the workflow, which may know better."""
+    def run(self, steps: Steps[T]) -> T:
+        """Perform all instructions; pass errors of the ports to the workflow, which may handle them."""
         try:
             instruction = next(steps)
             while True:
@@ -54,7 +47,7 @@ class Interpreter:
             return result
 
     def perform(self, instruction: do.Instruction) -> object:
-        """Carry out one instruction and give its answer."""
+        """Perform one instruction and return its answer."""
         match instruction:
             case do.Reach(point):
                 reach(point)
@@ -68,6 +61,8 @@ class Interpreter:
                 return self._store.create(name, record, None if inside is None else lambda: reach(inside))
             case do.Delete(name):
                 self._store.delete(name)
+            case do.RemoveAll():
+                self._store.remove_all()
             case do.CheckFile(file):
                 return self._store.problem_of(file)
             case do.Commit(committable):
@@ -81,4 +76,6 @@ class Interpreter:
                 return self._committer.untouched(epoch)
             case do.Publish(manifest):
                 self._publisher.publish(manifest)
+            case do.Pause(seconds):
+                self._sleep(seconds)
         return None

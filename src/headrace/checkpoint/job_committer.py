@@ -1,13 +1,14 @@
-"""All sinks of a job that stage and commit, as the checkpoint protocol asks for them; and who is told of a checkpoint."""
+"""All sinks of a job that stage and commit, behind one port; and the sources that hear of a completed checkpoint."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from headrace.checkpoint.committer_metrics import CommitCounts
 from headrace.checkpoint.errors import CommitRefusedError
-from headrace.checkpoint.manifests import IncompatibleStateError, as_committable, as_handle, unpacked_positions
+from headrace.checkpoint.manifests import IncompatibleStateError, unpacked_positions
 from headrace.checkpoint.model import Committable, Manifest
 from headrace.connectors.base.sink import Handle, SinkCommitter, StagedOutputLostError
 from headrace.errors import HeadraceError, UserCodeError
@@ -20,11 +21,10 @@ __all__ = ["JobCommitter", "JobPublisher"]
 
 
 class JobCommitter:
-    """Satisfies `headrace.checkpoint.committer.Committer`: finds the sink of each handle by its operator's id."""
+    """Satisfies `headrace.checkpoint.ports.Committer`: finds the sink of each handle by its operator's id."""
 
     def __init__(self, job_id: str, graph: JobGraph) -> None:
         self.generation = 0
-        """The driver's own: what was staged under an earlier one is told apart."""
         self._committers: dict[str, SinkCommitter] = {}
         self._nodes: dict[str, StreamNode] = {}
         for vertex in graph.vertices.values():
@@ -37,56 +37,56 @@ class JobCommitter:
         self._counts = {sink: CommitCounts() for sink in self._committers}
 
     def metrics(self) -> dict[str, dict[Path, Value]]:
-        """By the id of the sink's operator: what was committed, and what the committer itself has registered."""
+        """Return the metrics of each sink, by operator id: commit counts, and those that the committer registered."""
         return {sink: {**self._counts[sink].values(), **one.metrics()} for sink, one in self._committers.items()}
 
     def __bool__(self) -> bool:
-        """Whether any sink commits."""
+        """Return whether any sink commits."""
         return bool(self._committers)
 
     def __contains__(self, sink: str) -> bool:
-        """Say whether the operator with this id commits."""
+        """Return whether the operator with this id commits."""
         return sink in self._committers
 
-    def combined(self, handles: list[tuple[str, Handle]]) -> list[tuple[str, Handle]]:
-        """What a checkpoint is to commit, put together by the sinks that want it so."""
+    def combined(self, staged: list[Committable]) -> list[Committable]:
         by_sink: dict[str, list[Handle]] = {}
-        for sink, handle in handles:
+        for sink, handle in staged:
             by_sink.setdefault(sink, []).append(handle)
         for sink, committer in self._committers.items():
             if sink in by_sink:
                 by_sink[sink] = together = committer.combined(by_sink[sink])
                 self._counts[sink].prepared({handle.id: committer.size(handle) for handle in together})
-        return [(sink, one) for sink, several in by_sink.items() for one in several]
+        return [Committable(sink, one) for sink, several in by_sink.items() for one in several]
 
     def commit(self, committable: Committable) -> None:
-        committer = self._committers.get(committable.sink)
+        sink, handle = committable.sink, self._as_seen_here(committable.handle)
+        committer = self._committers.get(sink)
         if committer is None:
             raise IncompatibleStateError(
                 "The checkpoint holds output of a sink that the program does not have",
-                seen=f"{committable.id} of operator {committable.sink}",
+                seen=f"{handle.id} of operator {sink}",
                 remedy="run the program with that sink (same uid) once more, so that its output can be committed.",
             )
-        handle, counts = as_handle(committable, self.generation), self._counts[committable.sink]
+        counts = self._counts[sink]
         try:
             committer.commit(handle)
             counts.committed(handle.id, committer.size(handle))
         except StagedOutputLostError as error:
             counts.refused(handle.id, committer.size(handle))
-            node = self._nodes[committable.sink]
+            node = self._nodes[sink]
             raise CommitRefusedError(
                 error.message, operator_name=node.name, uid=node.uid, seen=error.seen, remedy=error.remedy
             ) from error
         except Exception as error:
             counts.put_off(committer.size(handle))
-            raise self._named(committable.sink, error) from error
+            raise self._named(sink, error) from error
 
     def abort(self, committable: Committable) -> bool:
         committer = self._committers.get(committable.sink)
         if committer is None:
             return False
         try:
-            return committer.abort(as_handle(committable, self.generation))
+            return committer.abort(self._as_seen_here(committable.handle))
         except Exception as error:
             raise self._named(committable.sink, error) from error
 
@@ -94,7 +94,7 @@ class JobCommitter:
         found: list[Committable] = []
         for sink, committer in self._committers.items():
             try:
-                found += [as_committable(sink, handle) for handle in committer.staged()]
+                found += [Committable(sink, handle) for handle in committer.staged()]
             except Exception as error:
                 raise self._named(sink, error) from error
         return found
@@ -103,12 +103,16 @@ class JobCommitter:
         return all(committer.untouched(epoch) for committer in self._committers.values())
 
     def close(self) -> None:
-        """Releases the sinks' connections."""
+        """Release the sinks' connections."""
         for committer in self._committers.values():
             committer.close()
 
+    def _as_seen_here(self, handle: Handle) -> Handle:
+        """Return the handle, marked as recovered if an earlier generation staged it."""
+        return replace(handle, recovered=True) if handle.generation < self.generation else handle
+
     def _named(self, sink: str, error: Exception) -> HeadraceError:
-        """The error with the name of the sink's operator."""
+        """Return the error with the name of the sink's operator."""
         node = self._nodes[sink]
         if not isinstance(error, HeadraceError):
             return UserCodeError.wrap(error, operator_name=node.name, uid=node.uid)
@@ -118,7 +122,7 @@ class JobCommitter:
 
 
 class JobPublisher:
-    """Satisfies `headrace.checkpoint.committer.Publisher`: offsets go back to their sources, listeners hear of it."""
+    """Satisfies `headrace.checkpoint.ports.Publisher`: commits offsets back to their sources, calls a listener."""
 
     def __init__(
         self, sources: Callable[[dict[str, dict[str, Any]]], None], listener: Callable[[Manifest], None]

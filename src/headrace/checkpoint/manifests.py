@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from headrace.checkpoint.job_progress import JobProgress
-from headrace.checkpoint.model import Committable, FileEntry, Manifest
-from headrace.connectors.base.sink import Handle
+from headrace.checkpoint.model import FileEntry, Manifest
+from headrace.checkpoint.ports import JobProgress
 from headrace.connectors.base.split_enumerator import Split
 from headrace.errors import StateError
 from headrace.graph.epoch_plan import EpochPlan
@@ -25,8 +24,6 @@ from headrace.worker.messages import TaskAck, TaskOwner
 
 __all__ = [
     "IncompatibleStateError",
-    "as_committable",
-    "as_handle",
     "file_entries",
     "files_by_owner",
     "files_of",
@@ -104,21 +101,6 @@ def packed_positions(progress: JobProgress) -> dict[str, Any]:
         ]
         for vertex, positions in progress.positions.items()
     }
-
-
-def as_committable(sink: str, handle: Handle) -> Committable:
-    """A sink's handle as the protocol knows it."""
-    return Committable(sink, handle.subtask, handle.generation, handle.checkpoint, handle.id, handle.payload)
-
-
-def as_handle(committable: Committable, generation: int = 0) -> Handle:
-    """And back. `generation`: the driver's own; what an earlier one has staged is `recovered`.
-
-    >>> as_committable("s", as_handle(Committable("s", 0, 1, 3, "x", {"file": "f"}))).payload
-    {'file': 'f'}
-    """
-    c = committable
-    return Handle(c.id, c.subtask, c.epoch, c.generation, c.payload, recovered=c.generation < generation)
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------

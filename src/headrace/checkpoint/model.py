@@ -1,15 +1,16 @@
 """The records of the protocol and what an observer can see of a store. Frozen data, nothing else.
 
-An *epoch* here is the number of a checkpoint. Each epoch has one *slot*, which is filled at most once, with a `Manifest`
-(the checkpoint exists) or with a `Seal` (it never will: a later generation took over). Everything is plain data that JSON
-can carry, so that reading a record can run no code.
+An *epoch* here is the number of a checkpoint. The *log* has at most one entry for each epoch: a `Manifest` (the checkpoint
+exists) or a `Seal` (it never will: a later generation took over). Records are plain JSON data, so reading one runs no code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+
+from headrace.connectors.base.sink import Handle
 
 __all__ = [
     "Committable",
@@ -27,7 +28,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class FileEntry:
-    """A state file that a manifest counts on; `owner` is who restores from it, such as ``vertex/subtask``.
+    """A state file that a manifest lists; `owner` restores from it, such as ``vertex/subtask``.
 
     >>> FileEntry("v1/0", "v1-0-e0000000003-g0000000001-0.delta", 120, 77).size
     120
@@ -39,20 +40,15 @@ class FileEntry:
     checksum: int
 
 
-@dataclass(frozen=True)
-class Committable:
-    """What a sink has prepared and what its commit needs. `id` is unique for each attempt of a subtask's epoch.
+class Committable(NamedTuple):
+    """Prepared output with the id of the operator whose committer knows what to do with it.
 
-    >>> Committable("sink", 0, 1, 3, "g1-e3-0-a0").epoch
+    >>> Committable("sink", Handle("g1-e3-0-a0", subtask=0, checkpoint=3, generation=1)).handle.checkpoint
     3
     """
 
     sink: str
-    subtask: int
-    generation: int
-    epoch: int
-    id: str
-    payload: Any = None
+    handle: Handle
 
 
 @dataclass(frozen=True)
@@ -67,7 +63,7 @@ class Generation:
 
 @dataclass(frozen=True)
 class Plan:
-    """What an epoch is about to do. Information only: no decision of a recovery rests on it."""
+    """What an epoch is about to do. Information only: no decision depends on it."""
 
     job_id: str
     generation: int
@@ -81,10 +77,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Manifest:
-    """A checkpoint: all that a restore needs. Its creation is the commit point.
+    """A checkpoint: everything that a restore needs. Its creation is the commit point.
 
-    `positions` are the sources' after this epoch, `files` what each owner restores from (complete: no other manifest is
-    needed), `committables` what the sinks have prepared. `parent` is the manifest that this one follows.
+    `positions` are those of the sources after this epoch. `files` are complete: a restore needs no other manifest.
+    `committables` are what the sinks have prepared. `parent` is the epoch of the manifest that this one follows.
     """
 
     job_id: str
@@ -98,12 +94,12 @@ class Manifest:
     watermarks: Mapping[str, int] = field(default_factory=dict)
     parallelism: Mapping[str, int] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """What else the job's driver must remember."""
+    """What else the job's driver has to remember."""
 
 
 @dataclass(frozen=True)
 class Seal:
-    """A slot that no manifest will ever fill: the job goes on from manifest `parent` (None: from the beginning)."""
+    """An epoch that never gets a manifest: the job continues from manifest `parent` (None: from the beginning)."""
 
     job_id: str
     generation: int
@@ -114,7 +110,7 @@ class Seal:
 
 @dataclass(frozen=True)
 class Marker:
-    """All committables of the epoch's manifest have been committed. Who wrote it does not matter."""
+    """Proof that all committables of the epoch's manifest are committed. It does not matter who wrote it."""
 
     job_id: str
     generation: int
@@ -127,7 +123,7 @@ Record: TypeAlias = Generation | Plan | Manifest | Seal | Marker
 
 @dataclass(frozen=True)
 class Damaged:
-    """Something that is there and cannot be used."""
+    """Something that exists and cannot be used."""
 
     name: str
     reason: str
@@ -135,23 +131,23 @@ class Damaged:
 
 @dataclass(frozen=True)
 class Observation:
-    """What a look at the store showed: numbers of generations, contents of slots and markers, planned epochs.
+    """What a look at the store showed: claimed generations, the log, markers, and planned epochs.
 
     >>> Observation((1, 2)).newest_generation
     2
     """
 
     generations: tuple[int, ...] = ()
-    slots: Mapping[int, Manifest | Seal | Damaged] = field(default_factory=dict)
+    log: Mapping[int, Manifest | Seal | Damaged] = field(default_factory=dict)
     markers: Mapping[int, Marker | Damaged] = field(default_factory=dict)
     planned: tuple[int, ...] = ()
 
     @property
     def newest_generation(self) -> int:
-        """The highest generation that was claimed; 0 if none was."""
+        """The highest claimed generation; 0 if there is none."""
         return max(self.generations, default=0)
 
     @property
-    def last_slot(self) -> int:
-        """The highest slot that is filled; 0 if none is."""
-        return max(self.slots, default=0)
+    def last_epoch(self) -> int:
+        """The epoch of the last entry in the log; 0 if there is none."""
+        return max(self.log, default=0)

@@ -1,45 +1,72 @@
 """Names in a store: five folders of records and one of state files.
 
-Decides how names are made and read. A name says enough to be sorted without being opened: generation and epoch stand in
-it with ten digits. A name that cannot be read is nobody's: it is never deleted.
+Decides how names are built and parsed. A name contains generation and epoch with ten digits, so that it can be sorted
+without opening the file. A name that cannot be parsed belongs to someone else: it is never deleted.
 """
 
 from __future__ import annotations
 
 import re
 
+from headrace.checkpoint.errors import StoreError
+
 __all__ = [
     "FILES",
+    "FOLDERS",
     "GENERATIONS",
+    "LOG",
     "MARKERS",
     "PLANS",
-    "SLOTS",
     "TEMPORARIES",
+    "checked",
+    "checked_folder",
+    "entry_name",
     "file_age",
     "generation_name",
     "marker_name",
     "number_of",
     "plan_age",
     "plan_name",
-    "slot_name",
     "temporary_generation",
     "temporary_name",
 ]
 
 GENERATIONS = "generations/"
 PLANS = "plans/"
-SLOTS = "slots/"
+LOG = "slots/"
+"""One entry for each epoch. The folder keeps its name: checkpoints of all versions have it."""
 MARKERS = "markers/"
 FILES = "state/"
 TEMPORARIES = "temporary/"
+FOLDERS = (GENERATIONS, PLANS, LOG, MARKERS, FILES, TEMPORARIES)
 
 _PLAN = re.compile(r"e([0-9]{10})-g([0-9]{10})-.+")
 _FILE = re.compile(r".+-e([0-9]{10})-g([0-9]{10})-[^/]+")
 _TEMPORARY = re.compile(r"g([0-9]{10})-.+")
 
 
+def checked(name: str) -> str:
+    """Return the name if it is that of a file in one of the folders. Raise `StoreError` if it could lead elsewhere.
+
+    >>> checked("markers/0000000007")
+    'markers/0000000007'
+    """
+    folder, slash, last = name.partition("/")
+    if last in ("", ".", "..") or "/" in last or "\0" in last:
+        raise StoreError("The name of a record or file must consist of a folder and a plain name", seen=name)
+    checked_folder(folder + slash)
+    return name
+
+
+def checked_folder(folder: str) -> str:
+    """Return the folder if a store has it, else raise `StoreError`."""
+    if folder not in FOLDERS:
+        raise StoreError("A store has no such folder", seen=folder, expected=", ".join(FOLDERS))
+    return folder
+
+
 def generation_name(generation: int) -> str:
-    """Name the claim of a generation.
+    """Return the name of the claim of a generation.
 
     >>> generation_name(3)
     'generations/0000000003'
@@ -47,17 +74,17 @@ def generation_name(generation: int) -> str:
     return f"{GENERATIONS}{generation:010d}"
 
 
-def slot_name(epoch: int) -> str:
-    """Name an epoch's slot.
+def entry_name(epoch: int) -> str:
+    """Return the name of an epoch's entry in the log.
 
-    >>> slot_name(7)
+    >>> entry_name(7)
     'slots/0000000007'
     """
-    return f"{SLOTS}{epoch:010d}"
+    return f"{LOG}{epoch:010d}"
 
 
 def marker_name(epoch: int) -> str:
-    """Name an epoch's marker.
+    """Return the name of an epoch's marker.
 
     >>> marker_name(7)
     'markers/0000000007'
@@ -66,7 +93,7 @@ def marker_name(epoch: int) -> str:
 
 
 def plan_name(epoch: int, generation: int, attempt: str) -> str:
-    """Name a plan; it is unique for each attempt.
+    """Return the name of a plan; it is unique for each attempt.
 
     >>> plan_name(7, 3, "a1")
     'plans/e0000000007-g0000000003-a1'
@@ -75,7 +102,7 @@ def plan_name(epoch: int, generation: int, attempt: str) -> str:
 
 
 def temporary_name(generation: int, unique: str) -> str:
-    """Name a record that is still being written.
+    """Return the name of a record that is still being written.
 
     >>> temporary_name(3, "x1")
     'temporary/g0000000003-x1'
@@ -84,7 +111,7 @@ def temporary_name(generation: int, unique: str) -> str:
 
 
 def number_of(name: str) -> int | None:
-    """Read the number of a generation, slot or marker; None for a name that is none of ours.
+    """Return the number of a generation, log entry or marker; None for any other name.
 
     >>> number_of("slots/0000000007"), number_of("slots/notes.txt")
     (7, None)
@@ -94,7 +121,7 @@ def number_of(name: str) -> int | None:
 
 
 def plan_age(name: str) -> tuple[int, int] | None:
-    """Read (epoch, generation) of a plan's name.
+    """Return (epoch, generation) of a plan's name.
 
     >>> plan_age("plans/e0000000007-g0000000003-a1")
     (7, 3)
@@ -103,7 +130,7 @@ def plan_age(name: str) -> tuple[int, int] | None:
 
 
 def file_age(name: str) -> tuple[int, int] | None:
-    """Read (epoch, generation) of a state file's name: ``...-e<epoch>-g<generation>-<attempt>``.
+    """Return (epoch, generation) of a state file's name: ``...-e<epoch>-g<generation>-<attempt>``.
 
     >>> file_age("state/v1-0-e0000000003-g0000000001-4.delta"), file_age("state/readme")
     ((3, 1), None)
@@ -112,7 +139,7 @@ def file_age(name: str) -> tuple[int, int] | None:
 
 
 def temporary_generation(name: str) -> int | None:
-    """Read the generation of a temporary name.
+    """Return the generation of a temporary name.
 
     >>> temporary_generation("temporary/g0000000003-x1")
     3

@@ -20,6 +20,7 @@ from typing import Any
 from headrace.checkpoint import names
 from headrace.checkpoint.errors import DamagedRecordError, StoreError
 from headrace.checkpoint.model import Committable, FileEntry, Generation, Manifest, Marker, Plan, Record, Seal
+from headrace.connectors.base.sink import Handle
 
 __all__ = ["FORMAT_VERSION", "decode", "decode_manifest", "encode", "split", "with_signature"]
 
@@ -36,8 +37,8 @@ _KIND_OF = {cls: kind for kind, cls in _KINDS.items()}
 _FOLDERS = {
     "generation": names.GENERATIONS,
     "plan": names.PLANS,
-    "manifest": names.SLOTS,
-    "seal": names.SLOTS,
+    "manifest": names.LOG,
+    "seal": names.LOG,
     "marker": names.MARKERS,
 }
 _HEADER = {"job_id": str, "generation": int, "epoch": int, "attempt": str}
@@ -56,7 +57,7 @@ def encode(record: Record) -> bytes:
     if isinstance(record, Manifest):
         body["files"] = [[f.owner, f.name, f.size, f.checksum] for f in record.files]
         body["committables"] = [
-            [c.sink, c.subtask, c.generation, c.epoch, c.id, c.payload] for c in record.committables
+            [sink, h.subtask, h.generation, h.checkpoint, h.id, h.payload] for sink, h in record.committables
         ]
     whole = {
         "format": _FORMAT,
@@ -124,7 +125,7 @@ def decode_manifest(name: str, data: bytes) -> Manifest:
     try:
         whole = json.loads(split(data)[0])
         job_id, epoch = whole["job_id"], whole["epoch"]
-        record = decode(names.slot_name(epoch), data, job_id)
+        record = decode(names.entry_name(epoch), data, job_id)
     except DamagedRecordError as error:
         raise DamagedRecordError(name, error.reason) from error
     except (ValueError, TypeError, KeyError, RecursionError) as error:
@@ -174,7 +175,7 @@ def _file(row: list[Any]) -> FileEntry:
 
 
 def _committable(row: list[Any]) -> Committable:
-    sink, subtask, generation, epoch, handle, payload = row
+    sink, subtask, generation, checkpoint, handle, payload = row
     if tuple(map(type, row[:5])) != (str, int, int, int, str):
         raise TypeError(f"committable {row!r}")
-    return Committable(sink, subtask, generation, epoch, handle, payload)
+    return Committable(sink, Handle(handle, subtask, checkpoint, generation, payload))

@@ -1,15 +1,16 @@
-"""Step 1 of the protocol: a driver takes a job over, whatever the one before it left behind.
+"""Step 1 of the protocol: a driver takes a job over, whatever its predecessor left behind.
 
-1. Claim the generation after the highest one, if nobody else just did.
-2. Look at the store; `derive` the situation; check the files of the base; `resolve`.
-3. Where the decision goes back behind an epoch that nobody has seen: abort all its handles, so that nobody ever will.
-4. **Seal** the first free slot. From now on no older driver can create a manifest there, nor anywhere: each works on the
-   first slot that was free when it looked. If somebody was faster, start again at 2. Then look for a later generation.
-5. Stand on the base; its commits are replayed by the workflow unless it has a marker.
+1. Claim the generation after the highest one, unless another driver just did.
+2. Read the store; `derive` the situation; check the files of the base; `resolve`.
+3. If the decision goes back before an epoch that nobody has seen: abort all its handles, so that nobody ever will.
+4. **Seal** the first epoch without an entry in the log. From now on no older driver can create a manifest for it, nor for
+   any other: each works on the first epoch that was free when it looked. If another driver created the entry first, start
+   again at 2. Then check for a later generation.
+5. Continue from the base; the workflow replays its commits unless it has a marker.
 6. Discard: abort handles that older generations have prepared and no manifest lists. Only now is that safe.
 
-The number of the sealed slot is used up: the work of the lost epoch is done again under the next number. The first
-generation of a job has nobody to fence and seals nothing.
+The sealed epoch is used up: the lost work is redone under the next number. The first generation of a job has nobody to
+fence and seals nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from headrace.checkpoint.errors import CheckpointError, DamagedRecordError, Fenc
 from headrace.checkpoint.failure_reasons import CheckpointFailureReason
 from headrace.checkpoint.gc import leftover_handles
 from headrace.checkpoint.model import Committable, Generation, Manifest, Observation, Seal
-from headrace.checkpoint.resolve import Decision, Verdict, Wish, asks_sinks, resolve, resolve_wish
+from headrace.checkpoint.resolve import Decision, Verdict, asks_sinks, resolve
 from headrace.checkpoint.steps import Steps, create, first_bad_file, newest_generation, observe, same_record
 
 __all__ = ["Recovery"]
@@ -32,24 +33,24 @@ _ROUNDS = 1000
 
 
 class Recovery:
-    """What a driver knows of its job, and how it comes to know it. Base of `Workflow`."""
+    """What a driver knows of its job, and how it gets to know it. Base of `Workflow`."""
 
     def __init__(self, job_id: str, attempt: str) -> None:
         self.job_id = job_id
         self.attempt = attempt
         self.generation = 0
         self.epoch = 0
-        """The slot of the next manifest."""
+        """The number of the next manifest."""
         self.base: Manifest | None = None
         self.unfinished: Manifest | None = None
-        """The base, as long as it may have handles that are not committed."""
+        """The base, while some of its handles may not be committed."""
 
-    def take_over(self, wish: Wish | None = None) -> Steps[Decision]:
-        """Numbers 1 to 5. Raises `FencedError`, or `RestoreRefusedError` with a named reason."""
+    def take_over(self) -> Steps[Decision]:
+        """Perform 1 to 5. Raise `FencedError`, or `RestoreRefusedError` with a named reason."""
         yield from self.claim()  # 1
         for _ in range(_ROUNDS):
             seen = yield from observe()  # 2
-            derived, decision = yield from self.decide(seen, wish)
+            derived, decision = yield from self.decide(seen)
             if decision.verdict is Verdict.STOP:
                 raise FencedError(self.generation, decision.newer)
             if decision.verdict is Verdict.FAIL_CLOSED:
@@ -60,10 +61,12 @@ class Recovery:
                 self.base = decision.base  # 5
                 self.unfinished = decision.base if decision.verdict is Verdict.REPLAY else None
                 return decision
-        raise CheckpointError(CheckpointFailureReason.TRIGGER_CHECKPOINT_FAILURE, "Slots were filled again and again")
+        raise CheckpointError(
+            CheckpointFailureReason.TRIGGER_CHECKPOINT_FAILURE, "Other drivers kept taking the next epoch"
+        )
 
     def claim(self) -> Steps[None]:
-        """Number 1."""
+        """Perform 1."""
         yield do.Reach("gen.claim.pre")
         while True:
             number = (yield from newest_generation()) + 1
@@ -71,21 +74,15 @@ class Recovery:
             try:
                 there = yield from create(names.generation_name(number), claim)
             except DamagedRecordError:
-                continue  # a claim of somebody else, even so
+                continue  # damaged, but still another driver's claim
             if same_record(there, claim):
                 break
         self.generation = number
         yield do.Reach("gen.claim.post")
 
-    def decide(self, seen: Observation, wish: Wish | None) -> Steps[tuple[Derived, Decision]]:
-        """Number 2: ask for the facts that a decision needs, and take it."""
+    def decide(self, seen: Observation) -> Steps[tuple[Derived, Decision]]:
+        """Perform 2: ask for the facts that a decision needs, and decide."""
         derived = derive(seen, self.generation)
-        if wish is not None:
-            decision = resolve_wish(seen, derived, wish)
-            if decision.base is not None and (bad := (yield from first_bad_file(decision.base.files))) is not None:
-                refused = CheckpointFailureReason.STATE_FILE_DAMAGED
-                decision = Decision(Verdict.FAIL_CLOSED, reason=refused, damage=bad)
-            return derived, decision
         if derived.base is not None and derived.situation is not Situation.FENCED:
             bad = yield from first_bad_file(derived.base.files)
             if bad is not None:
@@ -98,24 +95,24 @@ class Recovery:
         return derived, resolve(derived, untouched, bad)
 
     def seal(self, seen: Observation, decision: Decision) -> Steps[bool]:
-        """Number 4; False: somebody was faster, look again."""
-        slot = seen.last_slot + 1
-        if self.generation > 1 or seen.slots:
+        """Perform 4; return False if another driver was faster."""
+        epoch = seen.last_epoch + 1
+        if self.generation > 1 or seen.log:
             parent = decision.base.epoch if decision.base is not None else None
-            seal = Seal(self.job_id, self.generation, slot, self.attempt, parent)
+            seal = Seal(self.job_id, self.generation, epoch, self.attempt, parent)
             try:
-                there = yield from create(names.slot_name(slot), seal)
+                there = yield from create(names.entry_name(epoch), seal)
             except DamagedRecordError:
                 return False
             if not same_record(there, seal):
                 return False
-            slot += 1
+            epoch += 1
         yield from self.fence()
-        self.epoch = slot
+        self.epoch = epoch
         return True
 
     def discard(self) -> Steps[None]:
-        """Number 6."""
+        """Perform 6."""
         staged: Sequence[Committable] = yield do.ListStaged()
         for handle in leftover_handles(staged, self.base, self.generation):
             yield do.Abort(handle)
@@ -127,11 +124,11 @@ class Recovery:
             raise FencedError(self.generation, newest)
 
     def _withdraw(self, derived: Derived, decision: Decision) -> Steps[None]:
-        """Number 3. A handle that turns out to be committed ends it: then the job must not go back."""
+        """Perform 3. If a handle turns out to be committed, fail: then the job must not go back."""
         yield from self.fence()
         staged: Sequence[Committable] = yield do.ListStaged()
-        handles = {c.id: c for c in staged if c.epoch == derived.epoch}
-        handles |= {c.id: c for c in (derived.base.committables if derived.base is not None else ())}
+        handles = {c.handle.id: c for c in staged if c.handle.checkpoint == derived.epoch}
+        handles |= {c.handle.id: c for c in (derived.base.committables if derived.base is not None else ())}
         for handle in handles.values():
             if not (yield do.Abort(handle)):
                 raise _refusal(resolve(derived, untouched=False))
@@ -143,6 +140,5 @@ def _refusal(decision: Decision) -> RestoreRefusedError:
     return RestoreRefusedError(
         decision.reason,
         seen=None if damage is None else f"{damage.name}: {damage.reason}",
-        remedy="restore another checkpoint or a savepoint by hand; if output of later epochs has been seen,"
-        " say that duplicates are accepted.",
+        remedy="restore another checkpoint or a savepoint; output that was committed after it is written again.",
     )

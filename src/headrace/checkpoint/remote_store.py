@@ -26,7 +26,6 @@ from headrace.state.storage import file_system
 
 __all__ = ["RemoteStore"]
 
-_FOLDERS = (names.GENERATIONS, names.PLANS, names.SLOTS, names.MARKERS, names.FILES, names.TEMPORARIES)
 _RENAMING = {"hdfs", "viewfs", "webhdfs"}
 """Protocols of file systems whose renaming never replaces a file."""
 
@@ -100,8 +99,7 @@ class RemoteStore:
         return self._records.decode(name, bytes(data), self._job_id)
 
     def list(self, folder: str) -> list[str]:
-        self._check(folder)
-        place = f"{self._root}/{folder.rstrip('/')}"
+        place = f"{self._root}/{names.checked_folder(folder).rstrip('/')}"
         try:
             self._system.invalidate_cache()
             found = self._system.ls(place, detail=False)
@@ -119,6 +117,13 @@ class RemoteStore:
             pass
         except Exception as error:
             raise _refused("deleted", name, error) from error
+
+    def remove_all(self) -> None:
+        try:
+            if self._present(self._root):
+                self._system.rm(self._root, recursive=True)
+        except Exception as error:
+            raise _refused("removed", self._root, error) from error
 
     def problem_of(self, file: FileEntry) -> str | None:
         """Compare the size; what is in the file is checked when it is read."""
@@ -146,16 +151,7 @@ class RemoteStore:
             raise OutcomeUnknownError(f"The record {path} may not have been written: {reason_of(error)}") from error
 
     def _path(self, name: str) -> str:
-        folder, slash, last = name.partition("/")
-        self._check(folder + slash)
-        if last in ("", ".", "..") or "/" in last or "\0" in last:
-            raise StoreError("A record or file is named by one folder and a plain name", seen=name)
-        return f"{self._root}/{folder}/{last}"
-
-    @staticmethod
-    def _check(folder: str) -> None:
-        if folder not in _FOLDERS:
-            raise StoreError("A store has no such folder", seen=folder)
+        return f"{self._root}/{names.checked(name)}"
 
 
 def _temporary(record: Record) -> str:

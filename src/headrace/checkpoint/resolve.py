@@ -1,19 +1,19 @@
-"""From the situation of a job to what its driver does: five results. Pure.
+"""Decides what the driver of a job does in each situation: one of five verdicts. Pure.
 
-Called by the recovery (`headrace.checkpoint.workflow`) after `derive`. The table:
+Called by the recovery (`headrace.checkpoint.recovery`) after `derive`. The table:
 
 | situation | further facts | result |
 | --- | --- | --- |
-| FENCED | | STOP: I am the zombie |
+| FENCED | | STOP: this driver is the zombie |
 | EMPTY | | REDO from the beginning |
 | UNFINISHED | | REPLAY the commits, write the marker |
 | FINISHED | nothing was planned beyond | GO_ON |
 | FINISHED | work beyond was planned | REDO that work on the base |
-| DAMAGED | no marker, every sink says that the epoch is untouched, the epoch before is whole | as if its slot were sealed |
-| DAMAGED | else | FAIL_CLOSED with a named reason |
+| DAMAGED | no marker, every sink says that the epoch is untouched, the epoch before is intact | as if the epoch were sealed |
+| DAMAGED | otherwise | FAIL_CLOSED with a named reason |
 
-Going back by itself is thus possible only where nothing of the newer epoch can have been seen by anyone. All else is the
-operator's decision, who states it as a `Wish`.
+So a job goes back automatically only if nobody can have seen anything of the newer epoch. Everything else is the user's
+decision: they restore another checkpoint or a savepoint.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from enum import Enum
 
 from headrace.checkpoint.derive import Derived, Situation
 from headrace.checkpoint.failure_reasons import CheckpointFailureReason
-from headrace.checkpoint.model import Damaged, Manifest, Observation
-from headrace.checkpoint.names import SLOTS
+from headrace.checkpoint.model import Damaged, Manifest
+from headrace.checkpoint.names import LOG
 
-__all__ = ["Decision", "Verdict", "Wish", "asks_sinks", "resolve", "resolve_wish"]
+__all__ = ["Decision", "Verdict", "asks_sinks", "resolve"]
 
 
 class Verdict(Enum):
-    """What the driver does."""
+    """What a driver does."""
 
     REDO = "discard what was staged and do the work again"
-    STOP = "end: another driver has the job"
+    STOP = "stop: another driver has the job"
     REPLAY = "commit what the manifest lists, then write the marker"
-    GO_ON = "go on after the manifest"
-    FAIL_CLOSED = "end with a reason and touch nothing"
+    GO_ON = "continue after the manifest"
+    FAIL_CLOSED = "fail with a reason and change nothing"
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A verdict, the manifest to stand on (None: the beginning), and the evidence.
+    """A verdict, the manifest to continue from (None: the beginning), and the evidence.
 
-    `withdraw` is an epoch whose handles must all be aborted first, because the job goes back behind it.
+    `withdraw` is an epoch whose handles must all be aborted first, because the job goes back before it.
     """
 
     verdict: Verdict
@@ -54,16 +54,8 @@ class Decision:
     damage: Damaged | None = None
 
 
-@dataclass(frozen=True)
-class Wish:
-    """The operator's words: restore this epoch, even if output that is newer has been seen already."""
-
-    epoch: int
-    accept_duplicates: bool = False
-
-
 def asks_sinks(derived: Derived) -> bool:
-    """Say whether the decision hangs on the sinks' word that the epoch is untouched.
+    """Return whether the decision depends on the sinks confirming that the epoch is untouched.
 
     >>> asks_sinks(Derived(Situation.FINISHED, 3))
     False
@@ -72,7 +64,7 @@ def asks_sinks(derived: Derived) -> bool:
 
 
 def resolve(derived: Derived, untouched: bool = False, fallback_damage: Damaged | None = None) -> Decision:
-    """Decide. `untouched` and `fallback_damage` are needed if `asks_sinks`.
+    """Return the decision. `untouched` and `fallback_damage` matter if `asks_sinks`.
 
     >>> resolve(Derived(Situation.EMPTY)).verdict.name
     'REDO'
@@ -99,24 +91,8 @@ def resolve(derived: Derived, untouched: bool = False, fallback_damage: Damaged 
             return _closed(derived)
 
 
-def resolve_wish(seen: Observation, derived: Derived, wish: Wish) -> Decision:
-    """Decide when the operator has named an epoch; its files have still to be checked.
-
-    >>> resolve_wish(Observation(), Derived(Situation.EMPTY), Wish(3)).reason.name
-    'NO_SUCH_CHECKPOINT'
-    """
-    if derived.situation is Situation.FENCED:
-        return resolve(derived)
-    manifest = seen.slots.get(wish.epoch)
-    if not isinstance(manifest, Manifest):
-        return Decision(Verdict.FAIL_CLOSED, reason=CheckpointFailureReason.NO_SUCH_CHECKPOINT)
-    if wish.epoch < seen.last_slot and wish.epoch != derived.epoch and not wish.accept_duplicates:
-        return Decision(Verdict.FAIL_CLOSED, reason=CheckpointFailureReason.DUPLICATES_NOT_ACCEPTED)
-    return Decision(Verdict.REPLAY, manifest)
-
-
 def _closed(derived: Derived) -> Decision:
     damage = derived.damage
-    of_slot = damage is None or damage.name.startswith(SLOTS)
-    reason = CheckpointFailureReason.MANIFEST_DAMAGED if of_slot else CheckpointFailureReason.STATE_FILE_DAMAGED
+    of_log = damage is None or damage.name.startswith(LOG)
+    reason = CheckpointFailureReason.MANIFEST_DAMAGED if of_log else CheckpointFailureReason.STATE_FILE_DAMAGED
     return Decision(Verdict.FAIL_CLOSED, reason=reason, damage=damage)

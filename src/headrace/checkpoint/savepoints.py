@@ -35,7 +35,7 @@ __all__ = [
     "find_origin",
     "has_open_commits",
     "is_checkpoint",
-    "newest_slot",
+    "newest_manifest",
     "read_manifest",
     "write_savepoint",
 ]
@@ -120,7 +120,7 @@ def find_origin(path: str, *, ignore_unclaimed: bool = False, trust: bool = Fals
             check_signature(signature, digests | {METADATA: hashlib.sha256(record).hexdigest()}, url)
     else:
         root, named = _checkpoint(url)
-        slot = names.slot_name(int(named)) if named else newest_slot(root)
+        slot = names.entry_name(int(named)) if named else newest_manifest(root)
         if slot is None or not _exists(root, slot):
             raise ConfigurationError(
                 "There is no savepoint or checkpoint at the path to restore from",
@@ -156,7 +156,7 @@ def check_files(origin: Origin) -> None:
 
 def is_checkpoint(path: str) -> bool:
     """Say whether a path is the folder of a job's checkpoints, or one of them."""
-    return newest_slot(_checkpoint(path)[0]) is not None
+    return newest_manifest(_checkpoint(path)[0]) is not None
 
 
 def _checkpoint(url: str) -> tuple[str, str | None]:
@@ -166,9 +166,9 @@ def _checkpoint(url: str) -> tuple[str, str | None]:
     return (root, named[1]) if named else (url, None)
 
 
-def newest_slot(root: str) -> str | None:
+def newest_manifest(root: str) -> str | None:
     """Return the name of the last manifest of a job's folder; seals are passed over."""
-    folder = names.SLOTS.rstrip("/")
+    folder = names.LOG.rstrip("/")
     local = storage.local_path(root)
     if local is not None:
         found = os.listdir(Path(local, folder)) if Path(local, folder).is_dir() else []
@@ -177,7 +177,7 @@ def newest_slot(root: str) -> str | None:
         there = system.exists(f"{place}/{folder}")
         found = [p.rpartition("/")[2] for p in system.ls(f"{place}/{folder}", detail=False)] if there else []
     for name in sorted((n for n in found if names.number_of(n) is not None), reverse=True):
-        slot = names.SLOTS + name
+        slot = names.LOG + name
         try:
             read_manifest(root, slot)
         except DamagedRecordError as error:

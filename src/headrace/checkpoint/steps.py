@@ -1,6 +1,6 @@
-"""Small sequences of instructions that several steps of the workflow share. No decisions of their own.
+"""Short sequences of instructions that several steps of the workflow share. They decide nothing.
 
-`create` settles lost answers: a record names the attempt that wrote it, so whoever reads it back knows whose it is.
+`create` handles lost answers: a record names the attempt that wrote it, so a reader knows whose it is.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _TRIES = 3
 
 
 def create(name: str, record: Record, inside: str | None = None) -> Steps[Record]:
-    """Create a record if there is none, and give the one that is there now: ours, or another's.
+    """Create a record if there is none; return the one that exists now: ours, or that of another driver.
 
-    An answer that got lost is asked for again. Raises `CheckpointError` OUTCOME_UNKNOWN if that does not help: then
-    only a recovery, which looks at the store anew, can go on. Raises `StoreError` only if surely nothing was created.
+    Retry if an answer is lost. Raise `CheckpointError` OUTCOME_UNKNOWN if that does not help: then only a recovery, which
+    reads the store again, can continue. Raise `StoreError` only if certainly nothing was created.
     """
     unsure = False
     for _ in range(_TRIES):
@@ -43,17 +43,17 @@ def create(name: str, record: Record, inside: str | None = None) -> Steps[Record
         except OutcomeUnknownError:
             unsure = True
         except RecordMissingError:
-            continue  # another's, collected meanwhile
+            continue  # another driver's, collected since
         except StoreError:
             if not unsure:
                 raise
         else:
             return there
-    raise CheckpointError(CheckpointFailureReason.OUTCOME_UNKNOWN, seen=name, remedy="the job recovers by itself.")
+    raise CheckpointError(CheckpointFailureReason.OUTCOME_UNKNOWN, seen=name, remedy="the job recovers automatically.")
 
 
 def same_record(one: Record, other: Record) -> bool:
-    """Say whether two are the same record: by kind and who wrote it, as positions may come back as equal lists.
+    """Return whether two records have the same kind and writer; positions may be read back as equal lists.
 
     >>> same_record(Marker("job", 1, 7, "a"), Seal("job", 1, 7, "a", None))
     False
@@ -67,17 +67,17 @@ def same_record(one: Record, other: Record) -> bool:
 
 
 def newest_generation() -> Steps[int]:
-    """Give the highest generation that was claimed. The name alone counts: a damaged claim is a claim."""
+    """Return the highest claimed generation. Only the name counts: a damaged claim is a claim."""
     found: list[str] = yield do.ListNames(names.GENERATIONS)
     return max((n for n in map(names.number_of, found) if n is not None), default=0)
 
 
 def observe(settle: bool = True) -> Steps[Observation]:
-    """Look at all records.
+    """Read all records.
 
-    1. Settle: what is seen must not vanish again in a crash of the machine after others have acted on it. Whoever acts
-       only on what it made durable itself need not.
-    2. Markers before slots: whoever sees a marker also sees its slot.
+    1. Settle: what is seen must not vanish in a crash of the machine after others have acted on it. A driver that acts
+       only on what it made durable itself can skip this.
+    2. Markers before the log: a driver that sees a marker also sees its manifest.
     3. Generations last: a claim always precedes what its driver writes.
     """
     if settle:  # 1
@@ -85,22 +85,22 @@ def observe(settle: bool = True) -> Steps[Observation]:
     markers: dict[int, Marker | Damaged] = {}
     for epoch, record in (yield from _read_all(names.MARKERS)).items():  # 2
         if not isinstance(record, Marker | Damaged):
-            record = Damaged(names.marker_name(epoch), "it is no marker")
+            record = Damaged(names.marker_name(epoch), "it is not a marker")
         markers[epoch] = record
     plans: list[str] = yield do.ListNames(names.PLANS)
-    slots: dict[int, Manifest | Seal | Damaged] = {}
-    for epoch, record in (yield from _read_all(names.SLOTS)).items():
+    log: dict[int, Manifest | Seal | Damaged] = {}
+    for epoch, record in (yield from _read_all(names.LOG)).items():
         if not isinstance(record, Manifest | Seal | Damaged):
-            record = Damaged(names.slot_name(epoch), "it is neither a manifest nor a seal")
-        slots[epoch] = record
+            record = Damaged(names.entry_name(epoch), "it is neither a manifest nor a seal")
+        log[epoch] = record
     claims: list[str] = yield do.ListNames(names.GENERATIONS)  # 3
     planned = tuple(age[0] for age in map(names.plan_age, plans) if age is not None)
     generations = tuple(n for n in map(names.number_of, claims) if n is not None)
-    return Observation(generations, slots, markers, planned)
+    return Observation(generations, log, markers, planned)
 
 
 def first_bad_file(files: tuple[FileEntry, ...]) -> Steps[Damaged | None]:
-    """Check the files that a manifest lists; give the first that cannot be used."""
+    """Check the files that a manifest lists; return the first that cannot be used."""
     for file in files:
         problem: str | None = yield do.CheckFile(file)
         if problem is not None:
@@ -120,5 +120,5 @@ def _read_all(folder: str) -> Steps[dict[int, Record | Damaged]]:
         except DamagedRecordError as error:
             records[number] = Damaged(name, error.reason)
         except RecordMissingError:
-            continue  # collected meanwhile: something newer is there
+            continue  # collected since: something newer exists
     return records

@@ -1,19 +1,19 @@
-"""The checkpoint protocol: who writes what, in which order. A sequence of instructions; the effects are others'.
+"""The checkpoint protocol: who writes what, in which order. A sequence of instructions that others perform.
 
-An epoch, by the numbers of `docs/internals/checkpoint-protocol.md`; the driver does all but 3:
+An epoch, with the numbers of `docs/internals/checkpoint-protocol.md`; the driver does everything but 3:
 
-1. Claim a generation; recover (`headrace.checkpoint.recovery`). Once in a driver's life.
+1. Claim a generation; recover (`headrace.checkpoint.recovery`). Once for each start of the job.
 2. Write the plan of epoch e.
-3. Tasks write their state files and prepare their sinks' output. Names are unique for each attempt.
+3. Tasks write their state files and prepare the output of their sinks. Names are unique for each attempt.
 4. The driver has all acknowledgements.
-5. Create the manifest in slot e, if the slot is free: **the commit point**. Then look for a later generation once more:
-   a slot that was collected long ago looks free to a driver that slept.
+5. Create the manifest as entry e of the log, if there is none: **the commit point**. Then check for a later generation
+   once more: an entry that was collected long ago looks free to a driver that was suspended.
 6. Commit each handle. Idempotent.
 7. Write the marker.
 8. Publish.
 9. Collect garbage.
 
-Never runs two epochs' steps 5 to 9 at once. What must hold at each step is tested by stopping there (tests/protocol).
+Steps 5 to 9 of two epochs never overlap. The crash model (tests/protocol) tests each step by stopping there.
 """
 
 from __future__ import annotations
@@ -28,19 +28,16 @@ from headrace.checkpoint.failure_reasons import CheckpointFailureReason
 from headrace.checkpoint.gc import Garbage, classify
 from headrace.checkpoint.model import Committable, FileEntry, Manifest, Marker, Observation, Plan
 from headrace.checkpoint.recovery import Recovery
-from headrace.checkpoint.resolve import Decision, Wish
 from headrace.checkpoint.steps import Steps, create, observe, same_record
 
 __all__ = ["Workflow"]
 
-_FOLDERS = (names.SLOTS, names.MARKERS, names.PLANS, names.FILES, names.TEMPORARIES, names.GENERATIONS)
-
 
 class Workflow(Recovery):
-    """One driver's side of the protocol: `recover`, then `plan` and `complete` for each epoch.
+    """The protocol of one driver: `take_over`, then `plan`, `decide_epoch`, `finish` and `collect` for each epoch.
 
-    `generation`, `base` (the manifest that the job stands on) and `epoch` (the next free slot) are the driver's whole
-    knowledge. `attempt` must be unique among all drivers that ever were.
+    A driver knows no more than `generation`, `base` (the manifest that the job continues from) and `epoch` (the number of
+    the next one). `attempt` must be unique among all drivers of all times.
     """
 
     def __init__(self, job_id: str, attempt: str, retained: int = 1) -> None:
@@ -48,21 +45,8 @@ class Workflow(Recovery):
         self._retained = retained
         self._tries = 0
 
-    def recover(self, wish: Wish | None = None) -> Steps[Decision]:
-        """Step 1: take the job over, and bring it to a state in which the next epoch can be planned."""
-        decision = yield from self.take_over(wish)
-        if self.unfinished is not None:
-            yield from self.finish()
-        yield from self.discard()
-        return decision
-
-    def plan(
-        self,
-        positions: Mapping[str, Any] | None = None,
-        parallelism: Mapping[str, int] | None = None,
-        watermarks: Mapping[str, int] | None = None,
-    ) -> Steps[Plan]:
-        """Step 2: say what the next epoch is going to do."""
+    def plan(self, parallelism: Mapping[str, int] | None = None) -> Steps[Plan]:
+        """Perform step 2: record what the next epoch is about to do."""
         assert self.unfinished is None, "the last epoch's commits come first"
         self._tries += 1
         plan = Plan(
@@ -72,8 +56,6 @@ class Workflow(Recovery):
             f"{self.attempt}.{self._tries}",
             self.base.epoch if self.base else None,
             parallelism or {},
-            positions or {},
-            watermarks or {},
         )
         yield do.Reach("plan.pre")
         yield from self.fence()
@@ -90,7 +72,7 @@ class Workflow(Recovery):
         watermarks: Mapping[str, int] | None = None,
         facts: Mapping[str, Any] | None = None,
     ) -> Manifest:
-        """Put the acknowledgements of a planned epoch together; no instruction."""
+        """Return the manifest of a planned epoch; no effect."""
         return Manifest(
             self.job_id,
             self.generation,
@@ -105,32 +87,12 @@ class Workflow(Recovery):
             facts or {},
         )
 
-    def abandon(self, committables: Sequence[Committable]) -> Steps[None]:
-        """Abort what the tasks of a failed try have prepared, so that the next try finds no locks."""
-        for committable in committables:
-            yield do.Abort(committable)
-
-    def complete(self, manifest: Manifest) -> Steps[None]:
-        """Steps 5 to 9 of an epoch.
-
-        After an error of the store or of a sink, three things are possible:
-
-        - `base` is not this manifest: nothing has happened. Call `abandon`, try the epoch again from step 2.
-        - `unfinished` is this manifest: the epoch exists. Call `finish` until it succeeds.
-        - else it is complete; only telling or collecting failed, and the next epoch does that again.
-
-        After a `CheckpointError` the driver must recover anew, or end if it is a `FencedError`.
-        """
-        yield from self.decide_epoch(manifest)
-        yield from self.finish()
-        yield from self.collect()
-
     def decide_epoch(self, manifest: Manifest) -> Steps[None]:
-        """The first half of step 5. A `StoreError` says that there is no manifest, so nothing else may raise one."""
-        assert manifest.epoch == self.epoch, "a manifest belongs into the next free slot"
+        """Perform the first half of step 5. A `StoreError` means that there is no manifest; nothing else may raise one."""
+        assert manifest.epoch == self.epoch, "a manifest gets the next number"
         yield do.Reach("manifest.pre")
         try:
-            there = yield from create(names.slot_name(manifest.epoch), manifest, "manifest.torn")
+            there = yield from create(names.entry_name(manifest.epoch), manifest, "manifest.torn")
         except DamagedRecordError as error:
             raise CheckpointError(CheckpointFailureReason.MANIFEST_DAMAGED, seen=error.message) from error
         yield do.Reach("manifest.post")
@@ -140,7 +102,7 @@ class Workflow(Recovery):
         self.epoch = manifest.epoch + 1
 
     def finish(self) -> Steps[None]:
-        """The second half of step 5, and steps 6 to 8, for the base, from the start; may be repeated."""
+        """Perform the second half of step 5 and steps 6 to 8 for the base; may be repeated."""
         manifest = self.unfinished
         assert manifest is not None, "there is nothing to finish"
         yield from self.fence()
@@ -152,7 +114,7 @@ class Workflow(Recovery):
         yield do.Reach("publish.post")
 
     def commit_all(self, manifest: Manifest) -> Steps[None]:
-        """Step 6."""
+        """Perform step 6."""
         yield do.Reach("commit.pre")
         for number, committable in enumerate(manifest.committables):
             if number:
@@ -161,7 +123,7 @@ class Workflow(Recovery):
         yield do.Reach("commit.post")
 
     def mark(self, manifest: Manifest) -> Steps[None]:
-        """Step 7. A marker that is there already says the same; a damaged one is replaced: the commits were replayed."""
+        """Perform step 7. An existing marker says the same; replace a damaged one: the commits were replayed."""
         marker = Marker(self.job_id, self.generation, manifest.epoch, self.attempt)
         name = names.marker_name(manifest.epoch)
         yield do.Reach("marker.pre")
@@ -173,11 +135,11 @@ class Workflow(Recovery):
         yield do.Reach("marker.post")
 
     def collect(self) -> Steps[Garbage]:
-        """Step 9: classify all, then delete, oldest first."""
+        """Perform step 9: classify everything, then delete, oldest first."""
         yield do.Reach("gc.pre")
         seen = yield from observe(settle=False)
         listed: list[str] = []
-        for folder in _FOLDERS:
+        for folder in names.FOLDERS:
             listed += yield do.ListNames(folder)
         staged: Sequence[Committable] = yield do.ListStaged()
         garbage = self.classify(seen, listed, staged)
@@ -192,5 +154,5 @@ class Workflow(Recovery):
         return garbage
 
     def classify(self, seen: Observation, listed: Sequence[str], staged: Sequence[Committable]) -> Garbage:
-        """What step 9 deletes."""
+        """Return what step 9 deletes."""
         return classify(seen, listed, staged, self.base, self.generation, self._retained)

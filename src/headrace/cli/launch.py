@@ -19,7 +19,8 @@ from urllib.parse import unquote, urlsplit
 from headrace.config.config_file import CONFIGURATION_FILE_VARIABLE, write_configuration
 from headrace.config.configuration import Configuration
 from headrace.config.job_file_keys import FILE_KEYS, MODULES_KEY, moved_settings
-from headrace.worker.job_files import JobFiles, gather_files, unpack_files
+from headrace.worker.job_files import JobFiles, gather_files
+from headrace.worker.unpacking import unpack_files
 
 __all__ = ["absolute_paths", "import_paths", "launched_environment", "run_program"]
 

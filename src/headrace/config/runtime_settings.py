@@ -12,7 +12,7 @@ from headrace.config.config_options import ConfigOption
 from headrace.config.configuration import Configuration, value_of
 from headrace.config.job_file_keys import PYTHON_EXECUTABLE
 from headrace.config.known_keys import check_options
-from headrace.config.worker_settings import BackendSettings, LatencySettings, TimeLimit
+from headrace.config.worker_settings import DEFAULT_MEMORY, BackendSettings, LatencySettings, TimeLimit
 from headrace.errors import ConfigurationError
 from headrace.foundation.extras import require_rocksdict
 
@@ -130,7 +130,7 @@ def read_backend_settings(configuration: Configuration) -> BackendSettings:
         )
     return BackendSettings(
         on_disk=True,
-        memory=BackendSettings.memory if memory is None else memory,
+        memory=DEFAULT_MEMORY if memory is None else memory,
         directories=tuple(part for part in directories.replace(",", os.pathsep).split(os.pathsep) if part),
     )
 

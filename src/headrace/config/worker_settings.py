@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 __all__ = ["BackendSettings", "LatencySettings", "TimeLimit"]
@@ -10,8 +9,7 @@ __all__ = ["BackendSettings", "LatencySettings", "TimeLimit"]
 DEFAULT_MEMORY = 128 << 20
 
 
-@dataclass(frozen=True)
-class BackendSettings:
+class BackendSettings(NamedTuple):
     """Settings of keyed state."""
 
     on_disk: bool = False
@@ -21,8 +19,7 @@ class BackendSettings:
     """Local directories for the state; empty: the slot's folder."""
 
 
-@dataclass(frozen=True)
-class LatencySettings:
+class LatencySettings(NamedTuple):
     """How latency is measured: not at all if the interval is 0; per `single` operator, per source `operator` or `subtask`."""
 
     interval_ms: int = 0

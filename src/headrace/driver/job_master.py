@@ -63,7 +63,7 @@ from headrace.monitoring.job_view import JobView
 from headrace.monitoring.progress import ProgressView, epoch_facts
 from headrace.operators.clock import Clock
 from headrace.state.job_folder import StateFolder
-from headrace.worker.internal_error import as_headrace_error
+from headrace.worker.failures import as_headrace_error
 from headrace.worker.messages import CheckpointOrder, EpochOrder, TaskAck
 
 _EXIT_SECONDS = 15.0
@@ -421,7 +421,7 @@ class JobMaster:
             if request is not None and request.parallelism is not None and self._rescale(request, request.parallelism):
                 continue
             started = time.monotonic()
-            checkpoint = self._checkpoints.order(forced=request is not None)
+            checkpoint = self._checkpoints.order(self._ledger, forced=request is not None)
             if request is not None and not checkpoint.now:
                 self._refuse(request)
                 request = None

@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from headrace.checkpoint.model import Committable
 from headrace.checkpoint.origin import Origin
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
-from headrace.connectors.base.sink import Handle
 from headrace.connectors.base.split_enumerator import Split, SplitProgress
 from headrace.connectors.feedback import FeedbackSource, Returned
 from headrace.graph.epoch_plan import EpochPlan
@@ -70,7 +70,7 @@ class Ledger:
         """Sources whose splits come from another ledger."""
         self._complete: set[str] = set()
         """Sources for which no more splits follow."""
-        self._handles: list[tuple[str, Handle]] = []
+        self._handles: list[Committable] = []
         self._feedback: dict[str, str] = {}
         """The sources of iterations."""
         for level in plan.levels:
@@ -189,6 +189,11 @@ class Ledger:
     # -- what a checkpoint is made of, and what a job starts from ---------------------------------------------------
 
     @property
+    def tasks(self) -> list[TaskOwner]:
+        """The tasks that take part in the next epoch."""
+        return [self.owner(task) for task in self._versions if task not in self._ended]
+
+    @property
     def files(self) -> dict[TaskOwner, tuple[StateFile, ...]]:
         """The state files of each task, by the vertex and subtask that own them.
 
@@ -212,12 +217,12 @@ class Ledger:
         group, subtask = self._plan.levels[task[0]].locate(task[1])
         return group.vertices[0], subtask
 
-    def take_handles(self) -> list[tuple[str, Handle]]:
+    def take_handles(self) -> list[Committable]:
         """What sinks have staged since the last call, with the ids of their operators."""
         handles, self._handles = self._handles, []
         return handles
 
-    def give_back(self, handles: list[tuple[str, Handle]]) -> None:
+    def give_back(self, handles: list[Committable]) -> None:
         """Undoes `take_handles`: the checkpoint that should have committed them came to nothing."""
         self._handles = [*handles, *self._handles]
 
@@ -315,7 +320,9 @@ class Ledger:
                 self._ended.add(ack.task)
             for report in ack.vertices:
                 self.reports[report.vertex, report.subtask] = report
-                self._handles += [(sink, handle) for sink, handles in report.handles.items() for handle in handles]
+                self._handles += [
+                    Committable(sink, handle) for sink, handles in report.handles.items() for handle in handles
+                ]
                 if report.vertex in self._sources:
                     known = self._positions[report.vertex, report.subtask]
                     known.update({p.split.id: p for p in report.positions})

@@ -22,7 +22,7 @@ from headrace.driver.parallelism_file import ParallelismFile
 from headrace.driver.program import Program
 from headrace.driver.requests import Request, Requests
 from headrace.errors import ConfigurationError, HeadraceError
-from headrace.worker.internal_error import as_headrace_error
+from headrace.worker.failures import as_headrace_error
 
 __all__ = ["Deployment", "ParallelismFollower", "recut"]
 

@@ -79,7 +79,8 @@ def _need_hadoop_client(scheme: str) -> None:
     if importlib.util.find_spec("hdfs_native") is None:
         raise MissingExtraError(
             f"Addresses that begin with {scheme}:// need the package hdfs-native",
-            remedy="pip install 'headrace[hdfs]' on all machines, or use webhdfs://HOST:PORT/PATH, which needs no package",
+            remedy="pip install 'headrace[hdfs]' on all machines; or pip install 'headrace[files]' requests and use "
+            "webhdfs://HOST:PORT/PATH",
         )
 
 

@@ -1,7 +1,7 @@
 """A CEP pattern as frozen data: what `headrace.cep.Pattern` builds and `headrace.operators.cep` compiles.
 
-Decides the vocabulary only. A pattern is a tuple of steps, first to last; a step that is a group holds a tuple of steps of
-its own. Spans are milliseconds. Nothing here looks at an event.
+Defines only the vocabulary. A pattern is a tuple of steps, first to last; a step that is a group holds another tuple of
+steps. Spans are milliseconds. Nothing here looks at an event.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class Contiguity(Enum):
-    """How a step follows the one before it; within a loop, how its events follow each other."""
+    """How a step follows the previous one; within a loop, how its events follow each other."""
 
     STRICT = "next"
     RELAXED = "followed_by"
@@ -23,7 +23,7 @@ class Contiguity(Enum):
 
     @property
     def negated(self) -> bool:
-        """Whether the step is one that must not happen."""
+        """Return whether the step must not occur."""
         return self in (Contiguity.NOT_NEXT, Contiguity.NOT_FOLLOWED)
 
 
@@ -36,7 +36,7 @@ class Repetition(Enum):
 
 
 class SkipKind(Enum):
-    """What happens to other matches after one has been found."""
+    """How other matches are skipped after a match was found."""
 
     NO_SKIP = "no_skip"
     TO_NEXT = "skip_to_next"
@@ -49,7 +49,7 @@ class SkipKind(Enum):
 class Condition:
     """One condition: `call(event)`, or `call(event, context)` if it is iterative.
 
-    `owner` is the object behind it if that has an `open` or `close` to be called once per subtask.
+    `owner` is the object behind it if it has an `open` or `close` to call once per subtask.
     """
 
     call: Callable[..., Any]
@@ -59,7 +59,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class AllOf:
-    """Both hold; the right one is asked only if the left one holds."""
+    """Both conditions hold; the right one is evaluated only if the left one holds."""
 
     left: ConditionTree
     right: ConditionTree
@@ -67,7 +67,7 @@ class AllOf:
 
 @dataclass(frozen=True)
 class AnyOf:
-    """One of the two holds; the right one is asked only if the left one does not."""
+    """At least one of the conditions holds; the right one is evaluated only if the left one does not."""
 
     left: ConditionTree
     right: ConditionTree
@@ -81,7 +81,7 @@ class Step:
     """One step of a pattern.
 
     `least` and `most` bound `TIMES`; a `LOOP` has `least` only. `window` is the span from the first to the last event
-    of the whole match, `gap` the one from the event before to this step's, `loop_gap` the one inside a loop.
+    of the whole match, `gap` the span from the previous event to this step's, `loop_gap` the span inside a loop.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Pictures of the chained plan: mermaid (for Markdown), graphviz (for `dot`) and SVG. Pure; called by `env.draw()`.
+"""Draw the chained plan: mermaid (for Markdown), graphviz (for `dot`) and SVG. Pure; called by `env.draw()`.
 
 A box is a task, with its operators and its parallelism; an arrow is an exchange, with its strategy and side output.
 """
@@ -14,7 +14,7 @@ from headrace.graph.svg_drawing import svg
 
 
 def mermaid(graph: JobGraph) -> str:
-    """The plan as a mermaid flowchart."""
+    """Return the plan as a mermaid flowchart."""
     names = _short_names(graph)
     lines = ["flowchart LR"]
     for vertex in graph.vertices.values():
@@ -26,7 +26,7 @@ def mermaid(graph: JobGraph) -> str:
 
 
 def graphviz(graph: JobGraph) -> str:
-    """The plan as a graphviz digraph."""
+    """Return the plan as a graphviz digraph."""
     names = _short_names(graph)
     lines = [f"digraph {_quoted(graph.name)} {{", "    rankdir=LR;", "    node [shape=box, style=rounded];"]
     for vertex in graph.vertices.values():
@@ -37,7 +37,7 @@ def graphviz(graph: JobGraph) -> str:
 
 
 PICTURES: dict[str, Callable[[JobGraph], str]] = {"mermaid": mermaid, "graphviz": graphviz, "svg": svg}
-"""The kinds of picture and what draws them."""
+"""The function that draws each kind of picture."""
 
 
 def _short_names(graph: JobGraph) -> dict[str, str]:

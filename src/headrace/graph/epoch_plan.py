@@ -1,8 +1,8 @@
-"""EpochPlan: the vertices of a job laid out in levels, so that any graph is one line of Spark stages.
+"""EpochPlan: the vertices of a job arranged in levels, so that any graph is one sequence of Spark stages.
 
 1. The level of a vertex is the longest path from a source, counted in exchanges; forward edges do not count.
-2. Vertices of one level that are joined by forward edges form a task group: they run one after the other in one task.
-3. A level's partitions are all subtasks of all its groups, side by side.
+2. Vertices of one level that are connected by forward edges form a task group: they run one after another in one task.
+3. The partitions of a level are all subtasks of all its groups.
 
 Pure data; built by the driver for each parallelism, shipped to the tasks.
 """
@@ -33,7 +33,7 @@ class Level:
     partitions: int
 
     def locate(self, partition: int) -> tuple[TaskGroup, int]:
-        """The group and the subtask index behind a partition index."""
+        """Return the group and the subtask index of a partition."""
         for group in self.groups:
             if partition < group.first_partition + group.parallelism:
                 return group, partition - group.first_partition
@@ -42,24 +42,24 @@ class Level:
 
 @dataclass(frozen=True)
 class EpochPlan:
-    """Levels of the job; `level_of` and `first_partition` say where a vertex's subtasks are."""
+    """Levels of the job. `level_of` and `first_partition` locate the subtasks of a vertex."""
 
     levels: tuple[Level, ...]
     level_of: dict[str, int]
     first_partition: dict[str, int]
 
     def is_local(self, edge: JobEdge) -> bool:
-        """Whether `edge` stays inside a task (a forward edge between vertices of one level)."""
+        """Return whether `edge` stays inside a task (a forward edge between vertices of one level)."""
         same = self.level_of[edge.source] == self.level_of[edge.target]
         return same and isinstance(edge.edge.partitioner, Forward)
 
     def address(self, vertex: str, subtask: int) -> tuple[int, int]:
-        """Level and partition of a subtask."""
+        """Return the level and partition of a subtask."""
         return self.level_of[vertex], self.first_partition[vertex] + subtask
 
 
 def build_epoch_plan(graph: JobGraph) -> EpochPlan:
-    """Lays out `graph`, whose vertices are in topological order."""
+    """Arrange `graph`, whose vertices are in topological order, in levels."""
     level_of: dict[str, int] = {}
     for vertex in graph.vertices:
         level_of[vertex] = max(
@@ -84,7 +84,7 @@ def build_epoch_plan(graph: JobGraph) -> EpochPlan:
 
 
 def _forward_groups(graph: JobGraph, level_of: dict[str, int], level: int) -> list[tuple[str, ...]]:
-    """The vertices of a level, grouped by the forward edges among them."""
+    """Return the vertices of a level, grouped by the forward edges among them."""
     members = [v for v in graph.vertices if level_of[v] == level]
     group_of = {v: v for v in members}
     for e in graph.edges:

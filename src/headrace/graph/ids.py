@@ -1,7 +1,7 @@
-"""Stable operator ids: 32 hexadecimal digits that stay the same when the same program is built again.
+"""Stable operator ids: 32 hexadecimal digits that are the same whenever the same program is built.
 
-An id comes from the user's `uid_hash`, else from the `uid`, else from the operator's place in the graph. State is filed
-under it, so programs that shall be changed and restored give uids.
+An id comes from the user's `uid_hash`, else from the `uid`, else from the operator's position in the graph. State is stored
+under it, so set uids in programs that will be changed and restored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class _Edge(Protocol):
 
 
 def assign_operator_ids(operators: Sequence[Transformation], edges: Sequence[_Edge]) -> dict[int, str]:
-    """Maps the id of each operator transformation to its stable hexadecimal id."""
+    """Map the id of each operator transformation to its stable hexadecimal id."""
     ids: dict[int, str] = {}
     inputs: dict[int, list[int]] = {t.id: [] for t in operators}
     for edge in edges:
@@ -39,7 +39,7 @@ def assign_operator_ids(operators: Sequence[Transformation], edges: Sequence[_Ed
 
 
 def id_of_uid(uid: str) -> str:
-    """The operator id that a uid stands for.
+    """Return the operator id of a uid.
 
     >>> id_of_uid("my-map") == hashed("uid", "my-map")
     True
@@ -48,7 +48,7 @@ def id_of_uid(uid: str) -> str:
 
 
 def hashed(*parts: str) -> str:
-    """The hexadecimal id of a sequence of strings.
+    """Return the hexadecimal id of a sequence of strings.
 
     >>> len(hashed("uid", "my-map"))
     32

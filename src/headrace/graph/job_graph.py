@@ -1,7 +1,7 @@
-"""JobGraph: chains of operators as vertices, and the edges that are left between them.
+"""JobGraph: chains of operators as vertices, and the remaining edges between them.
 
-Decides what is chained (by `chaining.is_chainable`) and each vertex's name, id, parallelism and number of key groups. Read
-by `epoch_plan`, the runtime and the JSON plan.
+Decides what is chained, and each vertex's name, id, parallelism and number of key groups. Read by `epoch_plan`, the runtime
+and the JSON plan.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headrace.errors import InvalidProgramError
-from headrace.graph.chaining import is_chainable
+from headrace.graph.partitioners import Forward
 from headrace.graph.stream_graph import GraphSettings, StreamEdge, StreamGraph, StreamNode
+from headrace.graph.transformations import ChainingStrategy
 
 
 @dataclass(frozen=True)
 class JobEdge:
-    """An exchange (or an unchained forward edge) between two vertices. `index` is unique in the job."""
+    """An exchange (or an unchained forward edge) between two vertices. `index` is unique within the job."""
 
     index: int
     source: str
@@ -26,7 +27,7 @@ class JobEdge:
 
 @dataclass(frozen=True)
 class JobVertex:
-    """A chain: `nodes` in topological order, the first one is the head that receives the vertex's input."""
+    """A chain of `nodes` in topological order. The first one is the head, which receives the vertex's input."""
 
     id: str
     name: str
@@ -37,7 +38,7 @@ class JobVertex:
 
     @property
     def head(self) -> StreamNode:
-        """The operator that receives the input of the vertex."""
+        """Return the operator that receives the input of the vertex."""
         return self.nodes[0]
 
 
@@ -51,16 +52,16 @@ class JobGraph:
     settings: GraphSettings
 
     def in_edges(self, vertex: str) -> list[JobEdge]:
-        """Edges into `vertex`, first input first."""
+        """Return the edges into `vertex`, first input first."""
         return [e for e in self.edges if e.target == vertex]
 
     def out_edges(self, vertex: str) -> list[JobEdge]:
-        """Edges out of `vertex`."""
+        """Return the edges out of `vertex`."""
         return [e for e in self.edges if e.source == vertex]
 
 
 def default_max_parallelism(parallelism: int) -> int:
-    """Flink's number of key groups for an operator whose maximum was not set.
+    """Return Flink's number of key groups for an operator without a maximum parallelism.
 
     >>> default_max_parallelism(2), default_max_parallelism(200)
     (128, 512)
@@ -68,8 +69,28 @@ def default_max_parallelism(parallelism: int) -> int:
     return min(max(1 << (parallelism + parallelism // 2 - 1).bit_length(), 128), 32768)
 
 
+def is_chainable(graph: StreamGraph, edge: StreamEdge) -> bool:
+    """Return whether both ends of `edge` are chained into one task, by Flink's rule.
+
+    All must hold: 1. chaining is enabled; 2. the downstream operator has one input edge; 3. same slot sharing group;
+    4. downstream strategy ALWAYS; 5. upstream strategy ALWAYS or HEAD; 6. forward partitioning; 7. same parallelism;
+    8. same maximum parallelism, if the program asks for it.
+    """
+    up, down = graph.nodes[edge.source], graph.nodes[edge.target]
+    return (
+        graph.settings.chaining_enabled
+        and len(graph.in_edges(edge.target)) == 1
+        and up.slot_sharing_group == down.slot_sharing_group
+        and down.chaining is ChainingStrategy.ALWAYS
+        and up.chaining is not ChainingStrategy.NEVER
+        and isinstance(edge.partitioner, Forward)
+        and up.parallelism == down.parallelism
+        and (graph.settings.chain_across_max_parallelism or up.max_parallelism == down.max_parallelism)
+    )
+
+
 def build_job_graph(graph: StreamGraph) -> JobGraph:
-    """Chains the operators of `graph`."""
+    """Chain the operators of `graph`."""
     chained = {e.target: e for e in graph.edges if is_chainable(graph, e)}  # its target has no other input edge
     chain_head: dict[int, int] = {}
     members: dict[int, list[StreamNode]] = {}
@@ -98,14 +119,14 @@ def build_job_graph(graph: StreamGraph) -> JobGraph:
 
 
 def topological(graph: StreamGraph) -> list[StreamNode]:
-    """All nodes, each after its inputs, otherwise in the order of the program."""
+    """Return all nodes, each after its inputs, otherwise in program order."""
     order: list[StreamNode] = []
     done: set[int] = set()
     waiting = sorted(graph.nodes)
     while waiting:
         ready = [n for n in waiting if all(e.source in done for e in graph.in_edges(n))]
         if not ready:
-            raise InvalidProgramError("the graph has a cycle outside of an iteration", seen=f"nodes {waiting}")
+            raise InvalidProgramError("The graph has a cycle outside of an iteration", seen=f"nodes {waiting}")
         done.update(ready)
         order.extend(graph.nodes[n] for n in ready)
         waiting = [n for n in waiting if n not in done]
@@ -126,7 +147,7 @@ def _vertex(nodes: list[StreamNode], edges: list[StreamEdge], graph: StreamGraph
 
 
 def _chain_name(node: int, edges: list[StreamEdge], graph: StreamGraph) -> str:
-    """`a -> b -> (c, d)`, as Flink names a task."""
+    """Return a name like Flink's, `a -> b -> (c, d)`."""
     name = graph.nodes[node].name
     after = [_chain_name(e.target, edges, graph) for e in edges if e.source == node]
     if not after:

@@ -1,4 +1,4 @@
-"""The plan of a job graph as Flink's REST interface shows it: a node per vertex, after chaining. Pure."""
+"""The plan of a job graph in the format of Flink's REST interface: one node per vertex, after chaining. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["job_plan"]
 
 
 def job_plan(graph: JobGraph, job_id: str) -> dict[str, Any]:
-    """The plan; ids of nodes are those of the vertices. Descriptions are HTML, as Flink's are."""
+    """Return the plan. Node ids are those of the vertices; descriptions are HTML, like Flink's."""
     return {
         "jid": job_id,
         "name": graph.name,

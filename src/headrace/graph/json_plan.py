@@ -1,9 +1,9 @@
 """The execution plan as Flink's JSON: one node per operator, before chaining. Pure; called by `get_execution_plan()`.
 
-Operators come first, in the order of the program, and sinks last, as in Flink. The steps that PyFlink takes around a
-keyed or custom exchange are shown as the nodes that tools made for PyFlink know, although headrace does them inside the
-operators on both sides: the key is taken where the record is sent, and there is nothing to take off again. The writer
-and the committer of a sink are shown as two nodes, too.
+Operators come first, in the order of the program, and sinks last, like in Flink. PyFlink's steps around a keyed or custom
+exchange are shown as nodes, for tools made for PyFlink, although headrace does them inside the operators on both sides: it
+computes the key where the record is sent, and has nothing to remove afterwards. The writer and the committer of a sink are
+shown as two nodes.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ VALUES = "_keyed_stream_values_operator"
 
 
 def plan_as_json(graph: StreamGraph) -> str:
-    """The plan as an indented text."""
+    """Return the plan as indented JSON."""
     return json.dumps(plan_as_dict(graph), indent=2)
 
 
 def plan_as_dict(graph: StreamGraph) -> dict[str, Any]:
-    """The plan as a dict: `{"nodes": [...]}`."""
+    """Return the plan as a dict: `{"nodes": [...]}`."""
     plan = _Plan(graph)
     for node in graph.nodes.values():
         plan.add(node)
@@ -47,11 +47,11 @@ class _Plan:
         self._places: dict[int, float] = {}
 
     def place(self, number: int) -> float:
-        """Where a node stands: by its id, steps of an operator next to it."""
+        """Return the sort key of a node: its id; extra steps come next to their operator."""
         return self._places.get(number, number)
 
     def add(self, node: StreamNode) -> None:
-        """Shows an operator and the steps before it."""
+        """Add an operator and the steps before it."""
         edges = self._graph.in_edges(node.id)
         steps = node.spec.steps if isinstance(node.spec, StagedSink) else ()
         pact = "Data Sink" if node.is_sink and not steps else "Operator" if edges else "Data Source"
@@ -71,7 +71,7 @@ class _Plan:
             return _link(edge.source, strategy)
         keyed = isinstance(edge.partitioner, KeyGroup)
         self._step_before(edge.view, edge.source, TAKE_KEY if keyed else TAKE_PARTITION)
-        # Keys matter to the operators of a keyed stream; whatever else comes next gets the plain elements.
+        # Only operators of a keyed stream take keys; all others take plain elements.
         plain = (edge.united or node.is_sink) if keyed else node.name != VALUES
         if not plain:
             return _link(edge.view, strategy)
@@ -80,14 +80,14 @@ class _Plan:
         return _link(values, _strategy(parallelism, node.parallelism))
 
     def _step(self, name: str, parallelism: int, before: list[dict[str, Any]], place: float) -> int:
-        """Shows a step that is no operator of headrace, and gives its id."""
+        """Add a step that is not an operator of headrace. Return its id."""
         number = next(self._fresh)
         self._places[number] = place
         self._show(number, name, "Operator", name, parallelism, before)
         return number
 
     def _step_before(self, view: int, source: int, name: str) -> None:
-        """Shows the step before the exchange, once for all that read the partitioned stream."""
+        """Add the step before the exchange, once for all readers of the partitioned stream."""
         upstream = self._graph.nodes[source].parallelism
         shown = self.nodes.get(view)
         if shown is None:
@@ -116,5 +116,5 @@ def _strategy(upstream: int, downstream: int) -> str:
 
 
 def _link(source: int, strategy: str) -> dict[str, Any]:
-    # Flink writes "second" for every input, also for the only one; tools made for Flink expect what it writes.
+    # Flink writes "second" for every input, even for the only one, and tools made for Flink expect that.
     return {"id": source, "ship_strategy": strategy, "side": "second"}

@@ -6,7 +6,7 @@ from headrace.errors import InvalidProgramError
 
 
 class MalformedPatternException(InvalidProgramError):
-    """A pattern that has no meaning; the text names the step.
+    """An invalid pattern. The message names the step.
 
     >>> error = MalformedPatternException.at("middle", "Only one until condition can be applied")
     >>> print(error)
@@ -19,5 +19,5 @@ class MalformedPatternException(InvalidProgramError):
 
     @classmethod
     def at(cls, name: str, message: str, remedy: str | None = None) -> MalformedPatternException:
-        """The error for the step `name`."""
+        """Return the error for the step `name`."""
         return cls(f"{message} (pattern {name!r})", remedy=remedy)

@@ -1,6 +1,6 @@
-"""How records are spread over the subtasks of the next operator: pure data, one frozen class per strategy.
+"""Strategies for distributing records over the subtasks of the next operator: pure data, one frozen class per strategy.
 
-The runtime (`headrace.worker.exchange.routing`) turns each of these into code. Names are those of Flink's plan (`ship_strategy`).
+`headrace.worker.exchange.routing` implements them. Names are those of Flink's plan (`ship_strategy`).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Rescale(Partitioner):
 
 @dataclass(frozen=True)
 class Shuffle(Partitioner):
-    """A random downstream subtask for each record (seeded, so that a replay agrees)."""
+    """A random downstream subtask for each record (seeded, so that a replay makes the same choices)."""
 
     name = "SHUFFLE"
 
@@ -71,7 +71,7 @@ class Global(Partitioner):
 
 @dataclass(frozen=True)
 class Custom(Partitioner):
-    """The user's function `partition(key, number_of_subtasks)` decides."""
+    """The subtask that the user's function `partition(key, number_of_subtasks)` returns."""
 
     partition: Callable[[Any, int], int]
     selector: Callable[[Any], Any]
@@ -80,7 +80,7 @@ class Custom(Partitioner):
 
 @dataclass(frozen=True)
 class KeyGroup(Partitioner):
-    """By the key group of the record's key: all records of one key meet in one subtask."""
+    """By the key group of the record's key: all records of a key reach the same subtask."""
 
     selector: Callable[[Any], Any]
     key_type: TypeInformation | None = None
@@ -88,7 +88,7 @@ class KeyGroup(Partitioner):
 
 
 def pointwise_targets(subtask: int, upstream: int, downstream: int) -> range:
-    """The downstream subtasks that `subtask` of `upstream` feeds in a pointwise exchange, as Flink lays them out.
+    """Return the downstream subtasks that `subtask` of `upstream` feeds in a pointwise exchange, like in Flink.
 
     >>> [list(pointwise_targets(i, 2, 4)) for i in range(2)]
     [[0, 1], [2, 3]]

@@ -1,6 +1,6 @@
-"""Puts a local aggregate before the exchange of windows that allow it: one more operator in the chain that sends.
+"""Insert a local aggregate before the exchange of windows that allow it: one more operator in the sending chain.
 
-Decides where, never whether the windows allow it: their operation says so (`combines_early`). Called when the stream graph
+Decides where, not whether the windows allow it: that is `combines_early` of their operation. Called when the stream graph
 is built, so the plan shows what runs.
 """
 
@@ -18,9 +18,9 @@ __all__ = ["with_local_aggregates"]
 
 
 def with_local_aggregates(graph: StreamGraph) -> StreamGraph:
-    """The graph with a `LocalWindowAggregate` on every edge into windows that combine early.
+    """Return the graph with a `LocalWindowAggregate` on every edge into windows that combine early.
 
-    Not in batch mode, where the input of windows is sorted by key.
+    Unchanged in batch mode, where the input of windows is sorted by key.
     """
     if graph.settings.batch or not graph.settings.pre_aggregate:
         return graph

@@ -1,6 +1,6 @@
-"""The same job graph for another number of subtasks, or of key groups. Pure.
+"""Change the number of subtasks, or of key groups, of a job graph. Pure.
 
-Chains stay as they are. What cannot run in parallel keeps its parallelism, and so does what it hands on to directly.
+Chains stay the same. Operators that cannot run in parallel keep their parallelism, and so do their forward neighbors.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ __all__ = ["rescaled", "with_key_groups"]
 
 
 def rescaled(graph: JobGraph, parallelism: int) -> JobGraph:
-    """The graph with another parallelism, wherever that is possible."""
+    """Return the graph with another parallelism, wherever possible."""
     if isinstance(parallelism, bool) or not isinstance(parallelism, int) or parallelism < 1:
-        raise ConfigurationError("A parallelism is a whole number from 1 on", seen=parallelism)
+        raise ConfigurationError("The parallelism must be a positive integer", seen=parallelism)
     fixed = {v.id for v in graph.vertices.values() if _is_fixed(v)}
     tied = [e for e in graph.edges if isinstance(e.edge.partitioner, Forward)]
     growing = True
@@ -33,16 +33,16 @@ def rescaled(graph: JobGraph, parallelism: int) -> JobGraph:
                 f"{vertex.name!r} cannot have more subtasks than key groups",
                 seen=parallelism,
                 expected=f"at most {vertex.max_parallelism}",
-                remedy="set a higher maximum parallelism when the job is started for the first time",
+                remedy="set a higher maximum parallelism before the first start of the job",
             )
         vertices[vertex.id] = vertex if vertex.id in fixed else replace(vertex, parallelism=parallelism)
     return replace(graph, vertices=vertices)
 
 
 def with_key_groups(graph: JobGraph, known: Mapping[str, int]) -> JobGraph:
-    """The graph with the numbers of key groups that its state was cut into, where the program does not set them.
+    """Return the graph with the numbers of key groups of its saved state, unless the program sets them.
 
-    `known` has them by operator id.
+    `known` maps operator ids to numbers of key groups.
     """
     vertices = {}
     for vertex in graph.vertices.values():

@@ -1,7 +1,7 @@
-"""What an operator does, as frozen data: one class per kind, holding the user's function and nothing that runs.
+"""Operator definitions as frozen data: one class per kind, with the user's function and nothing that runs.
 
-`headrace.datastream` makes specs, `headrace.operators.factory` makes the running operator for each of them. A spec is
-pickled once per vertex and loaded once per subtask, so every subtask has function objects of its own, as in Flink.
+`headrace.datastream` creates specs; `headrace.operators.factory` creates the running operator for each of them. A spec is
+pickled once per vertex and loaded once per subtask, so every subtask has its own function objects, like in Flink.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from headrace.types.typeinfo import TypeInformation
 
 @dataclass(frozen=True)
 class OperatorSpec:
-    """Base of all specs. `label` is the operator's default name, as Flink's plan shows it."""
+    """Base of all specs. `label` is the operator's default name in the plan, like Flink's."""
 
     label: ClassVar[str] = "Operator"
 
 
 @dataclass(frozen=True)
 class SourceSpec(OperatorSpec):
-    """Reads a source. `source` is a `headrace.connectors.Source`; `strategy` makes per-split watermarks."""
+    """Reads a source. `source` is a `headrace.connectors.Source`; `strategy` creates per-split watermarks."""
 
     source: Any
     strategy: WatermarkStrategy
@@ -57,7 +57,7 @@ class Filter(OperatorSpec):
 
 @dataclass(frozen=True)
 class MapColumns(OperatorSpec):
-    """As many rows as before with other columns: `taken` and `given` know how rows become columns and back."""
+    """Replaces columns, row by row: `taken` and `given` convert rows to columns and back."""
 
     func: Any
     taken: Any
@@ -67,7 +67,7 @@ class MapColumns(OperatorSpec):
 
 @dataclass(frozen=True)
 class FilterColumns(OperatorSpec):
-    """Keeps the rows for which `func` gives true, for a run of rows at once."""
+    """Keeps the rows for which `func` returns true, for a run of rows at once."""
 
     func: Any
     taken: Any
@@ -128,11 +128,11 @@ class BroadcastProcess(OperatorSpec):
 
 @dataclass(frozen=True)
 class WindowOperation(OperatorSpec):
-    """Windows over a keyed stream, and what is done with each of them.
+    """Windows over a keyed stream, and the function that is called for each of them.
 
-    `kind` says how elements are kept: "list", or combined by `combiner` as "reduce" or "aggregate". `function` is called
-    with a window that fires, by its method `apply` or `process` (`calls`); None emits the contents as they are.
-    `over_all` marks windows over a stream without keys: their functions get no key.
+    `kind` is how elements are kept: "list", or combined by `combiner` as "reduce" or "aggregate". When a window fires,
+    `function` is called by its method `apply` or `process` (`calls`); None emits the contents as they are. `over_all`
+    marks windows over a stream without keys: their functions receive no key.
     """
 
     assigner: Any
@@ -148,7 +148,7 @@ class WindowOperation(OperatorSpec):
     combines_early: bool = False
     """Whether records of a key may be combined before the exchange without changing any result."""
     takes_runs: bool = False
-    """Whether that is done: the input then comes from a `LocalWindowAggregate`."""
+    """Whether that is done, so that the input comes from a `LocalWindowAggregate`."""
     label = "Window"
 
 
@@ -156,7 +156,7 @@ class WindowOperation(OperatorSpec):
 class LocalWindowAggregate(OperatorSpec):
     """Combines the records of a key and pane before the exchange to the operator of `windows`.
 
-    `selector` takes the key of a record; records are first brought to `input_type`, as the exchange would do it.
+    `selector` returns the key of a record; records are first converted to `input_type`, like in the exchange.
     """
 
     windows: WindowOperation
@@ -178,7 +178,7 @@ class WindowCoGroup(WindowOperation):
 
 @dataclass(frozen=True)
 class IntervalJoin(OperatorSpec):
-    """Pairs of two keyed inputs whose timestamps are near: left + lower <= right <= left + upper, in milliseconds."""
+    """Pairs of two keyed inputs with close timestamps: left + lower <= right <= left + upper, in milliseconds."""
 
     function: Any
     lower: int
@@ -202,7 +202,7 @@ class AsyncWait(OperatorSpec):
 
 @dataclass(frozen=True)
 class AssignTimestamps(OperatorSpec):
-    """Gives records event timestamps and makes watermarks in the middle of a stream."""
+    """Assigns event timestamps and creates watermarks in the middle of a stream."""
 
     strategy: WatermarkStrategy
     label = "Timestamps/Watermarks"
@@ -210,7 +210,7 @@ class AssignTimestamps(OperatorSpec):
 
 @dataclass(frozen=True)
 class FunctionSink(OperatorSpec):
-    """A Python SinkFunction: `invoke(value, context)` per record; `input_type` is what values are brought to first."""
+    """A Python SinkFunction: `invoke(value, context)` per record, after conversion to `input_type`."""
 
     func: Any
     input_type: TypeInformation | None = None
@@ -224,7 +224,7 @@ class StagedSink(OperatorSpec):
     sink: Any
     input_type: TypeInformation | None = None
     steps: tuple[str, ...] = ()
-    """What plans show of a sink of `sink_to`, as Flink's do: the writer, and the committer if there is one."""
+    """The nodes in plans for a sink of `sink_to`, like Flink's: the writer, and the committer if there is one."""
     label = "Sink"
 
 
@@ -240,7 +240,7 @@ class PrintSink(OperatorSpec):
 
 @dataclass(frozen=True)
 class FeedbackSink(OperatorSpec):
-    """The end of a loop: records come again at the source of the iteration `feedback_id`."""
+    """The end of a loop: records return to the source of the iteration `feedback_id`."""
 
     feedback_id: str
     input_type: TypeInformation | None = None
@@ -249,7 +249,7 @@ class FeedbackSink(OperatorSpec):
 
 @dataclass(frozen=True)
 class CollectSink(OperatorSpec):
-    """Hands the records to the driver under `collect_id`, for `execute_and_collect`."""
+    """Sends the records to the driver under `collect_id`, for `execute_and_collect`."""
 
     collect_id: str
     input_type: TypeInformation | None = None
@@ -258,7 +258,7 @@ class CollectSink(OperatorSpec):
 
 @dataclass(frozen=True)
 class CacheSink(OperatorSpec):
-    """Hands the records with their timestamps to the driver under `collect_id`, for a cached stream."""
+    """Sends the records with their timestamps to the driver under `collect_id`, for a cached stream."""
 
     collect_id: str
     input_type: TypeInformation | None = None
@@ -267,9 +267,9 @@ class CacheSink(OperatorSpec):
 
 @dataclass(frozen=True)
 class Cep(OperatorSpec):
-    """Finds a pattern. `func` has `process_match`, and `process_timed_out_match` if it wants timed-out partial matches.
+    """Finds a pattern. `func` has `process_match`, and `process_timed_out_match` to receive timed-out partial matches.
 
-    `comparator` orders events of the same time, `late_tag` is the id of the side output of late events.
+    `comparator` orders events with equal timestamps; `late_tag` is the id of the side output for late events.
     """
 
     pattern: PatternData
@@ -278,6 +278,3 @@ class Cep(OperatorSpec):
     comparator: Any = None
     late_tag: str | None = None
     label = "CepOperator"
-
-
-KeySelector = Callable[[Any], Any]

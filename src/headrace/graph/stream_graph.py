@@ -1,7 +1,7 @@
-"""StreamGraph: operators as nodes, and edges with partitioner, input number and side output; views are resolved away.
+"""StreamGraph: operators as nodes, and edges with partitioner, input number and side output. Views are resolved.
 
-Decides parallelism, max parallelism, partitioners that the user left open, names and ids. Called by
-`job_graph.build_job_graph`; raises `InvalidProgramError` for programs that cannot run.
+Decides parallelism, max parallelism, partitioners that the user did not choose, names and ids. Raises
+`InvalidProgramError` for programs that cannot run.
 """
 
 from __future__ import annotations
@@ -12,18 +12,13 @@ from headrace.errors import InvalidProgramError
 from headrace.graph.ids import assign_operator_ids
 from headrace.graph.partitioners import Forward, Partitioner, Rebalance
 from headrace.graph.specs import OperatorSpec
-from headrace.graph.transformations import (
-    ChainingStrategy,
-    Transformation,
-    TransformationKind,
-    TransformationRegistry,
-)
+from headrace.graph.transformations import ChainingStrategy, Transformation, TransformationKind, TransformationRegistry
 from headrace.types.typeinfo import TypeInformation
 
 
 @dataclass(frozen=True)
 class StreamEdge:
-    """From one node to another. `input_number` is 0 for the first input, 1 for the second; `tag` names a side output."""
+    """An edge between two nodes. `input_number` is 0 for the first input, 1 for the second; `tag` names a side output."""
 
     source: int
     target: int
@@ -33,12 +28,12 @@ class StreamEdge:
     view: int | None = field(default=None, compare=False)
     """The partitioning call that the edge comes from; for the plan only."""
     united: bool = field(default=False, compare=False)
-    """Whether the partitioned stream was united with others before it came here; for the plan only."""
+    """Whether the partitioned stream was united with others on its way; for the plan only."""
 
 
 @dataclass(frozen=True)
 class StreamNode:
-    """An operator with everything decided but its chaining."""
+    """An operator with everything decided except for its chaining."""
 
     id: int
     name: str
@@ -59,7 +54,7 @@ class StreamNode:
 
 @dataclass(frozen=True)
 class GraphSettings:
-    """What the environment decides for all operators."""
+    """Settings of the environment for all operators."""
 
     parallelism: int = 1
     max_parallelism: int | None = None
@@ -80,17 +75,13 @@ class StreamGraph:
     settings: GraphSettings
 
     def in_edges(self, node: int) -> list[StreamEdge]:
-        """Edges into `node`, first input first."""
+        """Return the edges into `node`, first input first."""
         return sorted((e for e in self.edges if e.target == node), key=lambda e: e.input_number)
-
-    def out_edges(self, node: int) -> list[StreamEdge]:
-        """Edges out of `node` in the order of the program."""
-        return [e for e in self.edges if e.source == node]
 
 
 @dataclass(frozen=True)
 class _Upstream:
-    """An operator reached through views: which side output of it, and the partitioner met on the way."""
+    """An operator reached through views, with its side output and the partitioner on the way."""
 
     node: int
     partitioner: Partitioner | None
@@ -100,7 +91,7 @@ class _Upstream:
 
 
 def build_stream_graph(registry: TransformationRegistry, settings: GraphSettings) -> StreamGraph:
-    """Resolves all transformations of `registry` into nodes and edges."""
+    """Resolve all transformations of `registry` into nodes and edges."""
     operators = [t for t in registry if t.kind is TransformationKind.OPERATOR]
     if not operators:
         raise InvalidProgramError(
@@ -135,7 +126,7 @@ def _node(
     t: Transformation, parallelism: int, operator_id: str, slot_sharing_group: str, settings: GraphSettings
 ) -> StreamNode:
     if t.spec is None:
-        raise InvalidProgramError("an operator transformation has no operator", operator_name=t.name)
+        raise InvalidProgramError("An operator transformation has no operator", operator_name=t.name)
     maximum = t.max_parallelism or settings.max_parallelism
     if maximum is not None and maximum < parallelism:
         raise InvalidProgramError(
@@ -164,7 +155,7 @@ def _node(
 
 
 def _slot_sharing_groups(operators: list[Transformation], edges: list[StreamEdge]) -> dict[int, str]:
-    """The group of each operator: its own, else the one that all its inputs share, else `default`."""
+    """Return the group of each operator: its own, else the one that all its inputs share, else `default`."""
     groups: dict[int, str] = {}
     for t in operators:
         inherited = {groups.get(e.source, "default") for e in edges if e.target == t.id}
@@ -179,7 +170,7 @@ def _parallelism(t: Transformation, settings: GraphSettings) -> int:
 
 
 def _resolve(registry: TransformationRegistry, view: int) -> list[_Upstream]:
-    """Follows unions, partitions and side outputs up to operators. The partitioner next to the consumer wins."""
+    """Follow unions, partitions and side outputs up to operators. The partitioner next to the consumer wins."""
     t = registry.get(view)
     if t.kind is TransformationKind.OPERATOR:
         return [_Upstream(t.id, None, None)]
@@ -208,7 +199,7 @@ def _check_unique_uids(operators: list[Transformation]) -> None:
 
 
 def _check_unique_ids(operators: list[Transformation], ids: dict[int, str]) -> None:
-    """Only a hash that the user gave can collide: state and vertices are filed by it."""
+    """Reject duplicate ids, which only user-specified hashes can cause: state and vertices are stored under them."""
     seen: dict[str, str] = {}
     for t in operators:
         operator_id = ids[t.id]
@@ -218,6 +209,6 @@ def _check_unique_ids(operators: list[Transformation], ids: dict[int, str]) -> N
                 operator_name=t.name,
                 uid=t.uid,
                 seen=f"also the id of operator {seen[operator_id]!r}",
-                remedy="give every operator a hash of its own in set_uid_hash(), or use uid()",
+                remedy="pass a different hash to set_uid_hash() of every operator, or use uid()",
             )
         seen[operator_id] = t.name

@@ -1,7 +1,7 @@
-"""The chained plan as an SVG picture that any browser shows. Pure; called through `drawing.PICTURES`.
+"""Draw the chained plan as an SVG picture for browsers. Pure; called through `drawing.PICTURES`.
 
-Tasks stand in columns from left to right: a task is one column behind the last of its inputs. An arrow that jumps over
-columns passes above or below the boxes in between only by its curve; plans are small enough for that.
+Columns of tasks run from left to right: a task is one column after the last of its inputs. Arrows that skip columns are not
+routed around the boxes in between; plans are small enough for that.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _STYLE = (
 
 @dataclass(frozen=True)
 class _Box:
-    """Where a task stands, and its lines of text."""
+    """Position, size and text lines of a task."""
 
     x: float
     y: float
@@ -34,7 +34,7 @@ class _Box:
 
 
 def svg(graph: JobGraph) -> str:
-    """The plan as one `<svg>` element."""
+    """Return the plan as one `<svg>` element."""
     boxes = _laid_out(graph)
     width = max(box.x + box.width for box in boxes.values()) + _MARGIN
     height = max(box.y + box.height for box in boxes.values()) + _MARGIN
@@ -52,7 +52,7 @@ def svg(graph: JobGraph) -> str:
 
 
 def columns(graph: JobGraph) -> dict[str, int]:
-    """The column of each vertex: the number of exchanges on the longest way to it."""
+    """Return the column of each vertex: the number of exchanges on the longest path to it."""
     found: dict[str, int] = {}
     for vertex in graph.vertices:  # in topological order
         found[vertex] = max((found[edge.source] + 1 for edge in graph.in_edges(vertex)), default=0)

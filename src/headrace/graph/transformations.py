@@ -1,7 +1,7 @@
-"""The user's calls as frozen records in a registry; streams hold ids, so a later `.name(...)` replaces a record in place.
+"""The user's calls as frozen records in a registry. Streams hold ids, so a later `.name(...)` replaces a record.
 
-`TransformationRegistry` is the only mutable thing of the graph package: one per environment, filled by `headrace.datastream`
-and read by `stream_graph.build_stream_graph`.
+`TransformationRegistry` is the only mutable class of this package: one per environment, filled by `headrace.datastream` and
+read by `stream_graph.build_stream_graph`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from headrace.types.typeinfo import TypeInformation
 
 
 class ChainingStrategy(Enum):
-    """When an operator may be chained to the one before it (ALWAYS), must start a chain (HEAD) or stand alone (NEVER)."""
+    """Whether an operator may be chained to the one before it (ALWAYS), starts a chain (HEAD) or is never chained (NEVER)."""
 
     ALWAYS = "ALWAYS"
     HEAD = "HEAD"
@@ -25,7 +25,7 @@ class ChainingStrategy(Enum):
 
 
 class TransformationKind(Enum):
-    """What a transformation is: work (OPERATOR), or only a view of another one."""
+    """Whether a transformation does work (OPERATOR), or is only a view of another one."""
 
     OPERATOR = "operator"
     PARTITION = "partition"
@@ -37,8 +37,8 @@ class TransformationKind(Enum):
 class Transformation:
     """One call of the user's program.
 
-    `inputs` are ids of transformations: for a two-input operator exactly two. Fields of views (partition, union, side
-    output) that have no meaning there keep their defaults.
+    `inputs` are ids of transformations: exactly two for a two-input operator. Views (partition, union, side output) keep
+    the defaults of fields that do not apply to them.
     """
 
     id: int
@@ -55,14 +55,14 @@ class Transformation:
     parallelism: int | None = None
     max_parallelism: int | None = None
     non_parallel: bool = False
-    """Whether the operator can only ever run with parallelism 1 (a collection source, window_all)."""
+    """Whether the operator can run only with parallelism 1 (a collection source, window_all)."""
     slot_sharing_group: str | None = None
     chaining: ChainingStrategy = ChainingStrategy.ALWAYS
     buffer_timeout: int | None = None
     is_sink: bool = False
     side_types: dict[str, TypeInformation | None] = field(default_factory=dict)
     extra: dict[str, Any] = field(default_factory=dict)
-    """Facts for the plan only (resources of a slot sharing group and the like)."""
+    """Facts for the plan only, such as the resources of a slot sharing group."""
 
 
 class TransformationRegistry:
@@ -80,26 +80,26 @@ class TransformationRegistry:
         self._first_of_program = 1
 
     def add(self, kind: TransformationKind, inputs: tuple[int, ...], **fields: Any) -> int:
-        """Files a new transformation and returns its id."""
+        """Add a new transformation. Return its id."""
         number = self._next
         self._next += 1
         self._items[number] = Transformation(id=number, kind=kind, inputs=inputs, **fields)
         return number
 
     def get(self, number: int) -> Transformation:
-        """The transformation with this id."""
+        """Return the transformation with this id."""
         return self._items[number]
 
     def update(self, number: int, **changes: Any) -> Transformation:
-        """Replaces fields of a transformation."""
+        """Replace fields of a transformation. Return the new one."""
         self._items[number] = replace(self._items[number], **changes)
         return self._items[number]
 
     def program(self, without_inputs: Container[int] = ()) -> TransformationRegistry:
-        """What the next job consists of: the operators since the last `start_new_program`, and all that they build on.
+        """Return the next job: the operators since the last `start_new_program`, and everything that they depend on.
 
-        A source that no operator reads is left out, as in Flink; so is what is only needed by transformations
-        `without_inputs`: their elements are known.
+        Sources that no operator reads are left out, like in Flink, and so are the inputs of the transformations
+        `without_inputs`, whose elements are already known.
 
         >>> registry = TransformationRegistry()
         >>> source = registry.add(TransformationKind.OPERATOR, ())
@@ -126,7 +126,7 @@ class TransformationRegistry:
         return chosen
 
     def start_new_program(self) -> None:
-        """Makes what was added so far history: it runs again only where later calls build on it, as in Flink."""
+        """Leave everything so far out of later programs, except where later calls depend on it, like Flink."""
         self._first_of_program = self._next
 
     def __iter__(self) -> Iterator[Transformation]:

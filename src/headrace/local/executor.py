@@ -18,10 +18,11 @@ from headrace.functions.distributed_cache import DistributedCache
 from headrace.local.files import FilesInProcess
 from headrace.local.task_thread import TaskThread
 from headrace.worker.exchange.frames import DATA, header_of
+from headrace.worker.failures import failure_frame
 from headrace.worker.job_spec import JobSpec
 from headrace.worker.messages import EpochOrder, TaskId
 from headrace.worker.slot.deadline import watched_close
-from headrace.worker.slot.host import TaskHost, failure_frame
+from headrace.worker.slot.host import TaskHost
 from headrace.worker.slot.launch import CLOSE_SECONDS
 
 _log = logging.getLogger("headrace")

@@ -8,7 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from headrace.worker.job_files import JobFiles, unpack_files
+from headrace.worker.job_files import JobFiles
+from headrace.worker.unpacking import unpack_files
 
 
 class FilesInProcess:

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 
 from headrace.graph.job_graph import JobGraph
 from headrace.monitoring.job_view import BottleneckView
-from headrace.worker.messages import TaskAck
-from headrace.worker.task.vertex_meter import HotKeyGroup
+from headrace.worker.messages import HotKeyGroup, TaskAck
 
 __all__ = ["EpochTimes", "OperatorLoad", "SubtaskLoad", "VertexLoad", "diagnose", "epoch_times"]
 

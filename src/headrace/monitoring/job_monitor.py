@@ -29,7 +29,7 @@ from headrace.monitoring.subtask_metrics import SubtaskBook, as_values
 from headrace.monitoring.vertex_metrics import MetricsTogether
 from headrace.operators.clock import Clock
 from headrace.worker.messages import TaskAck
-from headrace.worker.slot.process_facts import ProcessFacts
+from headrace.worker.process_facts import ProcessFacts
 
 __all__ = ["JobMonitor"]
 

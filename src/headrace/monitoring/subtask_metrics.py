@@ -8,8 +8,7 @@ from __future__ import annotations
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
 from headrace.metrics.values import Count, GaugeValue, Path, Value, continued
 from headrace.monitoring.moving_sums import Windowed
-from headrace.worker.messages import VertexReport
-from headrace.worker.task.vertex_meter import HotKeyGroup, OperatorReport
+from headrace.worker.messages import HotKeyGroup, OperatorReport, VertexReport
 
 __all__ = ["OperatorBook", "SubtaskBook", "as_values"]
 

@@ -1,4 +1,4 @@
-"""Running operators: pure Python, batches in, batches out. No Spark, no clock of their own, no files.
+"""Running operators: pure Python, batches in, batches out. They know neither Spark nor files, and read no clock themselves.
 
 An operator belongs to one subtask. The task (`headrace.worker`) builds a chain of them, opens it once, feeds it batches,
 watermarks and clock moves, and closes it once.

@@ -1,10 +1,10 @@
-"""Asynchronous calls: an AsyncFunction's `async_invoke` for many records at once, on an event loop of the subtask's own.
+"""Asynchronous calls: run an AsyncFunction's `async_invoke` for many records at once, on the subtask's own event loop.
 
-A run of records is begun and ended together: at most `capacity` calls are in flight, and the run is handed on when all have
-ended. So nothing is in flight at a watermark or at the end of an epoch, and no call need be part of a checkpoint. Ordered:
-results come in the order of the records; unordered: in the order in which the calls end, between the same watermarks.
+All calls of a run of records complete before the run is emitted; at most `capacity` calls are in flight. So nothing is in
+flight at a watermark or at the end of an epoch, and checkpoints need not include calls. Ordered results come in the order of
+the records, unordered ones in the order in which the calls complete, between the same watermarks.
 
-The time-out counts from the first attempt and includes retries and their delays.
+The timeout counts from the first attempt and includes retries and their delays.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class AsyncWaitOperator(FunctionOperator):
         self._spec = spec
 
     def open(self) -> None:
-        """Makes the event loop, then opens the function (in which the loop is the current one)."""
+        """Create the event loop, make it the current one, and open the function."""
         self._loop = asyncio.new_event_loop()
         asyncio.set_event_loop(self._loop)
         super().open()
 
     def close(self) -> None:
-        """Closes the function, then the loop."""
+        """Close the function, then the loop."""
         loop = getattr(self, "_loop", None)
         try:
             super().close()
@@ -48,7 +48,7 @@ class AsyncWaitOperator(FunctionOperator):
                 loop.close()
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Calls the function for a run of records and waits for all of them."""
+        """Call the function for a run of records and wait for all calls."""
         asyncio.set_event_loop(self._loop)
         ended = self._loop.run_until_complete(self._run(values))
         if self._spec.ordered:
@@ -85,7 +85,7 @@ class AsyncWaitOperator(FunctionOperator):
         return ended
 
     async def _results(self, value: Any) -> list[Any]:
-        """The results of one record: those of its call, or what the function says about a call that takes too long."""
+        """Return the results of one record: those of its call, or of the function's `timeout` if the call takes too long."""
         limit = self._spec.timeout / 1000
         if limit <= 0:
             return self._checked(await self._attempts(value), value)
@@ -96,7 +96,7 @@ class AsyncWaitOperator(FunctionOperator):
         except asyncio.CancelledError:
             call.cancel()
             raise
-        # A call may end too late and yet before the loop could look at the clock, because some call did not let go of it.
+        # A call may complete too late, but before the loop could check the clock, because another call blocked the loop.
         if call.done() and self._loop.time() - started <= limit:
             return self._checked(call.result(), value)
         call.cancel()
@@ -107,7 +107,7 @@ class AsyncWaitOperator(FunctionOperator):
         return self._checked(answer, value)
 
     async def _attempts(self, value: Any) -> Any:
-        """Calls the function, again and again if the retry strategy says so."""
+        """Call the function; retry as the retry strategy says."""
         retry = self._spec.retry
         if retry is None:
             return await self.func.async_invoke(value)
@@ -128,7 +128,7 @@ class AsyncWaitOperator(FunctionOperator):
             attempt += 1
 
     def _checked(self, results: Any, value: Any) -> list[Any]:
-        """The results as a list, which they must be."""
+        """Return the results as a list. Raise an error if they are not iterable."""
         if isinstance(results, list):
             return results
         if isinstance(results, Iterable) and not isinstance(results, (str, bytes)):
@@ -143,7 +143,7 @@ class AsyncWaitOperator(FunctionOperator):
 
 
 async def _until_one_ends(flying: set[asyncio.Task[None]]) -> set[asyncio.Task[None]]:
-    """Waits until a call has ended; gives those that have not. The first failure ends all."""
+    """Wait until a call ends, and return the others. The first failure cancels all."""
     done, flying = await asyncio.wait(flying, return_when=asyncio.FIRST_COMPLETED)
     failures = [error for task in done if (error := task.exception()) is not None]
     if failures:

@@ -1,9 +1,9 @@
 """The base of all running operators.
 
-An operator is fed by its task or by the operator before it: runs of records (`process_batch`), watermarks, idleness, clock
-moves; it hands results to `output`. It never changes the lists that it is given. A failure of user code becomes a
-`UserCodeError` with operator, subtask and record; the record is found from how far the batch's iterator had come, so the
-good path pays nothing.
+The task, or the operator before it, feeds an operator: runs of records (`process_batch`), watermarks, idleness, clock
+moves. The operator passes results to `output`. It never changes lists that it receives. A failure of user code becomes a
+`UserCodeError` with operator, subtask and record. The record is derived from the position of the batch's iterator, so
+successful calls cost nothing extra.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from headrace.operators.runtime_context import TaskRuntimeContext
 
 
 class Place(str):
-    """Words that stand where an error names a record, as when a timer fails: shown without quotes.
+    """A description that an error shows, without quotes, instead of a record, such as the timer that failed.
 
     >>> Place("timer at 5")
     timer at 5
@@ -36,7 +36,7 @@ class Operator:
     """One operator of one subtask."""
 
     takes_columns = False
-    """Whether its input may stay a `ColumnRun`; else it is given the rows."""
+    """Whether its input may be a `ColumnRun`; otherwise it receives rows."""
 
     def __init__(self) -> None:
         self.output = Output()
@@ -46,36 +46,36 @@ class Operator:
     # -- life -----------------------------------------------------------------------------------------------------
 
     def setup(self, context: OperatorContext) -> None:
-        """Takes the surroundings; called once, before state is restored and before `open`."""
+        """Take the context. Called once, before state is restored and before `open`."""
         self.context = context
 
     def user_functions(self) -> Sequence[Any]:
-        """The functions of the program that this operator calls; those with state of their own must always come in one order."""
+        """Return the user functions that this operator calls, always in the same order: their state depends on it."""
         return ()
 
     def initialize_functions(self) -> None:
-        """Gives user functions their state; called before they are opened."""
+        """Initialize the state of user functions, before they are opened."""
         for call, argument in function_state.initialize(self.user_functions(), self.context):
             self.guarded(call, argument)
 
     def open(self) -> None:
-        """Opens user functions; state is there."""
+        """Open user functions. State has been restored."""
 
     def snapshot(self, checkpoint_id: int, timestamp: int) -> None:
-        """A checkpoint is being taken: user functions bring their state up to date. Called after `end_epoch`."""
+        """Let user functions bring their state up to date for a checkpoint. Called after `end_epoch`."""
         self.guarded(function_state.snapshot, self.user_functions(), self.context, checkpoint_id, timestamp)
 
     @property
     def has_function_state(self) -> bool:
-        """Whether a function keeps state that only `snapshot` brings into the operator's state."""
+        """Return whether a function keeps state that only `snapshot` writes to the operator's state."""
         return any(map(function_state.is_checkpointed, self.user_functions()))
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        """A checkpoint is durable: tells functions that listen."""
+        """Tell functions that listen that a checkpoint is durable."""
         self._tell("notify_checkpoint_complete", checkpoint_id)
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
-        """A checkpoint was given up: tells functions that listen."""
+        """Tell functions that listen that a checkpoint was aborted."""
         self._tell("notify_checkpoint_aborted", checkpoint_id)
 
     def _tell(self, method: str, checkpoint_id: int) -> None:
@@ -85,35 +85,35 @@ class Operator:
                 self.guarded(listener, checkpoint_id)
 
     def end_epoch(self) -> None:
-        """All input of the epoch has been seen."""
+        """Handle the end of the epoch's input."""
 
     def finish(self) -> None:
-        """All input of the job has been seen (after the watermark MAX)."""
+        """Handle the end of the job's input, after the watermark MAX."""
 
     def close(self) -> None:
-        """Releases what user functions hold; called once whatever happened."""
+        """Release what user functions hold. Called once, also after a failure."""
 
     # -- input ----------------------------------------------------------------------------------------------------
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """A run of records of the first input."""
+        """Process a run of records of the first input."""
         raise NotImplementedError
 
     def process_batch2(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """A run of records of the second input."""
+        """Process a run of records of the second input."""
         raise NotImplementedError
 
     def process_watermark(self, timestamp: int) -> None:
-        """Event time of all inputs has reached `timestamp`."""
+        """Advance the event time of all inputs to `timestamp`."""
         self.watermark = timestamp
         self.output.emit_watermark(timestamp)
 
     def process_idle(self, idle: bool) -> None:
-        """All inputs are idle, or one is active again."""
+        """Forward that all inputs are idle, or that one is active again."""
         self.output.emit_idle(idle)
 
     def process_clock(self, now: int) -> None:
-        """An injected clock has moved: sets it, fires what is due, tells those downstream."""
+        """Advance an injected clock, fire due timers, and forward the time."""
         clock = self.context.clock
         if isinstance(clock, ManualClock) and now > clock.now():
             clock.set(now)
@@ -121,21 +121,21 @@ class Operator:
         self.output.emit_clock(now)
 
     def process_marker(self, marker: LatencyMarker) -> None:
-        """A latency marker passes: keeps how long it was on its way, and hands it on."""
+        """Record the latency of a marker and forward it."""
         self.context.observe_latency(marker)
         self.output.emit_marker(marker)
 
     def advance_processing_time(self, now: int) -> None:
-        """The clock has moved: fires processing-time timers."""
+        """Fire processing-time timers up to `now`."""
 
     def next_processing_timer(self) -> int | None:
-        """When this operator next wants `advance_processing_time`."""
+        """Return when this operator next needs `advance_processing_time`."""
         return None
 
     # -- errors ---------------------------------------------------------------------------------------------------
 
     def failure(self, error: Exception, values: Values, progress: Iterator[Any] | None) -> HeadraceError:
-        """What to raise for an exception out of user code while `progress` ran over `values`."""
+        """Return the error for an exception of user code while `progress` iterated over `values`."""
         record = None
         if progress is not None and values:
             index = len(values) - length_hint(progress) - 1
@@ -143,7 +143,7 @@ class Operator:
         return self.failure_for(error, record)
 
     def failure_for(self, error: Exception, record: Any) -> HeadraceError:
-        """What to raise for an exception out of user code at `record`."""
+        """Return the error for an exception of user code at `record`."""
         if isinstance(error, HeadraceError):
             if error.operator_name is None:
                 error.operator_name, error.uid = self.context.name, self.context.uid
@@ -157,7 +157,7 @@ class Operator:
         )
 
     def guarded(self, call: Callable[..., Any], *args: Any) -> Any:
-        """Calls a life-cycle method of a user function; its failure names the operator."""
+        """Call a life-cycle method of a user function. Its failure names the operator."""
         try:
             return call(*args)
         except Exception as error:
@@ -165,32 +165,31 @@ class Operator:
 
 
 class FunctionOperator(Operator):
-    """An operator around one user function: opened with a runtime context, closed once."""
+    """An operator with one user function, which is opened with a runtime context and closed once."""
 
     def __init__(self, func: Any) -> None:
         super().__init__()
         self.func = func
 
     def user_functions(self) -> Sequence[Any]:
-        """The one function."""
         return (self.func,)
 
     def open(self) -> None:
-        """Gives the function its state, then calls its `open(runtime_context)` if it has one."""
+        """Initialize the function's state, then call its `open(runtime_context)` if it has one."""
         self.initialize_functions()
         opener = getattr(self.func, "open", None)
         if callable(opener):
             self.guarded(opener, TaskRuntimeContext(self.context))
 
     def close(self) -> None:
-        """Calls the function's `close()` if it has one."""
+        """Call the function's `close()` if it has one."""
         closer = getattr(self.func, "close", None)
         if callable(closer):
             self.guarded(closer)
 
     @property
     def is_rich(self) -> bool:
-        """Whether the function may hold keyed state: it has an `open` or `initialize_state` of its own to get it in."""
+        """Return whether the function may use keyed state: it defines `open` or `initialize_state`."""
         opener = getattr(self.func, "open", None)
         if callable(getattr(self.func, "initialize_state", None)):
             return True
@@ -198,7 +197,7 @@ class FunctionOperator(Operator):
 
 
 def method_of(func: Any, name: str) -> Callable[..., Any]:
-    """The function's method `name`, or the function itself if it is a plain callable.
+    """Return the function's method `name`, or the function itself if it is a plain callable.
 
     >>> method_of(len, "map")("abc")
     3

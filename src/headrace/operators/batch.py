@@ -1,8 +1,8 @@
-"""Batch mode in front of a vertex: keyed input waits for the end, then comes key by key, each in timestamp order.
+"""Batch mode in front of a vertex: keyed input is buffered until the end, then replayed key by key, in timestamp order.
 
-So a keyed function sees one key after the other with all its records, and its timers fire at the end of the key (those of
-processing time too, whatever the clock says), as in Flink's batch execution. Input without keys passes through, but for the
-elements beside a broadcast stream: they wait until all of that has been seen. Watermarks before the end are left out.
+So a keyed function sees all records of one key before the next key, and its timers fire at the end of the key (processing
+time timers too, whatever the clock says), like in Flink's batch execution. Input without keys passes through, except for
+elements beside a broadcast stream: they wait until all of that stream was read. Watermarks before the end are dropped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _Record = tuple[int, int, Any, "int | None"]
 
 
 class GroupedInput:
-    """Collects keyed records of both inputs of `operator` and plays them at the end."""
+    """Collects keyed records of both inputs of `operator` and replays them at the end."""
 
     def __init__(self, operator: Operator) -> None:
         self._operator = operator
@@ -27,7 +27,6 @@ class GroupedInput:
         self._waiting: list[tuple[Values, Timestamps]] = []
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Records of the first input."""
         if keys is None and self._beside_broadcast:
             self._waiting.append((values, timestamps))
         elif keys is None:
@@ -36,24 +35,22 @@ class GroupedInput:
             self._collect(0, values, timestamps, keys)
 
     def process_batch2(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Records of the second input."""
         if keys is None:
             self._operator.process_batch2(values, timestamps, None)
         else:
             self._collect(1, values, timestamps, keys)
 
     def process_idle(self, idle: bool) -> None:
-        """Idleness means nothing in batch mode."""
+        """Ignore idleness, which has no meaning in batch mode."""
 
     def process_clock(self, now: int) -> None:
-        """An injected clock has moved."""
         self._operator.process_clock(now)
 
     def process_marker(self, marker: LatencyMarker) -> None:
-        """Latency means nothing in batch mode."""
+        """Ignore latency markers, which have no meaning in batch mode."""
 
     def process_watermark(self, timestamp: int) -> None:
-        """The end: plays all keys, then lets event time end for good."""
+        """At the end, replay all keys, then end event time."""
         if timestamp != MAX_WATERMARK:
             return
         operator, real = self._operator, self._operator.output
@@ -81,7 +78,7 @@ class GroupedInput:
                 by_key[key] = [record]
 
     def _ordered(self) -> list[Any]:
-        """Keys in their own order where they have one, else as they came."""
+        """Return the keys sorted if they can be compared, otherwise in order of arrival."""
         try:
             return sorted(self._keys)
         except TypeError:
@@ -102,7 +99,7 @@ class GroupedInput:
 
 
 class _WithoutMarks(Output):
-    """An output that keeps watermarks back."""
+    """An output that drops watermarks."""
 
     def __init__(self, real: Output) -> None:
         super().__init__()
@@ -110,4 +107,4 @@ class _WithoutMarks(Output):
         self.side_records, self.spent = real.side_records, real.spent
 
     def emit_watermark(self, timestamp: int) -> None:
-        """Kept back."""
+        """Drop it."""

@@ -15,44 +15,37 @@ from headrace.state.opaque_key import unwrap_key
 
 
 class _BroadcastAccess:
-    """Gives contexts the broadcast states that the stream was declared with."""
+    """Gives contexts access to the broadcast states that the stream was declared with."""
 
     operator: BroadcastProcessOperator
+    read_only = True
+
+    def get_broadcast_state(self, state_descriptor: Any) -> Any:
+        """Return the broadcast state; a read-only view of it except in `process_broadcast_element`."""
+        return self.operator.broadcast_state(state_descriptor, read_only=self.read_only)
 
     def current_processing_time(self) -> int:
-        """The clock, in milliseconds."""
         return self.operator.context.clock.now()
 
     def current_watermark(self) -> int:
-        """The operator's event time."""
         return self.operator.watermark
 
 
-class ReadOnlyBroadcastContext(ElementContext, _BroadcastAccess):
-    """The `ctx` of `process_element`: broadcast state can only be read."""
-
-    def get_broadcast_state(self, state_descriptor: Any) -> Any:
-        """A read-only view of the broadcast state."""
-        return self.operator.broadcast_state(state_descriptor, read_only=True)
+class ReadOnlyBroadcastContext(_BroadcastAccess, ElementContext):
+    """The `ctx` of `process_element`."""
 
 
-class BroadcastTimerContext(TimerContext, _BroadcastAccess):
-    """The `ctx` of `on_timer`: broadcast state can only be read."""
-
-    def get_broadcast_state(self, state_descriptor: Any) -> Any:
-        """A read-only view of the broadcast state."""
-        return self.operator.broadcast_state(state_descriptor, read_only=True)
+class BroadcastTimerContext(_BroadcastAccess, TimerContext):
+    """The `ctx` of `on_timer`."""
 
 
-class BroadcastContext(ElementContext, _BroadcastAccess):
+class BroadcastContext(_BroadcastAccess, ElementContext):
     """The `ctx` of `process_broadcast_element`: broadcast state can be changed, keyed state visited."""
 
-    def get_broadcast_state(self, state_descriptor: Any) -> Any:
-        """The broadcast state."""
-        return self.operator.broadcast_state(state_descriptor, read_only=False)
+    read_only = False
 
     def apply_to_keyed_state(self, state_descriptor: Any, function: Callable[[Any, Any], None]) -> None:
-        """Calls `function(key, state)` for every key that has this state."""
+        """Call `function(key, state)` for every key that has this state."""
         backend = self.operator.context.keyed_state
         state = backend.get_state(state_descriptor)
         before = backend.key
@@ -72,7 +65,7 @@ class BroadcastProcessOperator(TimedFunctionOperator):
         self._names = {d.get_name() for d in descriptors}
 
     def open(self) -> None:
-        """Makes the contexts, then opens the function."""
+        """Open the function, then create the contexts."""
         super().open()
         timers = FunctionTimerService(self)
         self._broadcast_context = BroadcastContext(KeylessTimerService(self), self.context.keyed_state)
@@ -81,13 +74,13 @@ class BroadcastProcessOperator(TimedFunctionOperator):
         self.timer_context.operator = self
 
     def make_element_context(self, timers: FunctionTimerService) -> ElementContext:
-        """Elements see broadcast state read-only."""
+        """Return a context with a read-only view of broadcast state."""
         context = ReadOnlyBroadcastContext(timers, self.context.keyed_state)
         context.operator = self
         return context
 
     def broadcast_state(self, descriptor: Any, *, read_only: bool) -> Any:
-        """The broadcast state of a descriptor that `broadcast(...)` was called with."""
+        """Return the broadcast state of a descriptor that was passed to `broadcast(...)`."""
         name = descriptor.get_name()
         if name not in self._names:
             raise InvalidProgramError(
@@ -102,10 +95,8 @@ class BroadcastProcessOperator(TimedFunctionOperator):
         return state.read_only() if read_only else state
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Processes elements."""
         self.run_elements(self.func.process_element, self.element_context, values, timestamps, keys)
 
     def process_batch2(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Processes broadcast elements."""
         call = self.func.process_broadcast_element
         self.run_elements(call, self._broadcast_context, values, timestamps, repeat(NO_KEY))

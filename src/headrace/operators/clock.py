@@ -1,4 +1,4 @@
-"""The processing-time clock of a subtask; injected, so that tests decide what time it is."""
+"""The processing-time clock of a subtask. It is injected, so that tests control the time."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Gives the processing time in milliseconds since the epoch."""
+    """Returns the processing time in milliseconds since the epoch."""
 
     def now(self) -> int:
-        """The current processing time."""
+        """Return the current processing time."""
         ...
 
 
@@ -18,12 +18,11 @@ class SystemClock:
     """The machine's wall clock."""
 
     def now(self) -> int:
-        """Wall-clock milliseconds."""
         return time.time_ns() // 1_000_000
 
 
 class ManualClock:
-    """A clock that stands still until it is set.
+    """A clock that changes only when it is set.
 
     >>> clock = ManualClock(5)
     >>> clock.set(10)
@@ -35,9 +34,7 @@ class ManualClock:
         self._now = start
 
     def now(self) -> int:
-        """The time that was set last."""
         return self._now
 
     def set(self, timestamp: int) -> None:
-        """Moves the clock."""
         self._now = timestamp

@@ -1,6 +1,6 @@
-"""map and filter on columns: the function sees a run of rows at once, as a record batch.
+"""map and filter on columns: the function receives a run of rows as a record batch.
 
-Runs that are columns already, as columnar files give them, stay columns. Rows of other operators are made columns first.
+Runs that already are columns, such as those from columnar files, stay columns. Rows from other operators are converted.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from headrace.types.column_run import ColumnRun, as_columns
 
 
 class RowColumns(Protocol):
-    """How rows of one type become columns and back."""
+    """Converts rows of one type to columns and back."""
 
     def run(self, rows: list[Any]) -> ColumnRun:
-        """Make columns of rows."""
+        """Convert rows to columns."""
         ...
 
     def mapped(self, result: Any, count: int) -> ColumnRun:
-        """Check what a function made of `count` rows."""
+        """Check the columns that a function returned for `count` rows."""
         ...
 
     def mask(self, result: Any, count: int) -> Any:
-        """Check the truth values that a function gave for `count` rows."""
+        """Check the truth values that a function returned for `count` rows."""
         ...
 
 
@@ -48,24 +48,22 @@ class _ColumnsOperator(FunctionOperator):
 
 
 class MapColumnsOperator(_ColumnsOperator):
-    """As many rows as before, with other columns."""
+    """Replaces the columns; the number of rows stays the same."""
 
     def __init__(self, func: Any, taken: RowColumns, given: RowColumns) -> None:
         super().__init__(func, taken)
         self._given = given
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Maps the run."""
         run = self._columns(values)
         result = self.guarded(self._given.mapped, self._called(run), len(run))
         self.output.emit(cast("Values", result), timestamps)
 
 
 class FilterColumnsOperator(_ColumnsOperator):
-    """The rows for which the function gives true."""
+    """Keeps the rows for which the function returns true."""
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Filters the run."""
         run = self._columns(values)
         mask = self.guarded(self._taken.mask, self._called(run), len(run))
         times = None if timestamps is None else list(compress(timestamps, mask.to_pylist()))

@@ -16,11 +16,9 @@ class CoFlatMapOperator(FunctionOperator):
     methods = ("flat_map1", "flat_map2")
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Expands records of the first input."""
         self._run(getattr(self.func, self.methods[0]), values, timestamps, keys)
 
     def process_batch2(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Expands records of the second input."""
         self._run(getattr(self.func, self.methods[1]), values, timestamps, keys)
 
     def _run(self, call: Any, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
@@ -33,17 +31,16 @@ class CoFlatMapOperator(FunctionOperator):
         self.output.emit(results, times)
 
     def shaped(self, call: Any) -> Any:
-        """The call whose result is None or an iterable of results."""
+        """Return a function whose result is None or an iterable of results."""
         return call
 
 
 class CoMapOperator(CoFlatMapOperator):
-    """`map1` on the first input, `map2` on the second; a result of None is dropped, as PyFlink does."""
+    """`map1` on the first input, `map2` on the second; a result of None is dropped, like in PyFlink."""
 
     methods = ("map1", "map2")
 
     def shaped(self, call: Any) -> Any:
-        """Wraps the one result."""
 
         def one(value: Any) -> Any:
             result = call(value)
@@ -56,9 +53,7 @@ class CoProcessOperator(TimedFunctionOperator):
     """`process_element1` and `process_element2`; keyed inputs share state and timers."""
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Processes records of the first input."""
         self.run_elements(self.func.process_element1, self.element_context, values, timestamps, keys)
 
     def process_batch2(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Processes records of the second input."""
         self.run_elements(self.func.process_element2, self.element_context, values, timestamps, keys)

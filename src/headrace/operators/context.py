@@ -1,4 +1,4 @@
-"""What an operator is given by its task: who it is, its state, its timers, its clock and the way to the driver."""
+"""The context that a task provides to an operator: its identity, state, timers, clock, and the channel to the driver."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ EVENT_TIMERS, PROCESSING_TIMERS = "_timers/event", "_timers/processing"
 
 
 class DriverChannel(Protocol):
-    """Takes what shall reach the driver with the epoch's result."""
+    """Takes output that reaches the driver with the epoch's result."""
 
     def print_lines(self, lines: list[str], stderr: bool) -> None:
-        """Lines for the driver's standard output or error."""
+        """Print lines to the driver's standard output or error."""
         ...
 
     def collect(self, collect_id: str, values: list[Any]) -> None:
-        """Records for `execute_and_collect`."""
+        """Send records to `execute_and_collect`."""
         ...
 
 
 @dataclass(frozen=True)
 class TaskInfo:
-    """Who the subtask is."""
+    """Identity and settings of a subtask."""
 
     job_id: str
     job_name: str
@@ -45,9 +45,9 @@ class TaskInfo:
     watermark_records: int = 1000
     job_parameters: dict[str, str] = field(default_factory=dict)
     state_directory: str = ""
-    """A directory that all tasks and the driver see."""
+    """A directory that all tasks and the driver share."""
     staging_directory: str = ""
-    """The folder or URL where sinks stage output: beside the files of the checkpoints that will name it."""
+    """Folder or URL where sinks stage output, next to the files of the checkpoints that will refer to it."""
     latency_interval_ms: int = 0
     """How often sources send latency markers; 0: never."""
     latency_granularity: str = "operator"
@@ -55,22 +55,22 @@ class TaskInfo:
 
 @dataclass(frozen=True)
 class EpochInfo:
-    """The epoch that a task runs, as its operators may know it."""
+    """The current epoch, as far as operators need to know it."""
 
     handle: str = "0"
-    """Unique for each try of each epoch, among all drivers of the job."""
+    """Unique for each attempt of each epoch, among all drivers of the job."""
     checkpoint: int = 0
     """The number of the next checkpoint."""
     generation: int = 0
     checkpointing: bool = False
-    """Whether the checkpoint is made at the end of this epoch."""
+    """Whether the checkpoint is taken at the end of this epoch."""
     durable: bool = False
-    """Whether the job makes checkpoints."""
+    """Whether the job takes checkpoints."""
 
 
 @dataclass
 class OperatorContext:
-    """One operator's surroundings. Every operator has its own backend, so state names are local to it."""
+    """The context of one operator. Every operator has its own backends, so state names are local to it."""
 
     task: TaskInfo
     operator_id: str
@@ -81,26 +81,26 @@ class OperatorContext:
     clock: Clock
     driver: DriverChannel
     facts: dict[str, Any] = field(default_factory=dict)
-    """Small runtime facts that a successor of this operator needs (watermarks of splits and the like)."""
+    """Small runtime facts that a successor of this operator needs (such as watermarks of splits)."""
     keyed: bool = False
-    """Whether the records come by key, so that the operator's function may ask for keyed state."""
+    """Whether the input is keyed, so that the operator's function may use keyed state."""
     metrics: LocalMetricGroup = field(default_factory=LocalMetricGroup)
     accumulators: AccumulatorRegistry = field(default_factory=AccumulatorRegistry)
     """Shared by all operators of the subtask."""
     files: DistributedCache = field(default_factory=DistributedCache)
     restored_checkpoint: int | None = None
-    """The checkpoint that the state was restored from; None at a first start."""
+    """The checkpoint that the state was restored from; None at the first start."""
     epoch: EpochInfo = field(default_factory=EpochInfo)
     """Set by the task at the beginning of each epoch."""
 
     def __post_init__(self) -> None:
-        """Timers are part of the keyed state: filed and moved with it."""
+        """Get the timers from the keyed state: they are stored and moved with it."""
         self.keyed_state.now = self.clock.now
         self.event_timers: TimerQueue = self.keyed_state.timers(EVENT_TIMERS)
         self.processing_timers: TimerQueue = self.keyed_state.timers(PROCESSING_TIMERS)
 
     def observe_latency(self, marker: LatencyMarker) -> None:
-        """Keeps how long a marker took to come here, apart by its source as the configuration says."""
+        """Record how long a marker took to get here, separately by source as the configuration says."""
         group = self.metrics.add_group("latency")
         if self.task.latency_granularity != "single":
             group = group.add_group("source_id", marker.source_id)

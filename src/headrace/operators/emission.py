@@ -1,6 +1,6 @@
-"""Turning what user functions return (None, a list, a generator, ...) into runs of records with timestamps.
+"""Turn the results of user functions (None, a list, a generator, ...) into runs of records with timestamps.
 
-Shared by the flat_map and process families, which differ only in what they pass to the function.
+Shared by the flat_map and process operators, which differ only in the arguments of the function.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ def expand(
     keys: list[Any] | None,
     backend: Any,
 ) -> tuple[Values, Timestamps]:
-    """Results of `call(record)` for all records, each with its record's timestamp; sets `backend.key` if given.
+    """Return the results of `call(record)`, each with its record's timestamp. Set `backend.key` if there is a backend.
 
     >>> expand(lambda v: v * [v], iter([1, 0, 2]), [10, 20, 30], None, None)
     ([1, 2, 2], [10, 30, 30])
     """
     results: Values
     if timestamps and timestamps[0] == timestamps[-1] and timestamps.count(timestamps[0]) == len(timestamps):
-        results, _ = expand(call, records, None, keys, backend)  # the results of one window: no list to build in step
+        results, _ = expand(call, records, None, keys, backend)  # the results of one window: one timestamp for all
         return results, timestamps[:1] * len(results)
     results = []
     extend = results.extend
@@ -61,9 +61,9 @@ def expand(
 
 
 def emit_tagged(output: Output, results: Values, times: Timestamps) -> None:
-    """Emits results of a process function, sending `(OutputTag, value)` pairs to their side outputs.
+    """Emit results of a process function; send `(OutputTag, value)` pairs to their side outputs.
 
-    Runs of the main output and of each side output keep their order.
+    The main output and each side output keep their order.
     """
     if not OutputTag.in_use or not any(type(r) is tuple and r and isinstance(r[0], OutputTag) for r in results):
         output.emit(results, times)

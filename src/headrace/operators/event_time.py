@@ -1,7 +1,7 @@
-"""Timestamps and watermarks of one stream part (a source split, or an operator's input): a strategy in motion.
+"""Apply a watermark strategy to one part of a stream: a source split, or an operator's input.
 
-Periodic watermarks come every n records and at the end of an epoch, never by wall clock, so that a replay agrees. Only
-idleness looks at the clock, and only at the end of an epoch.
+Periodic watermarks come every n records and at the end of an epoch, never by wall clock, so that a replay produces the same.
+Only idleness depends on the clock, and only at the end of an epoch.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from headrace.operators.output import Timestamps, Values
 
 EmitRun = Callable[[Values, Timestamps], None]
 Failure = Callable[[Exception, Any], Exception]
-"""failure(error, record): what to raise for an exception out of user code."""
+"""failure(error, record) returns the error to raise for an exception of user code."""
 
 
 class EventTime:
-    """Feeds runs of records through a strategy.
+    """Passes runs of records through a strategy.
 
-    `emit` receives the runs, cut where a watermark is due; `changed` is called after `watermark` or `idle` have changed;
-    `failure` says what to raise when the user's assigner or generator fails.
+    `emit` receives the runs, split where a watermark is due; `changed` is called after `watermark` or `idle` changed;
+    `failure` returns the error to raise when the user's assigner or generator fails.
     """
 
     def __init__(
@@ -48,11 +48,11 @@ class EventTime:
         *,
         batch: bool = False,
     ) -> None:
-        """With `batch` only timestamps are assigned: there are no watermarks before the end."""
+        """With `batch`, only assign timestamps: there are no watermarks before the end."""
         self.watermark = MIN_TIMESTAMP
         self.idle = False
         self.last_timestamp: int | None = None
-        """Of the last record, if it has one."""
+        """Timestamp of the last record, if it has one."""
         self._emit = emit
         self._changed = changed
         self._failure = failure
@@ -63,14 +63,14 @@ class EventTime:
         self._last_record = now
         self._saw_records = False
         self._timed_out = False
-        """Idle by the timeout: a record ends that. Idle by its own word (a generator's, a source's): only a watermark does."""
+        """Whether idle by timeout, which a record ends. Explicit idleness (from a generator or source) ends with a watermark."""
         try:
             self._generator = None if batch else _generator(strategy)
         except Exception as error:
             raise failure(error, None) from error
 
     def feed(self, values: Values, timestamps: Timestamps) -> None:
-        """Assigns timestamps to a run of records and emits it with the watermarks that become due inside."""
+        """Assign timestamps to a run of records and emit it with the watermarks that become due in it."""
         if not values:
             return
         self._saw_records = True
@@ -100,7 +100,7 @@ class EventTime:
             start = end
 
     def periodic(self) -> None:
-        """Emits the generator's watermark if it has risen."""
+        """Emit the generator's watermark if it rose."""
         self._since = 0
         if self._generator is None:
             return
@@ -111,15 +111,15 @@ class EventTime:
         self._take_over()
 
     def end(self) -> None:
-        """The input has ended: a generator is asked once more, but event time is over, so nothing comes of its answer.
+        """End event time. Call the generator once more, but ignore its watermark.
 
-        As in Flink, where the highest watermark follows the last one that was due.
+        This matches Flink, where the highest watermark follows the last periodic one.
         """
         self.watermark = MAX_WATERMARK
         self.periodic()
 
     def end_epoch(self, now: int) -> None:
-        """The epoch's last watermark; decides on idleness."""
+        """Emit the epoch's last watermark and decide about idleness."""
         self.periodic()
         if self._saw_records:
             self._saw_records = False
@@ -129,7 +129,7 @@ class EventTime:
             self.set_idle(True)
 
     def snapshot(self) -> dict[str, Any]:
-        """What a successor needs so that event time does not go back."""
+        """Return what a successor needs so that event time does not go back."""
         highest = self._generator.highest if isinstance(self._generator, _Bounded) else None
         return {
             "watermark": self.watermark,
@@ -140,7 +140,7 @@ class EventTime:
         }
 
     def restore(self, facts: dict[str, Any]) -> None:
-        """Takes over from `snapshot`."""
+        """Take over from `snapshot`."""
         self.watermark, self._since = facts["watermark"], facts["since"]
         self.idle, self._timed_out = facts["idle"], facts["timed_out"]
         if isinstance(self._generator, _Bounded) and facts["highest"] is not None:
@@ -188,7 +188,7 @@ class EventTime:
             self._emit(values[start:], stamps[start:])
 
     def _take_over(self) -> None:
-        """Brings what the generator said to the stream."""
+        """Apply what the generator emitted to the stream."""
         generator = self._generator
         if generator is None:
             return
@@ -203,15 +203,14 @@ class EventTime:
             self.raise_to(generator.current())
 
     def raise_to(self, timestamp: int) -> None:
-        """The watermark rises, if it does; that ends idleness."""
+        """Raise the watermark, unless it is already higher. A rise ends idleness."""
         if timestamp > self.watermark:
             self.watermark = timestamp
-            if self.idle:
-                self.idle = False
+            self.idle = False
             self._changed()
 
     def set_idle(self, idle: bool) -> None:
-        """Idle from now on, or no longer."""
+        """Mark the stream as idle or active."""
         if idle != self.idle:
             self.idle = idle
             self._changed()
@@ -236,7 +235,7 @@ class _Bounded:
 
 
 class _Said(WatermarkOutput):
-    """Notes what a user's generator says, in order: (watermark, None) or (None, idle)."""
+    """Records what a user's generator emits, in order: (watermark, None) or (None, idle)."""
 
     def __init__(self) -> None:
         self.said: list[tuple[int | None, bool | None]] = []

@@ -1,4 +1,4 @@
-"""From a spec (frozen data) to a running operator: the one place that knows both."""
+"""Create the running operator for a spec (frozen data): the only module that knows both."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from headrace.operators.cep.event_time import EventTimeCepOperator
 from headrace.operators.cep.processing_time import ProcessingTimeCepOperator
 from headrace.operators.columns import FilterColumnsOperator, MapColumnsOperator
 from headrace.operators.connected import CoFlatMapOperator, CoMapOperator, CoProcessOperator
+from headrace.operators.elementwise import FilterOperator, FlatMapOperator, KeyedReduceOperator, MapOperator
 from headrace.operators.feedback import FeedbackSinkOperator, FeedbackSourceOperator
 from headrace.operators.interval_join import IntervalJoinOperator
 from headrace.operators.large_interval_join import LargeIntervalJoinOperator
 from headrace.operators.process import ProcessOperator
-from headrace.operators.reduce import KeyedReduceOperator
 from headrace.operators.sinks import CacheSinkOperator, CollectSinkOperator, FunctionSinkOperator, PrintSinkOperator
 from headrace.operators.source import SourceOperator
 from headrace.operators.staged_sink import StagedSinkOperator
-from headrace.operators.stateless import FilterOperator, FlatMapOperator, MapOperator
 from headrace.operators.watermarks import AssignTimestampsOperator
 from headrace.operators.windows.co_group import CoGroupOperator
 from headrace.operators.windows.factory import window_operator
@@ -66,11 +65,11 @@ _FOR_LARGE_STATE: dict[type[specs.OperatorSpec], Callable[[Any], Operator]] = {
     specs.WindowOperation: lambda s: window_operator(s, large_state=True),
     specs.IntervalJoin: LargeIntervalJoinOperator,
 }
-"""Operators for state that may be larger than memory, where the usual one keeps something beside its tables."""
+"""Variants for state that may exceed memory, of operators that otherwise keep data outside their tables."""
 
 
 def create_operator(spec: specs.OperatorSpec, large_state: bool = False) -> Operator:
-    """The running operator for `spec`; a spec from outside (the test kit has one) makes it in its own `create_operator`.
+    """Return the running operator for `spec`. Specs from other packages (the test kit) define `create_operator`.
 
     >>> type(create_operator(specs.Map(str.upper))).__name__
     'MapOperator'
@@ -80,5 +79,5 @@ def create_operator(spec: specs.OperatorSpec, large_state: bool = False) -> Oper
         return maker(spec)
     own: Callable[[], Operator] | None = getattr(spec, "create_operator", None)
     if own is None:
-        raise InvalidProgramError(f"no operator is known for {type(spec).__name__}")
+        raise InvalidProgramError(f"There is no operator for the spec {type(spec).__name__}")
     return own()

@@ -1,7 +1,7 @@
-"""Both ends of an iteration: what arrives at the last operator of the loop comes again at its first, in the next epoch.
+"""Both ends of an iteration: records that reach the last operator of the loop return to its first in the next epoch.
 
-The source says at once that it is idle, so that event time in the loop is that of the records which come in from outside,
-as in Flink: no watermark goes round.
+The source is idle from the start, so event time in the loop follows the records from outside, like in Flink: watermarks do
+not circulate.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Run = tuple[Values, Timestamps]
 
 
 class FeedbackSourceOperator(SourceOperator):
-    """Emits the runs of records that the driver's order brings; ends when the order says that none can come any more."""
+    """Emits the runs of records in the driver's order. Ends when the order says that no more can come."""
 
     def __init__(self, source: FeedbackSource) -> None:
         super().__init__(source, WatermarkStrategy.no_watermarks())
@@ -30,13 +30,12 @@ class FeedbackSourceOperator(SourceOperator):
         self._over = False
 
     def assign(self, positions: list[SplitPosition]) -> None:
-        """Takes the order."""
         (order,) = positions
         returned = order.position or Returned([])
         self._runs, self._over = returned.runs, order.finished or self._waited_enough(returned.quiet)
 
     def _waited_enough(self, quiet: bool) -> bool:
-        """Whether nothing has come for the maximum wait time."""
+        """Return whether nothing has come back for the maximum wait time."""
         if not quiet:
             self._quiet_since = None
             return False
@@ -47,11 +46,11 @@ class FeedbackSourceOperator(SourceOperator):
 
     @property
     def exhausted(self) -> bool:
-        """Whether nothing can come back any more."""
+        """Return whether nothing can come back any more."""
         return self._over
 
     def read(self, budget: ReadBudget) -> None:
-        """Emits all that has come back: it was counted when it was read first."""
+        """Emit everything that came back. The budget does not apply: it was counted when it was first read."""
         if not self._said_idle:
             self._said_idle = True
             self.output.emit_idle(True)
@@ -62,7 +61,7 @@ class FeedbackSourceOperator(SourceOperator):
             self.tick()
 
     def positions(self) -> list[SplitPosition]:
-        """None: the driver knows what has come back."""
+        """Return none: the driver knows what came back."""
         return []
 
 
@@ -76,13 +75,12 @@ class FeedbackSinkOperator(Operator):
         self._runs: list[Run] = []
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Keeps a run of records."""
         try:
             self._runs.append((self._coerce(values), timestamps))
         except Exception as error:
             raise self.failure(error, values, None) from error
 
     def take(self) -> list[Run]:
-        """What came in this epoch."""
+        """Return the runs of this epoch."""
         runs, self._runs = self._runs, []
         return runs

@@ -1,7 +1,7 @@
-"""State of user functions: initialises and saves functions that are a CheckpointedFunction or ListCheckpointed.
+"""Initialize and save the state of functions that are a CheckpointedFunction or ListCheckpointed. Called by `Operator`.
 
-Recognised by their methods: `initialize_state` and `snapshot_state`, or `restore_state` and `snapshot_state`. The list of
-a ListCheckpointed function is an operator state that is split evenly when the parallelism changes. Called by `Operator`.
+They are recognized by their methods: `initialize_state` and `snapshot_state`, or `restore_state` and `snapshot_state`. The
+list of a ListCheckpointed function is an operator state that is split evenly when the parallelism changes.
 """
 
 from __future__ import annotations
@@ -27,42 +27,36 @@ RAW_STATE = "_raw_operator_state"
 
 
 class InitializationContext(FunctionInitializationContext):
-    """What `initialize_state` is given."""
+    """The argument of `initialize_state`."""
 
     def __init__(self, context: OperatorContext, number: int) -> None:
         self._context, self._number = context, number
 
     def is_restored(self) -> bool:
-        """Whether the task was built from state files."""
         return self._context.restored_checkpoint is not None
 
     def get_restored_checkpoint_id(self) -> int | None:
-        """Which checkpoint these belong to."""
         return self._context.restored_checkpoint
 
     def get_operator_state_store(self) -> OperatorStateBackend:
-        """The subtask's state."""
         return self._context.operator_state
 
     def get_keyed_state_store(self) -> Any:
-        """The runtime context gives keyed state too."""
         return TaskRuntimeContext(self._context) if self._context.keyed else None
 
     def get_raw_operator_state_inputs(self) -> list[StatePartitionStreamProvider]:
-        """Each partition as it was written."""
         store, name = self._context.operator_state, _numbered(RAW_STATE, self._number)
         found = store.get_list_state(ListStateDescriptor(name, None)).get() if store.has_list_state(name) else []
         return [StatePartitionStreamProvider(data) for data in found]
 
     def get_raw_keyed_state_inputs(self) -> list[KeyGroupStatePartitionStreamProvider]:
-        """One stream for each key group that something was written for."""
         _require_keyed(self._context)
         found = self._context.keyed_state.raw.get(str(self._number))
         return [KeyGroupStatePartitionStreamProvider(data, group) for group, data in found.items()]
 
 
 class SnapshotContext(FunctionSnapshotContext):
-    """What `snapshot_state` is given."""
+    """The argument of `snapshot_state`."""
 
     def __init__(self, context: OperatorContext, number: int, checkpoint_id: int, timestamp: int) -> None:
         self._context, self._number = context, number
@@ -71,26 +65,22 @@ class SnapshotContext(FunctionSnapshotContext):
         self._of_keys: KeyedStateCheckpointOutputStream | None = None
 
     def get_checkpoint_id(self) -> int:
-        """The id."""
         return self._checkpoint_id
 
     def get_checkpoint_timestamp(self) -> int:
-        """When it was triggered."""
         return self._timestamp
 
     def get_raw_operator_state_output(self) -> OperatorStateCheckpointOutputStream:
-        """The same stream each time."""
         self._of_subtask = self._of_subtask or OperatorStateCheckpointOutputStream()
         return self._of_subtask
 
     def get_raw_keyed_operator_state_output(self) -> KeyedStateCheckpointOutputStream:
-        """The same stream each time."""
         _require_keyed(self._context)
         self._of_keys = self._of_keys or KeyedStateCheckpointOutputStream(self._context.keyed_state.key_groups)
         return self._of_keys
 
     def keep_raw_state(self) -> None:
-        """The function has written all: what it wrote before is of no use any more."""
+        """Replace the function's earlier raw state with what it wrote now."""
         partitions = [] if self._of_subtask is None else self._of_subtask.partitions()
         store, name = self._context.operator_state, _numbered(RAW_STATE, self._number)
         if partitions or store.has_list_state(name):
@@ -115,7 +105,7 @@ def _has(function: Any, *methods: str) -> bool:
 
 
 def is_checkpointed(function: Any) -> bool:
-    """Whether a function has state of its own to be saved.
+    """Return whether a function has state to save.
 
     >>> is_checkpointed(len)
     False
@@ -124,7 +114,7 @@ def is_checkpointed(function: Any) -> bool:
 
 
 def initialize(functions: Iterable[Any], context: OperatorContext) -> Iterator[tuple[Any, Any]]:
-    """The calls `(method, argument)` that give functions their state, to be made in this order before `open`."""
+    """Yield the calls `(method, argument)` that initialize the functions, to be made in this order before `open`."""
     for number, function in enumerate(functions):
         if not is_checkpointed(function):
             continue
@@ -134,7 +124,7 @@ def initialize(functions: Iterable[Any], context: OperatorContext) -> Iterator[t
                 operator_name=context.name,
                 uid=context.uid,
                 seen=type(function).__name__,
-                remedy="keep the list in an operator list state that initialize_state gets",
+                remedy="keep the list in an operator list state from initialize_state",
             )
         if _has(function, "initialize_state"):
             yield function.initialize_state, InitializationContext(context, number)
@@ -143,7 +133,7 @@ def initialize(functions: Iterable[Any], context: OperatorContext) -> Iterator[t
 
 
 def snapshot(functions: Iterable[Any], context: OperatorContext, checkpoint_id: int, timestamp: int) -> None:
-    """Lets functions bring their state up to date."""
+    """Let functions bring their state up to date."""
     for number, function in enumerate(functions):
         if not is_checkpointed(function):
             continue
@@ -161,5 +151,5 @@ def _list_state(context: OperatorContext, number: int) -> HeapOperatorListState:
 
 
 def _numbered(name: str, number: int) -> str:
-    """The name of a state of the operator's function with this number."""
+    """Return the name of a state of the operator's function with this number."""
     return name if number == 0 else f"{name}_{number}"

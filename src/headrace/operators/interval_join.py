@@ -1,11 +1,11 @@
 """Interval join: pairs of two keyed inputs with left + lower <= right <= left + upper in event time.
 
-For each record: 1. one that is behind the watermark is late; 2. it is kept until no partner can come any more; 3. it is paired
-with the kept records of the other side. A record is dropped as soon as the watermark reaches the last time of its partners,
-so that a key without recent records keeps nothing.
+A record behind the watermark is late. Any other record: 1. is kept until no partner can come any more; 2. is paired with the
+kept records of the other side. It is dropped as soon as the watermark reaches the latest time of a partner, so a key without
+recent records keeps nothing.
 
-Working memory and state: within an epoch only the dicts are changed, key -> (left, right), each a dict timestamp -> values. At
-its end those of touched keys are put into the keyed table.
+Working memory and state: during an epoch only dicts change, key -> (left, right), each a dict timestamp -> values. At the
+end of the epoch, those of changed keys are written to the keyed table.
 """
 
 from __future__ import annotations
@@ -35,15 +35,12 @@ class JoinContext:
     left = right = MIN_TIMESTAMP
 
     def get_left_timestamp(self) -> int:
-        """The timestamp of the left element."""
         return self.left
 
     def get_right_timestamp(self) -> int:
-        """The timestamp of the right element."""
         return self.right
 
     def get_timestamp(self) -> int:
-        """The timestamp of the result: the later one."""
         return max(self.left, self.right)
 
     timestamp = get_timestamp
@@ -57,21 +54,21 @@ class IntervalJoinOperator(FunctionOperator, OperatorWithLateRecords):
         self._spec = spec
         self._live: dict[Any, _Sides] = {}
         self._touched: set[Any] = set()
-        # What is kept, by when it is dropped, in buckets of some milliseconds; the heap has the numbers of the buckets.
+        # Kept records by the time when they expire, in buckets of some milliseconds; the heap holds the bucket numbers.
         self._expiring: dict[int, list[_Kept]] = {}
         self._buckets: list[int] = []
         self._bucket = max(1, (spec.upper - spec.lower) // 64)
         self._kept_for = (max(spec.upper, 0), max(-spec.lower, 0))
 
     def open(self) -> None:
-        """Takes up what the table has, then opens the function."""
+        """Load the table, then open the function."""
         self._table = self.context.keyed_state.table("_interval_join")
         self.take_up()
         self._join_context = JoinContext()
         super().open()
 
     def take_up(self) -> None:
-        """Brings the table's records into working memory; timers of a former operator over large state are of no use here."""
+        """Load the table's records into working memory. Discard timers that an operator for large state registered."""
         timers = self.context.event_timers
         while timers.pop_due(MAX_WATERMARK) is not None:
             pass
@@ -84,11 +81,9 @@ class IntervalJoinOperator(FunctionOperator, OperatorWithLateRecords):
     # -- elements -------------------------------------------------------------------------------------------------
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Joins left records."""
         self._run(0, values, timestamps, keys)
 
     def process_batch2(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Joins right records."""
         self._run(1, values, timestamps, keys)
 
     def _run(self, own: int, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
@@ -146,7 +141,7 @@ class IntervalJoinOperator(FunctionOperator, OperatorWithLateRecords):
     # -- time -----------------------------------------------------------------------------------------------------
 
     def process_watermark(self, timestamp: int) -> None:
-        """Drops what cannot find a partner any more, then hands the watermark on."""
+        """Drop records that cannot find a partner any more, then forward the watermark."""
         self.watermark = timestamp
         limit = timestamp // self._bucket
         while self._buckets and self._buckets[0] < limit:
@@ -166,7 +161,7 @@ class IntervalJoinOperator(FunctionOperator, OperatorWithLateRecords):
         self.output.emit_watermark(timestamp)
 
     def _drop(self, entries: list[_Kept]) -> None:
-        """Drops records that are over, and keys that have none left."""
+        """Drop expired records, and keys without records."""
         live, touched = self._live, self._touched
         for key, side, time in entries:
             del side[time]
@@ -186,7 +181,7 @@ class IntervalJoinOperator(FunctionOperator, OperatorWithLateRecords):
     # -- state ----------------------------------------------------------------------------------------------------
 
     def end_epoch(self) -> None:
-        """Puts what was touched into the table."""
+        """Write changed keys to the table."""
         data, dirty = self._table.data, self._table.dirty
         for key in self._touched:
             sides = self._live.get(key)

@@ -1,7 +1,7 @@
-"""Interval join over state that may be larger than memory: nothing is kept beside the keyed table and the timers.
+"""Interval join over state that may exceed memory: everything is kept in the keyed table and in timers.
 
-The table is that of the quick operator. What it drops by buckets in memory, event-time timers drop here, with the side of
-the record as namespace.
+The table has the same format as in `interval_join`. Instead of buckets in memory, event-time timers drop old records, with
+the side of the record as namespace.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class LargeIntervalJoinOperator(IntervalJoinOperator):
     """The operator behind `keyed.interval_join(other)` with the disk backend."""
 
     def take_up(self) -> None:
-        """Records of a former quick operator have no timers yet."""
+        """Register timers for records that an in-memory operator left in the table."""
         self._live = self._table.data
         if len(self.context.event_timers) == 0:
             for key, sides in self._live.items():
@@ -27,23 +27,21 @@ class LargeIntervalJoinOperator(IntervalJoinOperator):
                         self.context.event_timers.register(time + self._kept_for[number], key, number)
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Joins left records."""
         super().process_batch(values, timestamps, keys)
         self._mark()
 
     def process_batch2(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Joins right records."""
         super().process_batch2(values, timestamps, keys)
         self._mark()
 
     def _mark(self) -> None:
-        """Before anything can leave memory: what has changed."""
+        """Mark the changed keys before anything can leave memory."""
         live = self._live
         self._table.dirty.update(key for key in self._touched if key in live)
         self._touched.clear()
 
     def process_watermark(self, timestamp: int) -> None:
-        """Drops what cannot find a partner any more, then hands the watermark on."""
+        """Drop records that cannot find a partner any more, then forward the watermark."""
         self.watermark = timestamp
         timers, live, dirty = self.context.event_timers, self._live, self._table.dirty
         due = timers.pop_due(timestamp)
@@ -62,4 +60,4 @@ class LargeIntervalJoinOperator(IntervalJoinOperator):
         self.context.event_timers.register(time, key, 0 if side is self._live[key][0] else 1)
 
     def end_epoch(self) -> None:
-        """The table has everything already."""
+        """Do nothing: the table is up to date."""

@@ -1,8 +1,7 @@
-"""Where an operator's results go: to chained operators and to the edges that leave the task.
+"""Pass an operator's results to chained operators and to the edges that leave the task. Called by operators only.
 
-Lists are handed on by reference and are never changed by a receiver. Called by operators only.
-
-What is counted here is counted per run of records, never per record: how many there were, and how long each consumer took.
+Lists are passed by reference; receivers never change them. Counts and times of consumers are taken per run of records, never
+per record.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.types.column_run import as_columns
 
 Values = list[Any]
-"""Records in order; or a `ColumnRun`, which reads as one, for a consumer that says `takes_columns`."""
+"""Records in order; or a `ColumnRun`, which acts like a list, for a consumer with `takes_columns`."""
 Timestamps = list[int | None] | None
 
 
 class LatencyMarker(NamedTuple):
-    """Leaves a source at a moment of the wall clock, and tells every operator that it passes how long it took."""
+    """Leaves a source with the wall-clock time, so that every operator that it passes can measure the latency."""
 
     source_id: str
     source_subtask: int
@@ -30,28 +29,28 @@ class Consumer(Protocol):
     """The receiving end of a stream inside a task: a chained operator or the writer of an edge."""
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """A run of records; `timestamps` is None if no record has one, `keys` only after a keyed exchange."""
+        """Process a run of records. `timestamps` is None if no record has one; `keys` is set only after a keyed exchange."""
         ...
 
     def process_watermark(self, timestamp: int) -> None:
-        """Event time has reached `timestamp`."""
+        """Advance event time to `timestamp`."""
         ...
 
     def process_idle(self, idle: bool) -> None:
-        """The stream has become idle, or active again."""
+        """Mark the stream as idle, or as active again."""
         ...
 
     def process_clock(self, now: int) -> None:
-        """An injected clock has moved (tests only)."""
+        """Advance an injected clock (tests only)."""
         ...
 
     def process_marker(self, marker: LatencyMarker) -> None:
-        """A latency marker passes."""
+        """Take a latency marker."""
         ...
 
 
 class Output:
-    """Fans the results of one operator out to its consumers; side outputs by tag id."""
+    """Passes the results of one operator to its consumers; side outputs by tag id."""
 
     def __init__(self) -> None:
         self.main: list[Consumer] = []
@@ -60,10 +59,10 @@ class Output:
         self.side_records: dict[str, int] = {}
         self.watermark = MIN_TIMESTAMP
         self.spent: dict[int, float] = {}
-        """Seconds that each consumer (by its `id`) took in this epoch, those after it included."""
+        """Seconds that each consumer (by its `id`) took in this epoch, including those after it."""
 
     def emit(self, values: Values, timestamps: Timestamps, keys: list[Any] | None = None) -> None:
-        """Hands a run of records to the main consumers; with their keys, if the operator has taken them already."""
+        """Pass a run of records to the main consumers, with their keys if the operator already computed them."""
         if values:
             self.records += len(values)
             run = as_columns(values)
@@ -76,7 +75,7 @@ class Output:
                 self._took(consumer, began)
 
     def emit_side(self, tag_id: str, values: Values, timestamps: Timestamps) -> None:
-        """Hands records to the consumers of a side output; without any they are dropped, as in Flink."""
+        """Pass records to the consumers of a side output. Drop them if there are none, like Flink."""
         if values:
             self.side_records[tag_id] = self.side_records.get(tag_id, 0) + len(values)
             for consumer in self.sides.get(tag_id, ()):
@@ -85,7 +84,7 @@ class Output:
                 self._took(consumer, began)
 
     def emit_watermark(self, timestamp: int) -> None:
-        """Watermarks go to all consumers, those of side outputs too."""
+        """Pass a watermark to all consumers, including those of side outputs."""
         self.watermark = timestamp
         for consumer in self._all():
             began = perf_counter()
@@ -93,34 +92,31 @@ class Output:
             self._took(consumer, began)
 
     def emit_idle(self, idle: bool) -> None:
-        """Idleness goes to all consumers."""
         for consumer in self._all():
             consumer.process_idle(idle)
 
     def emit_clock(self, now: int) -> None:
-        """Moves of an injected clock go to all consumers."""
         for consumer in self._all():
             consumer.process_clock(now)
 
     def emit_marker(self, marker: LatencyMarker) -> None:
-        """A latency marker goes to all consumers that take it."""
         for consumer in self._all():
             consumer.process_marker(marker)
 
     def begin_epoch(self) -> None:
-        """Counts from zero again."""
+        """Reset the counts."""
         self.records = 0
         self.side_records = {}
         self.spent = {}
 
     @property
     def emitted(self) -> int:
-        """Records that were emitted in this epoch, to side outputs too; each once, however many consumers there are."""
+        """Return how many records were emitted in this epoch, including side outputs; consumers do not multiply them."""
         return self.records + sum(self.side_records.values())
 
     @property
     def seconds(self) -> float:
-        """How long all consumers took in this epoch."""
+        """Return how long all consumers took in this epoch."""
         return sum(self.spent.values())
 
     def _took(self, consumer: Consumer, began: float) -> None:

@@ -1,4 +1,4 @@
-"""ProcessFunction and KeyedProcessFunction."""
+"""Operators of ProcessFunction and KeyedProcessFunction, and the base of all process operators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.operators.base import FunctionOperator
 from headrace.operators.emission import emit_tagged
 from headrace.operators.output import Timestamps, Values
-from headrace.operators.timing import FunctionTimerService, KeylessTimerService, OnTimerContextMixin, fire_timers
+from headrace.operators.timing import FunctionTimerService, KeylessTimerService, fire_timers
 from headrace.state.keyed_backend import KeyedBackend
 from headrace.state.opaque_key import unwrap_key
 
@@ -25,38 +25,41 @@ class ElementContext:
         self._backend = backend
 
     def timestamp(self) -> int:
-        """The timestamp of the element or firing timer; without one the lowest there is, as in PyFlink."""
+        """Return the timestamp of the element or firing timer; the lowest possible one if there is none, like PyFlink."""
         timestamp = self.record_timestamp
         return MIN_TIMESTAMP if timestamp is None else timestamp
 
     def timer_service(self) -> FunctionTimerService:
-        """Times and timers."""
         return self._timers
 
     def get_current_key(self) -> Any:
-        """The key of the element or firing timer."""
         return unwrap_key(self._backend.key)
 
 
-class TimerContext(ElementContext, OnTimerContextMixin):
+class TimerContext(ElementContext):
     """The `ctx` of `on_timer`."""
 
+    _domain: TimeDomain | None = None
+
+    def time_domain(self) -> TimeDomain | None:
+        return self._domain
+
     def at(self, timestamp: int, domain: TimeDomain) -> TimerContext:
-        """This context for one firing."""
+        """Return this context, set up for one firing."""
         self.record_timestamp = timestamp
         self._domain = domain
         return self
 
 
 class TimedFunctionOperator(FunctionOperator):
-    """A user function with contexts and, on keyed input, timers: the base of all process operators."""
+    """A user function with contexts and, on keyed input, timers. The base of all process operators."""
 
     def __init__(self, func: Any, keyed: bool) -> None:
         super().__init__(func)
         self.keyed = keyed
 
     def open(self) -> None:
-        """Makes the contexts, then opens the function."""
+        """Create the contexts, then open the function."""
         timers = FunctionTimerService(self) if self.keyed else KeylessTimerService(self)
         self.element_context = self.make_element_context(timers)
         self.timer_context = TimerContext(timers, self.context.keyed_state)
@@ -64,23 +67,21 @@ class TimedFunctionOperator(FunctionOperator):
         super().open()
 
     def make_element_context(self, timers: FunctionTimerService) -> ElementContext:
-        """The context of elements; families with more to offer override it."""
+        """Return the context for elements. Subclasses override it to provide more."""
         return ElementContext(timers, self.context.keyed_state)
 
     def process_watermark(self, timestamp: int) -> None:
-        """Fires event-time timers, then hands the watermark on."""
+        """Fire event-time timers, then forward the watermark."""
         self.watermark = timestamp
         if self._on_timer is not None and len(self.context.event_timers):
             fire_timers(self, TimeDomain.EVENT_TIME, timestamp, self.timer_context.at, self._on_timer)
         self.output.emit_watermark(timestamp)
 
     def advance_processing_time(self, now: int) -> None:
-        """Fires processing-time timers."""
         if self._on_timer is not None and len(self.context.processing_timers):
             fire_timers(self, TimeDomain.PROCESSING_TIME, now, self.timer_context.at, self._on_timer)
 
     def next_processing_timer(self) -> int | None:
-        """The earliest processing-time timer."""
         return self.context.processing_timers.next_timestamp()
 
     def run_elements(
@@ -91,7 +92,7 @@ class TimedFunctionOperator(FunctionOperator):
         timestamps: Timestamps,
         keys: Iterable[Any] | None,
     ) -> None:
-        """Calls `call(value, context)` for a run of records and emits what comes back; what is false is nothing."""
+        """Call `call(value, context)` for a run of records and emit the results; skip falsy ones."""
         records = iter(values)
         results: Values = []
         extend = results.extend
@@ -124,5 +125,4 @@ class ProcessOperator(TimedFunctionOperator):
     """`process_element(value, ctx)` of a ProcessFunction or KeyedProcessFunction."""
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Processes a run of records."""
         self.run_elements(self.func.process_element, self.element_context, values, timestamps, keys)

@@ -1,4 +1,4 @@
-"""The RuntimeContext that `open()` of a user function receives: who the subtask is, and keyed state."""
+"""The RuntimeContext that `open()` of a user function receives: the subtask's identity, metrics, and keyed state."""
 
 from __future__ import annotations
 
@@ -14,104 +14,83 @@ from headrace.state.keyed_backend import KeyedBackend
 
 
 class TaskRuntimeContext:
-    """Answers for one operator of one subtask. State handles always mean the current key."""
+    """Implements `headrace.functions.runtime_context.RuntimeContext`. State handles always refer to the current key."""
 
     def __init__(self, context: OperatorContext, *, keyed: bool | None = None) -> None:
-        """`keyed=False` is for functions beside the operator's own, such as key selectors: they have no state."""
+        """`keyed=False` is for functions other than the operator's own, such as key selectors: they have no state."""
         self._context = context
         self._keyed = context.keyed if keyed is None else keyed
 
     def get_job_id(self) -> str:
-        """The id of the job, 32 hexadecimal digits."""
         return self._context.task.job_id
 
     def get_task_name(self) -> str:
-        """The name of the task: the chain's operators."""
         return self._context.task.vertex_name
 
     def get_task_name_with_subtasks(self) -> str:
-        """The name with ` (i/n)` as Flink shows it, counted from 1, and the attempt."""
         task = self._context.task
         return f"{task.vertex_name} ({task.subtask + 1}/{task.parallelism})#{task.attempt}"
 
     def get_number_of_parallel_subtasks(self) -> int:
-        """The parallelism of the operator."""
         return self._context.task.parallelism
 
     def get_max_number_of_parallel_subtasks(self) -> int:
-        """The number of key groups."""
         return self._context.task.max_parallelism
 
     def get_index_of_this_subtask(self) -> int:
-        """The index of this subtask, from 0."""
         return self._context.task.subtask
 
     def get_attempt_number(self) -> int:
-        """How often the job has been restarted."""
         return self._context.task.attempt
 
     def get_job_parameter(self, key: str, default_value: str) -> str:
-        """A global job parameter."""
         return self._context.task.job_parameters.get(key, default_value)
 
     def get_metrics_group(self) -> LocalMetricGroup:
-        """The operator's metrics."""
         return self._context.metrics
 
     def get_distributed_cache(self) -> DistributedCache:
-        """The files that the program registered."""
         return self._context.files
 
     # -- accumulators ---------------------------------------------------------------------------------------------
 
     def add_accumulator(self, name: str, accumulator: Accumulator[Any, Any]) -> None:
-        """Registers an accumulator, whose result over all subtasks the job's result has."""
         self._context.accumulators.add(name, accumulator)
 
     def get_accumulator(self, name: str) -> Accumulator[Any, Any] | None:
-        """A registered accumulator of this subtask."""
         return self._context.accumulators.get(name)
 
     def get_int_counter(self, name: str) -> IntCounter:
-        """The counter of that name, made at the first call."""
         return self._context.accumulators.counter(name, IntCounter)  # type: ignore[no-any-return]
 
     def get_long_counter(self, name: str) -> LongCounter:
-        """The counter of that name, made at the first call."""
         return self._context.accumulators.counter(name, LongCounter)  # type: ignore[no-any-return]
 
     def get_double_counter(self, name: str) -> DoubleCounter:
-        """The counter of that name, made at the first call."""
         return self._context.accumulators.counter(name, DoubleCounter)  # type: ignore[no-any-return]
 
     def get_histogram(self, name: str) -> Histogram:
-        """The histogram of that name, made at the first call."""
         return self._context.accumulators.counter(name, Histogram)  # type: ignore[no-any-return]
 
     # -- keyed state ----------------------------------------------------------------------------------------------
 
     def get_state(self, state_descriptor: descriptors.ValueStateDescriptor) -> interfaces.ValueState[Any]:
-        """The value state of this name."""
         return self._backend(state_descriptor).get_state(state_descriptor)
 
     def get_list_state(self, state_descriptor: descriptors.ListStateDescriptor) -> interfaces.ListState[Any]:
-        """The list state of this name."""
         return self._backend(state_descriptor).get_state(state_descriptor)
 
     def get_map_state(self, state_descriptor: descriptors.MapStateDescriptor) -> interfaces.MapState[Any, Any]:
-        """The map state of this name."""
         return self._backend(state_descriptor).get_state(state_descriptor)
 
     def get_reducing_state(
         self, state_descriptor: descriptors.ReducingStateDescriptor
     ) -> interfaces.ReducingState[Any]:
-        """The reducing state of this name."""
         return self._backend(state_descriptor).get_state(state_descriptor)
 
     def get_aggregating_state(
         self, state_descriptor: descriptors.AggregatingStateDescriptor
     ) -> interfaces.AggregatingState[Any, Any]:
-        """The aggregating state of this name."""
         return self._backend(state_descriptor).get_state(state_descriptor)
 
     def _backend(self, descriptor: descriptors.StateDescriptor) -> KeyedBackend:

@@ -1,4 +1,4 @@
-"""Sinks that live in the task: a Python SinkFunction, print, and collecting for the driver."""
+"""Sinks that run in the task: a Python SinkFunction, print, and collecting for the driver."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ class FunctionSinkOperator(FunctionOperator):
         self._coerce = codec_for(input_type).coerce
 
     def open(self) -> None:
-        """Tells the function the type of its input, if it asks for it, and opens it."""
+        """Tell the function its input type, if it has `set_input_type`, and open it."""
         tell = getattr(self.func, "set_input_type", None)
         if callable(tell):
             self.guarded(tell, self._input_type)
         super().open()
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Invokes the function for every record."""
         context = ElementContext(lambda: self.watermark, self.context.clock.now)
         invoke = self.func.invoke
         records = iter(values)
@@ -44,14 +43,14 @@ class FunctionSinkOperator(FunctionOperator):
             raise self.failure(error, values, records) from error
 
     def finish(self) -> None:
-        """Lets the function flush what it has buffered."""
+        """Let the function flush its buffers."""
         finisher = getattr(self.func, "finish", None)
         if callable(finisher):
             self.guarded(finisher)
 
 
 class PrintSinkOperator(Operator):
-    """Lines like Flink's: `prefix:subtask> value`, the subtask only where there are several."""
+    """Prints lines like Flink: `prefix:subtask> value`, the subtask only if there are several."""
 
     def __init__(self, identifier: str | None, stderr: bool, input_type: TypeInformation | None) -> None:
         super().__init__()
@@ -61,7 +60,6 @@ class PrintSinkOperator(Operator):
         self._form = string_form(input_type)
 
     def open(self) -> None:
-        """Fixes the prefix."""
         task = self.context.task
         parts = [self._identifier] if self._identifier else []
         if task.parallelism > 1:
@@ -69,7 +67,6 @@ class PrintSinkOperator(Operator):
         self._prefix = ":".join(parts) + "> " if parts else ""
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Prints a run of records."""
         records = iter(values)
         try:
             values = self._coerce(values)
@@ -82,7 +79,7 @@ class PrintSinkOperator(Operator):
 
 
 class CollectSinkOperator(Operator):
-    """Hands records to `execute_and_collect`."""
+    """Sends records to `execute_and_collect`."""
 
     def __init__(self, collect_id: str, input_type: TypeInformation | None) -> None:
         super().__init__()
@@ -90,7 +87,6 @@ class CollectSinkOperator(Operator):
         self._coerce = codec_for(input_type).coerce
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Collects a run of records."""
         try:
             self.context.driver.collect(self._collect_id, self._coerce(values))
         except Exception as error:
@@ -98,10 +94,9 @@ class CollectSinkOperator(Operator):
 
 
 class CacheSinkOperator(CollectSinkOperator):
-    """Hands records with their timestamps to a cached stream of the driver."""
+    """Sends records with their timestamps to a cached stream in the driver."""
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Keeps a run of records."""
         try:
             elements = list(zip(self._coerce(values), timestamps or repeat(None)))
             self.context.driver.collect(self._collect_id, elements)

@@ -1,4 +1,4 @@
-"""The operator of a sink: hands records to its writer, and what the writer staged to the acknowledgement."""
+"""The operator of a sink: passes records to its writer, and adds the staged output to the acknowledgement."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class StagedSinkOperator(Operator):
         self._handles: list[Handle] = []
 
     def user_functions(self) -> Sequence[Any]:
-        """Those inside of the sink."""
+        """Return the user functions inside the sink."""
         return self._sink.functions()
 
     def open(self) -> None:
-        """Opens the writer; the state of its predecessor, if there was one, is there."""
+        """Open the writer with the restored state of its predecessor, if there was one."""
         self.initialize_functions()
         task = self.context.task
         context = WriterContext(
@@ -54,7 +54,6 @@ class StagedSinkOperator(Operator):
         self._writer = self.guarded(self._sink.open_writer, context, self._state.get())
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Hands a run of records over."""
         assert self._writer is not None, "the operator is open"
         try:
             self._writer.write(self._coerce(values) if as_columns(values) is None else values, timestamps)
@@ -66,17 +65,14 @@ class StagedSinkOperator(Operator):
             raise self.failure(error, values, None) from error
 
     def process_watermark(self, timestamp: int) -> None:
-        """Tells the writer."""
         assert self._writer is not None, "the operator is open"
         super().process_watermark(timestamp)
         self.guarded(self._writer.write_watermark, timestamp)
 
     def end_epoch(self) -> None:
-        """Asks for what is staged."""
         self._prepare(last=False)
 
     def finish(self) -> None:
-        """The same at the end of input."""
         self._prepare(last=True)
 
     def _prepare(self, last: bool) -> None:
@@ -99,12 +95,11 @@ class StagedSinkOperator(Operator):
         reach("precommit.post")
 
     def take_handles(self) -> list[Handle]:
-        """What this epoch has staged."""
+        """Return what this epoch staged."""
         handles, self._handles = self._handles, []
         return handles
 
     def close(self) -> None:
-        """Closes the writer."""
         if self._writer is not None:
             writer, self._writer = self._writer, None
             self.guarded(writer.close)

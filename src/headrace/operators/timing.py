@@ -1,14 +1,14 @@
-"""Timers of an operator and the timer service that user functions see.
+"""Timers of an operator and the timer service of user functions.
 
-Event-time timers fire when the watermark passes them, before the watermark goes on; processing-time timers when the task
-says that the clock has moved. Both in time order; a timer that a callback registers for a time already passed fires in
-the same sweep.
+Event-time timers fire when the watermark passes them, before the watermark is forwarded; processing-time timers when the
+task reports that the clock moved. Both fire in time order. A timer that a callback registers for a time in the past fires
+in the same sweep.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 from headrace.common.time_domain import TimeDomain
 from headrace.errors import InvalidProgramError
@@ -19,7 +19,7 @@ from headrace.state.opaque_key import unwrap_key
 
 
 class FunctionTimerService:
-    """What `ctx.timer_service()` gives: times, and timers of the current key."""
+    """Implements `headrace.functions.timer_service.TimerService`: times, and timers of the current key."""
 
     def __init__(self, operator: Operator) -> None:
         self._operator = operator
@@ -30,65 +30,36 @@ class FunctionTimerService:
         self._processing = context.processing_timers
 
     def current_processing_time(self) -> int:
-        """The clock, in milliseconds."""
         return self._clock.now()
 
     def current_watermark(self) -> int:
-        """The operator's event time."""
         return self._operator.watermark
 
     def register_event_time_timer(self, timestamp: int) -> None:
-        """Calls `on_timer` for the current key when the watermark reaches `timestamp`."""
         self._event.register(timestamp, self._backend.key)
 
     def register_processing_time_timer(self, timestamp: int) -> None:
-        """Calls `on_timer` for the current key when the clock reaches `timestamp`."""
         self._processing.register(timestamp, self._backend.key)
 
     def delete_event_time_timer(self, timestamp: int) -> None:
-        """Takes a timer of the current key back; no timer, no effect."""
         self._event.delete(timestamp, self._backend.key)
 
     def delete_processing_time_timer(self, timestamp: int) -> None:
-        """Takes a timer of the current key back; no timer, no effect."""
         self._processing.delete(timestamp, self._backend.key)
 
 
 class KeylessTimerService(FunctionTimerService):
-    """Times only: where there is no key, there are no timers."""
+    """Times only: without a key there are no timers."""
 
     def register_event_time_timer(self, timestamp: int) -> None:
-        """Refused."""
-        self._refuse()
-
-    def register_processing_time_timer(self, timestamp: int) -> None:
-        """Refused."""
-        self._refuse()
-
-    def delete_event_time_timer(self, timestamp: int) -> None:
-        """Refused."""
-        self._refuse()
-
-    def delete_processing_time_timer(self, timestamp: int) -> None:
-        """Refused."""
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
+        """Raise an error, like the other methods for timers."""
         raise InvalidProgramError(
             "Timers can only be registered and deleted on a keyed stream, while an element or timer of a key is processed",
             remedy="put key_by(...) before process(...) and derive the function from KeyedProcessFunction.",
         )
 
-
-class OnTimerContextMixin:
-    """The time facts that an `on_timer` context has beside those of an element."""
-
-    def __init__(self) -> None:
-        self._domain: TimeDomain | None = None
-
-    def time_domain(self) -> TimeDomain | None:
-        """Which kind of timer fires."""
-        return self._domain
+    register_processing_time_timer = register_event_time_timer
+    delete_event_time_timer = delete_processing_time_timer = register_event_time_timer
 
 
 def fire_timers(
@@ -98,9 +69,9 @@ def fire_timers(
     prepare: Callable[[int, TimeDomain], Any],
     on_timer: Callable[[int, Any], Any],
 ) -> None:
-    """Fires all timers of `domain` up to `limit`; `prepare` gives the context of one firing.
+    """Fire all timers of `domain` up to `limit`. `prepare` returns the context of one firing.
 
-    Results have the time of their timer as timestamp, in both domains, as in PyFlink.
+    The timestamp of a result is the time of its timer, in both domains, like in PyFlink.
     """
     context = operator.context
     queue = context.event_timers if domain is TimeDomain.EVENT_TIME else context.processing_timers

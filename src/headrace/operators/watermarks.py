@@ -11,7 +11,7 @@ from headrace.operators.output import Timestamps, Values
 
 
 class AssignTimestampsOperator(Operator):
-    """Replaces timestamps and watermarks of its input by those of the strategy; only MAX passes through."""
+    """Replaces the timestamps and watermarks of its input with those of the strategy; only MAX passes through."""
 
     def __init__(self, strategy: WatermarkStrategy) -> None:
         super().__init__()
@@ -19,7 +19,6 @@ class AssignTimestampsOperator(Operator):
         self._said_idle = False
 
     def open(self) -> None:
-        """Starts event time."""
         task = self.context.task
         self._time = EventTime(
             self._strategy,
@@ -36,20 +35,18 @@ class AssignTimestampsOperator(Operator):
             self.watermark, self._said_idle = self._time.watermark, self._time.idle
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Assigns timestamps and emits the run with the watermarks due in it."""
         self._time.feed(values, timestamps)
 
     def process_watermark(self, timestamp: int) -> None:
-        """Ignored, but for the end of event time."""
+        """Ignore all watermarks except for the end of event time."""
         if timestamp == MAX_WATERMARK:
             super().process_watermark(timestamp)
             self._time.end()
 
     def process_idle(self, idle: bool) -> None:
-        """Ignored, as in Flink: idleness is this strategy's to decide (`with_idleness`, `mark_idle`)."""
+        """Ignore it, like Flink: this strategy decides about idleness (`with_idleness`, `mark_idle`)."""
 
     def end_epoch(self) -> None:
-        """Emits the epoch's last watermark."""
         self._time.end_epoch(self.context.clock.now())
         self.context.facts["event_time"] = self._time.snapshot()
 

@@ -1,4 +1,4 @@
-"""Types of columns, which describe the rows of files. The Table API itself is not part of this version."""
+"""Column types, which describe the rows of files. The Table API itself is not part of this version."""
 
 from headrace.types.data_types import DataTypes
 

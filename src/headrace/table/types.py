@@ -1,4 +1,4 @@
-"""The classes of the types that `DataTypes` makes."""
+"""The classes of the types that `DataTypes` creates."""
 
 from headrace.types.data_types import DataType, DataTypes, RowField, RowType
 

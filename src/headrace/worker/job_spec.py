@@ -1,7 +1,7 @@
-"""What a worker must know of a job: the layout, the edges, and each vertex as a pickle of its own.
+"""The job as its workers see it: the layout, the edges, and each vertex as a separate pickle.
 
-Made once by the driver (`make_job_spec`), shipped once per worker process. A vertex is loaded anew for every subtask, so
-that each has function objects of its own. User code comes by cloudpickle: the job's own code is trusted, nothing else is.
+Made once by the driver (`make_job_spec`), shipped once per worker process. Every subtask unpickles its own copy of a
+vertex, so function objects are never shared. User code travels by cloudpickle: the job's own code is trusted, nothing else.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from headrace.graph.job_graph import JobEdge, JobGraph, JobVertex
 from headrace.graph.partitioners import KeyGroup
 from headrace.types.typeinfo import TypeInformation
 from headrace.worker.job_files import JobFiles
-from headrace.worker.slot.launch import CLOSE_SECONDS
-from headrace.worker.slot.protocol import TaskName
+from headrace.worker.task_name import TaskName
 
 
 @dataclass(frozen=True)
 class EdgeFacts:
-    """What both ends of an edge must know."""
+    """The properties of an edge that both of its ends need."""
 
     index: int
     source: str
@@ -38,12 +37,12 @@ class EdgeFacts:
     key_type: TypeInformation | None
     keyed: bool
     united: bool = False
-    """Whether the stream was united with others after it was partitioned: what comes next is no keyed operator."""
+    """Whether the stream was united with others after partitioning, so that the next operator is not keyed."""
 
 
 @dataclass(frozen=True)
 class JobSpec:
-    """A job as its workers see it."""
+    """Everything that a worker needs to run tasks of a job."""
 
     job_id: str
     job_name: str
@@ -53,6 +52,8 @@ class JobSpec:
     edges: tuple[EdgeFacts, ...]
     vertices: dict[str, bytes]
     batch: bool
+    close_seconds: float
+    """How long a function may take for `close()` after its input ended."""
     watermark_records: int = 1000
     job_parameters: dict[str, str] = field(default_factory=dict)
     python_path: tuple[str, ...] = ()
@@ -61,26 +62,24 @@ class JobSpec:
     backend: BackendSettings = field(default_factory=BackendSettings)
     latency: LatencySettings = field(default_factory=LatencySettings)
     names: dict[str, str] = field(default_factory=dict)
-    """Of the vertices, as users know them."""
-    close_seconds: float = CLOSE_SECONDS
-    """How long a function has for `close()` when its input has ended."""
+    """Names of the vertices for users."""
 
     def task_name(self, level: int, partition: int) -> TaskName:
-        """Who a task is, for users."""
+        """Return the name of a task for users."""
         group, subtask = self.plan.levels[level].locate(partition)
         names = [self.names.get(vertex, vertex) for vertex in group.vertices]
         return TaskName(", ".join(names), subtask, group.parallelism)
 
     def load_vertex(self, vertex: str) -> tuple[JobVertex, tuple[JobEdge, ...]]:
-        """A fresh copy of a vertex and its outgoing edges, user functions included."""
+        """Return a fresh copy of a vertex and its outgoing edges, user functions included."""
         return pickle.loads(self.vertices[vertex])  # type: ignore[no-any-return]  # noqa: S301 - the job's own code
 
     def is_keyed(self, vertex: str) -> bool:
-        """Whether the head of a vertex is an operator of a keyed stream."""
+        """Return whether the head of a vertex is an operator of a keyed stream."""
         return any(e.keyed and not e.united for e in self.in_edges(vertex))
 
     def in_edges(self, vertex: str) -> list[EdgeFacts]:
-        """Edges into a vertex."""
+        """Return the edges into a vertex."""
         return [e for e in self.edges if e.target == vertex]
 
 
@@ -91,12 +90,12 @@ def make_job_spec(
     *,
     watermark_records: int,
     job_parameters: dict[str, str],
+    close_seconds: float,
     files: JobFiles | None = None,
     backend: BackendSettings | None = None,
     latency: LatencySettings | None = None,
-    close_seconds: float = CLOSE_SECONDS,
 ) -> JobSpec:
-    """Pickles a job graph for its workers."""
+    """Pickle a job graph for its workers."""
     vertices = {v.id: _pickled(v, tuple(graph.out_edges(v.id))) for v in graph.vertices.values()}
     return JobSpec(
         job_id=job_id,
@@ -127,7 +126,7 @@ def _pickled(vertex: JobVertex, edges: tuple[JobEdge, ...]) -> bytes:
             f"The functions of {vertex.name!r} cannot be sent to the workers: {error}",
             operator_name=vertex.name,
             uid=vertex.head.uid,
-            remedy="functions may hold only what pickles; open connections, locks and files in open().",
+            remedy="keep only picklable objects in functions; create connections, locks and files in open().",
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""Messages between driver and tasks: orders go down with an epoch, reports come back as control frames. Plain data."""
+"""Messages between driver and tasks: orders travel down with an epoch, reports come back as control frames. Plain data."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from headrace.common.accumulators import Accumulator
 from headrace.config.worker_settings import TimeLimit
 from headrace.connectors.base.sink import Handle
 from headrace.errors import HeadraceError
+from headrace.metrics.values import Path, Value
 from headrace.operators.source import ReadBudget, SplitPosition
 from headrace.state.files import StateFile
-from headrace.worker.slot.process_facts import ProcessFacts
-from headrace.worker.task.vertex_meter import HotKeyGroup, OperatorReport
+from headrace.worker.process_facts import ProcessFacts
 
 TaskId = tuple[int, int]
 """(level, partition) of a task in the epoch plan."""
 TaskOwner = tuple[str, int]
-"""(vertex id, subtask): who a task is, whatever its place in the epoch plan."""
+"""(vertex id, subtask) of a task; stays the same when the epoch plan changes."""
 
 
 @dataclass(frozen=True)
 class SourceOrder:
-    """What a source subtask reads in this epoch."""
+    """Where a source subtask starts reading in this epoch, and how much it may read."""
 
     positions: tuple[SplitPosition, ...]
     budget: ReadBudget
@@ -30,7 +30,7 @@ class SourceOrder:
 
 @dataclass(frozen=True)
 class OldSubtask:
-    """State files of a subtask of another time: of a savepoint, or of this job before its parallelism changed."""
+    """State files of an earlier subtask: from a savepoint, or from this job before its parallelism changed."""
 
     job_id: str
     vertex: str
@@ -41,47 +41,47 @@ class OldSubtask:
 
 @dataclass(frozen=True)
 class Inheritance:
-    """What a task takes over from subtasks that were cut differently, at its beginning."""
+    """State of earlier, differently partitioned subtasks that a task starts from."""
 
     subtasks: tuple[OldSubtask, ...]
-    """All that hold state of the task's operators, those of one operator in the order of their numbers."""
+    """All that hold state of the task's operators; those of one operator are ordered by subtask number."""
 
 
 @dataclass(frozen=True)
 class TaskOrder:
-    """What one task does in this epoch: on which version of itself, from which files that can be had, reading what."""
+    """One task's part of an epoch."""
 
     version: int | None
-    """The attempt whose end state this epoch starts from; None: from what the files say."""
+    """The attempt whose final state this epoch starts from; None: restore from the files."""
     files: tuple[StateFile, ...] = ()
     inheritance: Inheritance | None = None
-    """Where there are no files yet: what to start from."""
+    """What to start from while the task has no files of its own."""
     sources: dict[str, SourceOrder] = field(default_factory=dict)
     """By vertex id."""
 
 
 @dataclass(frozen=True)
 class CheckpointOrder:
-    """How the epoch stands to checkpoints."""
+    """The state of checkpointing during an epoch."""
 
     generation: int = 0
     number: int = 0
-    """Of the next checkpoint: stands in the names of files and handles."""
+    """Number of the next checkpoint; part of the names of files and handles."""
     now: bool = False
-    """Whether it is made at the end of this epoch."""
+    """Whether that checkpoint is taken at the end of this epoch."""
     timestamp: int = 0
     completed: tuple[int, ...] = ()
-    """Checkpoints that have completed since the last epoch, and"""
+    """Checkpoints that completed since the last epoch."""
     aborted: tuple[int, ...] = ()
-    """that have come to nothing."""
+    """Checkpoints that were aborted since the last epoch."""
     store: str | None = None
-    """Where files go that a checkpoint lists; None: they are durable where they are written, once synced."""
+    """Where to upload files that a checkpoint lists; None: they are durable where they are written, once synced."""
     staging: str = ""
-    """The folder or URL where sinks stage output. It is where manifests are, also if the state files are elsewhere."""
+    """Folder or URL where sinks stage output. Always next to the manifests, even if state files are elsewhere."""
     durable: bool = False
-    """Whether checkpoints are made at all."""
+    """Whether the job takes checkpoints at all."""
     restored: int = 0
-    """The number of the last checkpoint, whose state (or a later epoch's) a task that is built anew gets."""
+    """Number of the last checkpoint. A rebuilt task starts from its state, or from that of a later epoch."""
 
 
 NO_CHECKPOINT = CheckpointOrder()
@@ -101,41 +101,67 @@ class EpochOrder:
     """A manual processing time for the whole epoch (tests); None: the wall clock."""
     checkpoint: CheckpointOrder = NO_CHECKPOINT
     drain: bool = False
-    """Whether sources end now, as if their input had."""
+    """Whether sources end now, as if their input had ended."""
     sampled: frozenset[str] = frozenset()
-    """Vertices whose user code is to be sampled for flame graphs."""
+    """Vertices whose user code is sampled for flame graphs."""
     time_limit: TimeLimit | None = None
-    """In which each task must have done its part."""
+    """How long each task may take."""
 
     def of_level(self, level: int) -> EpochOrder:
-        """The part that the tasks of one level need."""
+        """Return the part that the tasks of one level need."""
         return replace(self, tasks={k: v for k, v in self.tasks.items() if k[0] == level})
 
 
+class HotKeyGroup(NamedTuple):
+    """The key group that holds most of an epoch's sampled keys."""
+
+    key_group: int
+    share: float
+
+
+class OperatorReport(NamedTuple):
+    """One operator's measurements of an epoch.
+
+    `metrics` holds only those that changed, with their totals since the subtask was built. After an epoch that does not
+    count, the subtask is rebuilt and reports everything, so the driver misses nothing.
+    """
+
+    operator_id: str
+    records_in: int
+    records_out: int
+    seconds: float
+    """Its own time, without that of the operators after it and of sending."""
+    sending_seconds: float
+    """Time to encode and partition the records that leave the task here."""
+    input_watermark: int
+    output_watermark: int
+    metrics: dict[Path, Value]
+
+
 class VertexMeasures(NamedTuple):
-    """What is only measured: nothing that the job does depends on it."""
+    """Measurements of a subtask. The job's behavior never depends on them."""
 
     life: int = 0
-    """Another number each time that the subtask is built anew: its operators' metrics then begin from zero."""
+    """Changes whenever the subtask is rebuilt; its operators' metrics then restart from zero."""
     bytes_in: int = 0
     bytes_out: int = 0
     frames_in: int = 0
     frames_out: int = 0
     held_back: bool = False
-    """A source could have read more."""
+    """Whether a source could have read more."""
     waited_seconds: float = 0.0
-    """Part of the busy time in which a source waited for something to read."""
+    """Part of the busy time in which a source waited for input."""
     event_timestamp: int | None = None
-    """Event time of the last record that a source has read."""
+    """Event time of the last record that a source read."""
     hot_key_group: HotKeyGroup | None = None
     operators: tuple[OperatorReport, ...] = ()
     stacks: dict[tuple[str, ...], int] = {}  # noqa: RUF012 - never changed
-    """With sampling: how often each stack of user code was seen, the operator's name first."""
+    """With sampling: how often each stack of user code was seen; the first entry is the operator's name."""
 
 
 @dataclass(frozen=True)
 class VertexReport:
-    """What a vertex's subtask did in the epoch."""
+    """One subtask's results of an epoch."""
 
     vertex: str
     subtask: int
@@ -149,26 +175,26 @@ class VertexReport:
     positions: tuple[SplitPosition, ...] = ()
     accumulators: dict[str, Accumulator[Any, Any]] = field(default_factory=dict)
     feedback: dict[str, list[Any]] = field(default_factory=dict)
-    """Runs of records that go back to the beginning of an iteration, by its id."""
+    """Runs of records that return to the start of an iteration, by its id."""
     handles: dict[str, list[Handle]] = field(default_factory=dict)
-    """What sinks have staged, by operator id."""
+    """Output that sinks staged, by operator id."""
     measures: VertexMeasures = field(default_factory=VertexMeasures)
     not_closed: HeadraceError | None = None
-    """In the epoch in which it has ended: the `close()` that did not come back in time."""
+    """In the epoch in which the subtask ends: the `close()` that timed out."""
 
 
 class RestoredStates(NamedTuple):
-    """The program's own states of an operator after its functions were opened: kinds by name."""
+    """An operator's user-declared states after its functions were opened: kinds by name."""
 
     found: dict[str, str]
-    """What was restored."""
+    """States that were restored."""
     asked_for: dict[str, str]
-    """What the functions have asked for."""
+    """States that the functions requested."""
 
 
 @dataclass(frozen=True)
 class TaskAck:
-    """A task has finished its part of the epoch."""
+    """A task finished its part of the epoch."""
 
     task: TaskId
     epoch: int
@@ -183,22 +209,22 @@ class TaskAck:
     states: dict[str, dict[str, str]] = field(default_factory=dict)
     """With a checkpoint: the kinds of all states by operator id and name."""
     declined: str | None = None
-    """Why the checkpoint at the end of this epoch cannot count on the task's state files."""
+    """Why the checkpoint at the end of this epoch cannot rely on the task's state files."""
     restored: dict[str, RestoredStates] = field(default_factory=dict)
-    """In the first epoch of a task that took state over: by operator id, if it has any state of the program."""
+    """In the first epoch of a task that inherited state: by operator id, for operators with user-declared state."""
     checkpoint_seconds: float = 0.0
-    """How long hooks, state file and making it durable took."""
+    """Duration of the hooks, of writing the state file, and of making it durable."""
     process: ProcessFacts = field(default_factory=ProcessFacts)
 
 
 @dataclass(frozen=True)
 class DriverOutput:
-    """Printed lines and collected records, in order: ("out", line), ("err", line), (collect id, records)."""
+    """Output for the driver, in order: `printed` as (to stderr?, lines), `collected` as (collect id, records)."""
 
     printed: list[tuple[bool, list[str]]] = field(default_factory=list)
     collected: list[tuple[str, list[Any]]] = field(default_factory=list)
     said: bytes = b""
-    """Lines that user code has printed."""
+    """Lines that user code printed."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """Many model runs in a row: the exhaustive families first, then damage and random ones until the number is full.
 
-Every run has a label from which it can be replayed alone: `strike:manifest.torn/1/kill+marker.pre/1/power@4,2` (at points),
-`step:40/full+12/kill@4,1` (at steps), `zombie:17,40,-@4,1`, `damage:12`, `random:12`. After `@` stand the
-records of a partition and the retained checkpoints.
+Every run has a label from which it can be replayed alone: `strike:manifest.torn/1/kill+marker.pre/1/power@4,2,0` (at points),
+`step:40/full+12/kill@4,1,9` (at steps), `zombie:17,40,-@4,1,9`, `cancel:17,40@4,1,9`,
+`restored:32,kill-unsynced,6,power@4,1,9`, `damage:12`, `random:12`. After `@`
+follow the records of a partition, the retained checkpoints and the tolerated failures.
 """
 
 from __future__ import annotations
@@ -17,7 +18,18 @@ from typing import Any
 
 from headrace.foundation.faultpoints import POINTS
 from protocol_kit.damage import run_damage
-from protocol_kit.schedules import Strike, life_of, pairs, run_random, run_steps, run_strikes, run_zombie, strikes
+from protocol_kit.schedules import (
+    Strike,
+    life_of,
+    pairs,
+    run_cancel,
+    run_random,
+    run_restored,
+    run_steps,
+    run_strikes,
+    run_zombie,
+    strikes,
+)
 from protocol_kit.world import World
 
 SMALL = 20_000
@@ -51,8 +63,8 @@ def replay(label: str, **options: Any) -> World:
     if family in ("random", "damage"):
         return (run_random if family == "random" else run_damage)(int(rest), **options)
     what, _, sizes = rest.partition("@")
-    length, retained = map(int, sizes.split(","))
-    options = {"length": length, "retained": retained, **options}
+    length, retained, tolerable = map(int, sizes.split(","))
+    options = {"length": length, "retained": retained, "tolerable": tolerable, **options}
     if family == "strike":
         faults = [s.split("/") for s in what.split("+")]
         return run_strikes(tuple(Strike(p, int(n), a) for p, n, a in faults), **options)
@@ -62,6 +74,11 @@ def replay(label: str, **options: Any) -> World:
     if family == "zombie":
         first, second, then = what.split(",")
         return run_zombie(int(first), int(second), None if then == "-" else int(then), **options)
+    if family == "cancel":
+        return run_cancel(*map(int, what.split(",")), **options)
+    if family == "restored":
+        place, action, second, then = what.split(",")
+        return run_restored(int(place), action, int(second), then == "power", **options)
     raise ValueError(f"no schedule has the label {label!r}")
 
 
@@ -74,6 +91,8 @@ def labels(schedules: int, seed: int) -> Iterator[str]:
     if whole:
         exhaustive += _pairs_of_steps()
     exhaustive += _zombies(1 if whole else 10)
+    exhaustive += _cancels(5 if whole else 20)
+    exhaustive += _restored(2 if whole else 14)
     random.Random(seed).shuffle(exhaustive)  # a short campaign gets a sample of everything
     yield from exhaustive[:schedules]
     left = max(0, schedules - len(exhaustive))
@@ -88,25 +107,25 @@ def _text(*faults: Strike) -> str:
 
 def _singles() -> Iterator[str]:
     for retained in (1, 2, 3):
-        yield from (f"{_text(s)}@6,{retained}" for s in strikes(4))
+        yield from (f"{_text(s)}@6,{retained},{9 * (retained % 2)}" for s in strikes(4))
 
 
 def _steps() -> Iterator[str]:
-    for retained in (1, 2):
+    for retained, tolerable in ((1, 9), (2, 0)):
         for place, actions in enumerate(life_of(length=4, retained=retained)):
-            yield from (f"step:{place}/{action}@4,{retained}" for action in actions)
+            yield from (f"step:{place}/{action}@4,{retained},{tolerable}" for action in actions)
 
 
 def _pairs_of_steps() -> Iterator[str]:
     """Killed after any step, and again after any step."""
     life = len(life_of(length=4))
     for one in range(life):
-        yield from (f"step:{one}/kill-after+{two}/kill-after@4,{1 + two % 2}" for two in range(life + 40))
+        yield from (f"step:{one}/kill-after+{two}/kill-after@4,{1 + two % 2},9" for two in range(life + 40))
 
 
 def _pairs(occurrences: int) -> Iterator[str]:
     for number, (one, two) in enumerate(pairs(occurrences)):
-        yield f"{_text(one, two)}@4,{1 + number % 2}"
+        yield f"{_text(one, two)}@4,{1 + number % 2},{9 * (number // 2 % 2)}"
 
 
 def _zombies(stride: int) -> Iterator[str]:
@@ -114,9 +133,25 @@ def _zombies(stride: int) -> Iterator[str]:
     life = len(life_of(length=4))
     for first in range(life):
         for second in (*range(0, life + 40, stride), 100_000):
-            yield f"zombie:{first},{second},-@4,{1 + first % 2}"
+            yield f"zombie:{first},{second},-@4,{1 + first % 2},9"
             if second % (3 * stride) == 0:
-                yield f"zombie:{first},{second},{1 + second % 17}@4,{1 + first % 2}"
+                yield f"zombie:{first},{second},{1 + second % 17}@4,{1 + first % 2},9"
+
+
+def _cancels(stride: int) -> Iterator[str]:
+    """Driver 1 is cancelled at each `stride`-th step, after driver 2 has taken over and got to each such step."""
+    life = len(life_of(length=4))
+    for first in range(0, life, stride):
+        yield from (f"cancel:{first},{second}@4,1,9" for second in range(0, life + 40, 2 * stride))
+
+
+def _restored(stride: int) -> Iterator[str]:
+    """Another job starts from each point of a driver's life, and gets to each `stride`-th step."""
+    for place, actions in enumerate(life_of(length=4)):
+        for action in ("-", *(a for a in actions if a in ("kill-after", "kill-unsynced", "kill-torn"))):
+            for second in (*range(place % stride, 20, stride), 100_000):
+                for then in ("power", "wake"):
+                    yield f"restored:{place},{action},{second},{then}@4,{1 + place % 2},9"
 
 
 def run_campaign(schedules: int, seed: int, keep: int = 20, **options: Any) -> Tally:
@@ -142,7 +177,14 @@ def run_campaign(schedules: int, seed: int, keep: int = 20, **options: Any) -> T
 def first_violation(schedules: int, seed: int, **options: Any) -> tuple[int, str, str] | None:
     """Give how many runs it took to catch a broken variant, the label, and what was wrong."""
     dice = random.Random(seed)
-    families = [list(_singles()), list(_steps()), list(_pairs(1)), list(_zombies(10))]
+    families = [
+        list(_singles()),
+        list(_steps()),
+        list(_pairs(1)),
+        list(_zombies(10)),
+        list(_cancels(10)),
+        list(_restored(5)),
+    ]
     for family in families:
         dice.shuffle(family)
     families += [[f"{name}:{seed + n}" for n in range(schedules)] for name in ("damage", "random")]

@@ -16,6 +16,7 @@ def run_damage(seed: int, **options: Any) -> World:
     dice = random.Random(seed)
     options.setdefault("length", dice.choice((2, 4, 6)))
     options.setdefault("retained", dice.choice((1, 2)))
+    options.setdefault("tolerable", dice.choice((0, 9)))
     world = World(**options)
     for _ in range(dice.choice((1, 1, 2))):
         driver = world.spawn()
@@ -32,7 +33,7 @@ def run_damage(seed: int, **options: Any) -> World:
     vanish = dice.random() < 0.4 and may_vanish(world, name)
     world.damaged = 1
     if vanish:
-        world.store.delete(name)
+        world.store.vanish(name)
     else:
         world.store.damage(name)
     before = world.verifier.visible.copy()
@@ -51,16 +52,16 @@ def must_refuse(world: World, name: str) -> bool:
     base = world.verifier.base()
     if base is None:
         return False
-    hurt = {names.slot_name(base.epoch), *(names.FILES + f.name for f in base.files)}
+    hurt = {names.entry_name(base.epoch), *(names.FILES + f.name for f in base.files)}
     marked = names.marker_name(base.epoch) in world.store.folders[names.MARKERS]
-    before = world.store.truth(names.slot_name(base.parent)) if base.parent is not None else None
+    before = world.store.truth(names.entry_name(base.parent)) if base.parent is not None else None
     both = before is not None and name in {names.FILES + f.name for f in before.files}
     return name in hurt and (marked or both or not world.sink.untouched(base.epoch))
 
 
 def may_vanish(world: World, name: str) -> bool:
     """A durable record does not vanish; where its loss can be told all the same, it must be."""
-    if not name.startswith(names.SLOTS):
+    if not name.startswith(names.LOG):
         return True
     if isinstance(world.store.truth(name), Seal):
         return True

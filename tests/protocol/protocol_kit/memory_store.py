@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from headrace.checkpoint import names
@@ -19,9 +20,12 @@ class Torn:
 class MemoryStore:
     def __init__(self) -> None:
         self.folders: dict[str, dict[str, Any]] = {
-            f: {} for f in (names.GENERATIONS, names.PLANS, names.SLOTS, names.MARKERS, names.FILES, names.TEMPORARIES)
+            f: {} for f in (names.GENERATIONS, names.PLANS, names.LOG, names.MARKERS, names.FILES, names.TEMPORARIES)
         }
         self.undurable: set[str] = set()
+        self.on_create: Callable[[str, Any], None] = lambda name, record: None
+        self.on_delete: Callable[[str], None] = lambda name: None
+        self.on_remove: Callable[[], None] = lambda: None
         self._temporaries = 0
 
     # -- what the protocol may do -----------------------------------------------------------------------------------
@@ -29,11 +33,10 @@ class MemoryStore:
     def settle(self) -> None:
         self.undurable.clear()
 
-    def create(self, name: str, content: Any) -> bool:
-        folder = self._folder(name)
-        if name in folder:
+    def create(self, name: str, content: Any, inside: Callable[[], None] | None = None) -> bool:
+        if not self._put(name, content):
             return False
-        folder[name] = content
+        self.on_create(name, content)
         return True
 
     def read(self, name: str) -> Any:
@@ -49,8 +52,13 @@ class MemoryStore:
         return sorted(self.folders[folder])
 
     def delete(self, name: str) -> None:
-        self._folder(name).pop(name, None)
-        self.undurable.discard(name)
+        self.on_delete(name)
+        self.vanish(name)
+
+    def remove_all(self) -> None:
+        self.on_remove()
+        for folder in self.folders.values():
+            folder.clear()
 
     def problem_of(self, file: FileEntry) -> str | None:
         content = self.folders[names.FILES].get(names.FILES + file.name)
@@ -62,15 +70,19 @@ class MemoryStore:
 
     def create_torn(self, name: str) -> bool:
         """A store that does not keep its first promise."""
-        return self.create(name, Torn())
+        return self._put(name, Torn())
+
+    def vanish(self, name: str) -> None:
+        self._folder(name).pop(name, None)
+        self.undurable.discard(name)
 
     def leave_temporary(self, generation: int) -> None:
         self._temporaries += 1
-        self.create(names.temporary_name(generation, str(self._temporaries)), Torn())
+        self._put(names.temporary_name(generation, str(self._temporaries)), Torn())
 
     def lose_power(self) -> None:
         for name in list(self.undurable):
-            self.delete(name)
+            self.vanish(name)
 
     def damage(self, name: str) -> None:
         folder = self._folder(name)
@@ -83,6 +95,13 @@ class MemoryStore:
 
     def all_names(self) -> list[str]:
         return [name for folder in self.folders.values() for name in folder]
+
+    def _put(self, name: str, content: Any) -> bool:
+        folder = self._folder(name)
+        if name in folder:
+            return False
+        folder[name] = content
+        return True
 
     def _folder(self, name: str) -> dict[str, Any]:
         return self.folders[name[: name.index("/") + 1]]

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 from headrace.checkpoint import instructions as do
 from headrace.checkpoint import names
 from headrace.checkpoint.derive import Situation
+from headrace.checkpoint.driver_steps import DriverSteps
+from headrace.checkpoint.errors import CheckpointError
 from headrace.checkpoint.gc import Garbage
 from headrace.checkpoint.model import Committable, Manifest, Observation
-from headrace.checkpoint.resolve import Decision, Verdict, Wish
+from headrace.checkpoint.resolve import Decision, Verdict
 from headrace.checkpoint.steps import Steps, create
 from headrace.checkpoint.workflow import Workflow
+from headrace.worker.messages import TaskAck
+from protocol_kit.simulated_job import SinkDownError
 from protocol_kit.simulated_sinks import ForgetfulSink
 
 
@@ -30,7 +35,7 @@ class NoSeal(Workflow):
 
     def seal(self, seen: Observation, decision: Decision) -> Steps[bool]:
         yield from self.fence()
-        self.epoch = seen.last_slot + 1
+        self.epoch = seen.last_epoch + 1
         return True
 
 
@@ -95,8 +100,8 @@ class CollectsOthersFiles(Workflow):
 class FallsBack(Workflow):
     """Goes back to the older checkpoint whenever the newest is damaged, committed or not."""
 
-    def decide(self, seen: Observation, wish: Wish | None) -> Steps[Any]:
-        derived, decision = yield from super().decide(seen, wish)
+    def decide(self, seen: Observation) -> Steps[Any]:
+        derived, decision = yield from super().decide(seen)
         if derived.situation is Situation.DAMAGED and derived.fallback is not None:
             decision = Decision(Verdict.REDO, derived.fallback.manifest)
         return derived, decision
@@ -105,8 +110,8 @@ class FallsBack(Workflow):
 class NoReplay(Workflow):
     """Takes a manifest without marker for finished."""
 
-    def decide(self, seen: Observation, wish: Wish | None) -> Steps[Any]:
-        derived, decision = yield from super().decide(seen, wish)
+    def decide(self, seen: Observation) -> Steps[Any]:
+        derived, decision = yield from super().decide(seen)
         if decision.verdict is Verdict.REPLAY:
             decision = replace(decision, verdict=Verdict.GO_ON)
         return derived, decision
@@ -129,12 +134,12 @@ class TakesLateErrorsForEarly(Workflow):
         yield from self.fence()
 
 
-class IgnoresOthersInSlot(Workflow):
+class IgnoresOthersEntries(Workflow):
     """Takes what is in its slot for its own."""
 
     def decide_epoch(self, manifest: Manifest) -> Steps[None]:
         yield do.Reach("manifest.pre")
-        yield from create(names.slot_name(manifest.epoch), manifest, "manifest.torn")
+        yield from create(names.entry_name(manifest.epoch), manifest, "manifest.torn")
         yield do.Reach("manifest.post")
         self.base = self.unfinished = manifest
         self.epoch = manifest.epoch + 1
@@ -142,6 +147,77 @@ class IgnoresOthersInSlot(Workflow):
     def fence(self) -> Steps[None]:
         return
         yield
+
+
+class ForgetsToGiveBack(DriverSteps):
+    """Loses the handles of a checkpoint whose manifest could not be written."""
+
+    def _conclude(self, progress: Any, *arguments: Any, **options: Any) -> Steps[Manifest | None]:
+        with patch.object(progress, "give_back", lambda handles: None):
+            return (yield from super()._conclude(progress, *arguments, **options))
+
+
+class GivesBackTooMuch(DriverSteps):
+    """Takes handles back although nobody knows whether the manifest that lists them was written."""
+
+    def _conclude(self, progress: Any, *arguments: Any, **options: Any) -> Steps[Manifest | None]:
+        taken: list[Committable] = []
+        take = progress.take_handles
+
+        def remember() -> list[Committable]:
+            taken.extend(take())
+            return list(taken)
+
+        with patch.object(progress, "take_handles", remember):
+            try:
+                return (yield from super()._conclude(progress, *arguments, **options))
+            except CheckpointError:
+                progress.give_back(taken)
+                raise
+
+
+class RemovesUnfenced(DriverSteps):
+    """Removes the checkpoints of a job that another driver may have."""
+
+    def remove(self, named: bool) -> Steps[None]:
+        yield do.RemoveAll()
+
+
+class IgnoresDeclines(DriverSteps):
+    """Counts on state files that a task could not write."""
+
+    def complete(self, progress: Any, acks: list[TaskAck]) -> Steps[Manifest | None]:
+        return (yield from super().complete(progress, [replace(ack, declined=None) for ack in acks]))
+
+
+class RecoversWithoutReplay(DriverSteps):
+    """Continues from a manifest without committing what it lists."""
+
+    def recover(self) -> Steps[Manifest | None]:
+        with patch.object(self, "_commit", nothing):
+            return (yield from super().recover())
+
+
+class TriesToCommitOnce(DriverSteps):
+    """Takes a checkpoint for complete although a commit has failed."""
+
+    def _commit(self) -> Steps[None]:
+        try:
+            yield from super()._commit()
+        except SinkDownError:
+            self.workflow.unfinished = None
+
+
+class TidiesWithoutBase(DriverSteps):
+    """Collects garbage although its recovery was refused: all files look dead."""
+
+    def tidy(self) -> Steps[None]:
+        yield from self._collect()
+
+
+def nothing() -> Steps[None]:
+    return
+    yield
 
 
 MUTANTS: dict[str, dict[str, Any]] = {
@@ -159,7 +235,19 @@ MUTANTS: dict[str, dict[str, Any]] = {
             NoReplay,
             DiscardsBeforeSeal,
             TakesLateErrorsForEarly,
-            IgnoresOthersInSlot,
+            IgnoresOthersEntries,
+        )
+    },
+    **{
+        cls.__name__: {"checkpoints": cls}
+        for cls in (
+            ForgetsToGiveBack,
+            GivesBackTooMuch,
+            RemovesUnfenced,
+            IgnoresDeclines,
+            RecoversWithoutReplay,
+            TriesToCommitOnce,
+            TidiesWithoutBase,
         )
     },
     "NoSettle": {"deaf_to": (do.Settle,)},

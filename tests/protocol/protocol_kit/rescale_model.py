@@ -26,7 +26,7 @@ from typing import Any
 from unittest.mock import patch
 
 from headrace import submission
-from headrace.checkpoint.driver import Checkpoints
+from headrace.checkpoint.driver_steps import DriverSteps
 from headrace.checkpoint.errors import StoreError
 from headrace.common import Configuration, Types, WatermarkStrategy
 from headrace.common.errors import HeadraceError, JobExecutionError
@@ -228,24 +228,24 @@ def _live(script: Script, interval: str | None, backend: str, restored: str | No
             script.play(self)
             super().start()
 
-    conclude = Checkpoints._conclude
+    conclude = DriverSteps._conclude
 
-    def conclude_or_not(self: Checkpoints, *arguments: Any) -> Any:
+    def conclude_or_not(self: DriverSteps, *arguments: Any, **options: Any) -> Any:
         if not script.full:
-            return conclude(self, *arguments)
+            return (yield from conclude(self, *arguments, **options))
         script.full -= 1
 
         def refuse(manifest: Any) -> Any:
             raise StoreError("full")
             yield
 
-        with patch.object(self._workflow, "decide_epoch", refuse):
-            return conclude(self, *arguments)
+        with patch.object(self.workflow, "decide_epoch", refuse):
+            return (yield from conclude(self, *arguments, **options))
 
     with (
         patch.object(submission, "JobMaster", Master),
         patch.object(submission, "_executor", lambda options, spark: executor),
-        patch.object(Checkpoints, "_conclude", conclude_or_not),
+        patch.object(DriverSteps, "_conclude", conclude_or_not),
     ):
         results = counted.execute_and_collect()
         return Counter(results)

@@ -14,16 +14,17 @@ from typing import Any
 from headrace.checkpoint import instructions as do
 from headrace.foundation.faultpoints import POINTS
 from protocol_kit.simulated_job import Stage, WriteState
-from protocol_kit.world import COMMIT_REFUSED, ENDED, FENCED, KILLED, REFUSED, RUNNING, UNSURE, World
+from protocol_kit.world import COMMIT_REFUSED, ENDED, FENCED, KILLED, REFUSED, RUNNING, World
 
 LIVE_ERRORS = ("lost-done", "lost-not", "full")
 ACTIONS: dict[str, tuple[str, ...]] = {
-    "plan.torn": ("kill", "kill-unsynced", "kill-torn", "power", *LIVE_ERRORS),
-    "manifest.torn": ("kill", "kill-unsynced", "kill-torn", "power", *LIVE_ERRORS),
-    "marker.torn": ("kill", "kill-unsynced", "kill-torn", "power", *LIVE_ERRORS),
+    "plan.torn": ("kill", "kill-unsynced", "kill-torn", "power", *LIVE_ERRORS, "down"),
+    "manifest.torn": ("kill", "kill-unsynced", "kill-torn", "power", *LIVE_ERRORS, "down"),
+    "marker.torn": ("kill", "kill-unsynced", "kill-torn", "power", *LIVE_ERRORS, "down"),
+    "acks.full": ("kill", "power", "late"),
     "state.torn": ("kill", "kill-unsynced", "kill-torn", "power", "full"),
     "precommit.mid": ("kill", "kill-after", "power", "lost-done", "lost-not"),
-    "commit.ambiguous": ("kill", "kill-after", "power", "lost-done", "lost-not"),
+    "commit.ambiguous": ("kill", "kill-after", "power", "lost-done", "lost-not", "down"),
 }
 
 
@@ -63,7 +64,7 @@ def conclude(world: World) -> str:
         world.run(actor)
         if actor.state is COMMIT_REFUSED and not world.torn and not world.damaged:
             world.verifier.fail("I1", f"a commit was refused: {actor.error}")
-        assert actor.state in (ENDED, KILLED, FENCED, UNSURE, REFUSED, COMMIT_REFUSED)
+        assert actor.state in (ENDED, KILLED, FENCED, REFUSED, COMMIT_REFUSED)
     world.verifier.finish(world.sink, world.idempotent)
     if woken or world.steps % 4 == 0:  # they may have left something behind; else the last driver has collected all
         world.run(world.spawn())
@@ -97,6 +98,42 @@ def run_zombie(first: int, second: int, then: int | None = None, **options: Any)
     return world
 
 
+def run_cancel(first: int, second: int, **options: Any) -> World:
+    """Driver 1 takes `first` steps, driver 2 claims the job and takes `second`, driver 1 is cancelled: it must not touch it."""
+    world = World(**options)
+    one = world.spawn()
+    _some(world, one, first)
+    two = world.spawn()
+    while two.state is RUNNING and not two.driver.checkpoints.workflow.generation:
+        world.step(two)
+    _some(world, two, second)
+    if one.state is RUNNING:
+        world.cancel(one)
+    world.run(two)
+    conclude(world)
+    return world
+
+
+def run_restored(place: int, action: str, second: int, power: bool, **options: Any) -> World:
+    """A driver meets a fault at a step ("-": it stops there); a job that starts from its checkpoint takes `second` steps.
+
+    Then the machine loses power, or the driver, if it lives, continues, and after it the other job.
+    """
+    world = World(**options)
+    driver = world.spawn()
+    _some(world, driver, place)
+    if driver.state is RUNNING and action in applicable(driver.instruction):
+        world.step(driver, action)
+    restorer = world.spawn_restorer()
+    _some(world, restorer, second)
+    if power:
+        world.lose_power()
+    world.run(driver)
+    world.run(restorer)
+    conclude(world)
+    return world
+
+
 def _some(world: World, actor: Any, steps: int) -> None:
     while steps and actor.state is RUNNING:
         world.step(actor)
@@ -116,6 +153,8 @@ def run_random(seed: int, **options: Any) -> World:
     dice = random.Random(seed)
     options.setdefault("length", dice.choice((2, 2, 4, 4, 6)))
     options.setdefault("retained", dice.choice((1, 2, 3)))
+    options.setdefault("tolerable", dice.choice((0, 9)))
+    options.setdefault("interval", dice.choice((1, 1, 3000)))  # 3000: not at the end of every epoch
     world = World(**options)
     current = world.spawn()
     budget, drivers = dice.randint(1, 5), 1
@@ -158,12 +197,18 @@ def _wait(dice: random.Random, rate: float) -> int:
 def applicable(instruction: Any) -> tuple[str, ...]:
     """The faults that an instruction can meet."""
     kind = type(instruction)
-    if kind in (do.Create, WriteState):
+    if kind is do.Create:
+        return ("kill", "kill-unsynced", "kill-torn", "power", *LIVE_ERRORS, "down")
+    if kind is do.Commit:
+        return ("kill", "kill-after", "power", "lost-done", "lost-not", "down")
+    if kind is WriteState:
         return ("kill", "kill-unsynced", "kill-torn", "power", *LIVE_ERRORS)
-    if kind in (do.Commit, Stage):
+    if kind is Stage:
         return ("kill", "kill-after", "power", "lost-done", "lost-not")
     if kind in (do.Read, do.ListNames, do.Delete, do.CheckFile, do.Settle):
         return ("kill", "kill-after", "power", "full")
+    if kind is do.Reach and instruction.point == "acks.full":
+        return ("kill", "kill-after", "power", "late")
     return ("kill", "kill-after", "power")
 
 

@@ -10,9 +10,10 @@ from collections import Counter
 from typing import Any
 
 from headrace.checkpoint import names
-from headrace.checkpoint.model import Committable, Manifest, Seal
+from headrace.checkpoint.model import Manifest, Seal
+from headrace.connectors.base.sink import Handle
 from protocol_kit.memory_store import MemoryStore
-from protocol_kit.simulated_job import KEYS, PARTITIONS, expected, process
+from protocol_kit.simulated_job import FINISHED, KEYS, PARTITIONS, VERTEX, expected, process
 from protocol_kit.simulated_sinks import IdempotentSink, Row, TwoPhaseSink
 
 
@@ -20,8 +21,16 @@ class ViolationError(AssertionError):
     """An invariant does not hold."""
 
 
+def offsets(manifest: Manifest) -> dict[int, int]:
+    """The position of each partition, as the manifest has it."""
+    return {int(row["split"]): row["position"]["json"] for row in manifest.positions[VERTEX]}
+
+
 class Verifier:
     def __init__(self, store: MemoryStore, length: int) -> None:
+        store.on_create, store.on_delete, store.on_remove = self.on_create, self.on_delete, self.on_remove
+        self.violation: ViolationError | None = None
+        """The first one. Code under test may catch the error; the run fails all the same."""
         self.store = store
         self.length = length
         self.visible: Counter[Row] = Counter()
@@ -31,11 +40,13 @@ class Verifier:
         self.published: dict[int, Any] = {}
 
     def fail(self, invariant: str, text: str) -> None:
-        raise ViolationError(f"{invariant}: {text}")
+        error = ViolationError(f"{invariant}: {text}")
+        self.violation = self.violation or error
+        raise error
 
     # -- while it runs ------------------------------------------------------------------------------------------------
 
-    def on_commit(self, handle: Committable, rows: tuple[Row, ...]) -> None:
+    def on_commit(self, handle: Handle, rows: tuple[Row, ...]) -> None:
         if handle.id not in self.manifests:
             self.fail("I6", f"{handle.id} became visible although no manifest lists it")
         for row in rows:
@@ -50,13 +61,13 @@ class Verifier:
     def on_create(self, name: str, record: Any) -> None:
         if not isinstance(record, Manifest):
             return
-        for handle in record.committables:
+        for _, handle in record.committables:
             self.manifests[handle.id] = record
         if record.parent is not None:
             if record.parent >= record.epoch:
                 self.fail("I7", f"epoch {record.epoch} follows {record.parent}")
-            before = self.store.truth(names.slot_name(record.parent))
-            if isinstance(before, Manifest) and any(before.positions[p] > n for p, n in record.positions.items()):
+            before = self.store.truth(names.entry_name(record.parent))
+            if isinstance(before, Manifest) and any(offsets(before)[p] > n for p, n in offsets(record).items()):
                 self.fail("I7", f"the positions of {record.epoch} are behind those of {before.epoch}")
         if self.base() is not record:
             return  # a zombie's, into a slot that was collected: nobody will ever stand on it
@@ -68,33 +79,36 @@ class Verifier:
         base = self.base()
         if base is None:
             return
-        live = {names.FILES + f.name for f in base.files} | {names.slot_name(base.epoch)}
+        live = {names.FILES + f.name for f in base.files} | {names.entry_name(base.epoch)}
         if name in live:
             self.fail("I10", f"{name} was deleted although manifest {base.epoch} needs it")
-        top = max(map(names.number_of, self.store.folders[names.SLOTS]))
-        if name == names.slot_name(top):
+        top = max(map(names.number_of, self.store.folders[names.LOG]))
+        if name == names.entry_name(top):
             self.fail("I7", f"{name} was deleted, which tells where the history goes on")
 
+    def on_remove(self) -> None:
+        self.fail("I10", "a driver that was replaced removed all checkpoints")
+
     def on_publish(self, manifest: Manifest) -> None:
-        before = self.published.setdefault(manifest.epoch, dict(manifest.positions))
-        if before != manifest.positions:
+        before = self.published.setdefault(manifest.epoch, offsets(manifest))
+        if before != offsets(manifest):
             self.fail("I7", f"epoch {manifest.epoch} was published with two positions")
 
     def on_restore(self, base: Manifest | None, counts: dict[int, tuple[int, ...]]) -> None:
         for p in range(PARTITIONS):
-            end = base.positions[str(p)] if base is not None else 0
+            end = offsets(base)[p] if base is not None else 0
             if counts[p] != process(p, 0, end, (0,) * KEYS)[1]:
                 self.fail("I4", f"the state at offset {end} is {counts[p]}")
 
     # -- at the end -----------------------------------------------------------------------------------------------------
 
     def base(self) -> Manifest | None:
-        for name in sorted(self.store.folders[names.SLOTS], reverse=True):
+        for name in sorted(self.store.folders[names.LOG], reverse=True):
             top = self.store.truth(name)
             if top is None:
                 continue  # torn when it was written: nothing ever stood there
             if isinstance(top, Seal):
-                top = self.store.truth(names.slot_name(top.parent)) if top.parent is not None else None
+                top = self.store.truth(names.entry_name(top.parent)) if top.parent is not None else None
             return top if isinstance(top, Manifest) else None
         return None
 
@@ -108,7 +122,7 @@ class Verifier:
             self.fail("I5", f"the idempotent sink holds other rows: {idempotent.contradictions}")
         base = self.base()
         assert base is not None
-        if any(base.positions[str(p)] != self.length for p in range(PARTITIONS)):
+        if any(n != self.length for n in offsets(base).values()) or not base.facts.get(FINISHED):
             self.fail("I1", "the last manifest is not at the end of the input")
         if names.marker_name(base.epoch) not in self.store.folders[names.MARKERS]:
             self.fail("I1", "the last manifest has no marker")
@@ -125,7 +139,7 @@ class Verifier:
             if not isinstance(manifest, Manifest):
                 break
             live |= {names.FILES + f.name for f in manifest.files}
-            manifest = self.store.truth(names.slot_name(manifest.parent)) if manifest.parent else None
+            manifest = self.store.truth(names.entry_name(manifest.parent)) if manifest.parent else None
         left = {*self.store.folders[names.FILES], *self.store.folders[names.TEMPORARIES]} - live
         if left:
             self.fail("I9", f"files left: {sorted(left)}")

@@ -12,7 +12,7 @@ from headrace.checkpoint.file_store import FileStore
 from headrace.checkpoint.model import FileEntry, Generation, Manifest, Marker
 from headrace.checkpoint.record_format import encode
 
-SLOT = names.slot_name(7)
+SLOT = names.entry_name(7)
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_create_read_list_delete(store):
     assert store.create(SLOT, manifest())
     assert not store.create(SLOT, manifest("b"))
     assert store.read(SLOT) == manifest()
-    assert store.list(names.SLOTS) == [SLOT]
+    assert store.list(names.LOG) == [SLOT]
     assert store.list(names.TEMPORARIES) == []
     store.delete(SLOT)
     store.delete(SLOT)
@@ -44,7 +44,7 @@ def test_of_many_one_wins(tmp_path):
 
         def race(number, epoch=epoch, barrier=barrier, wins=wins):
             barrier.wait()
-            if stores[number].create(names.slot_name(epoch), manifest(f"d{number}", epoch)):
+            if stores[number].create(names.entry_name(epoch), manifest(f"d{number}", epoch)):
                 wins.append(f"d{number}")
 
         threads = [threading.Thread(target=race, args=(n,)) for n in range(len(stores))]
@@ -52,7 +52,7 @@ def test_of_many_one_wins(tmp_path):
             thread.start()
         for thread in threads:
             thread.join()
-        assert [stores[0].read(names.slot_name(epoch)).attempt] == wins
+        assert [stores[0].read(names.entry_name(epoch)).attempt] == wins
     assert stores[0].list(names.TEMPORARIES) == []
 
 
@@ -60,7 +60,7 @@ def test_half_a_record_is_never_seen(store):
     seen = []
 
     def inside():
-        seen.append((store.list(names.SLOTS), len(store.list(names.TEMPORARIES))))
+        seen.append((store.list(names.LOG), len(store.list(names.TEMPORARIES))))
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -90,7 +90,7 @@ def test_no_space_leaves_nothing(store, monkeypatch):
     with pytest.raises(StoreError, match="No space left"):
         store.create(SLOT, manifest())
     monkeypatch.undo()
-    assert store.list(names.SLOTS) == store.list(names.TEMPORARIES) == []
+    assert store.list(names.LOG) == store.list(names.TEMPORARIES) == []
 
 
 def test_a_name_that_may_not_be_durable_is_no_success(store, monkeypatch):
@@ -141,13 +141,13 @@ def test_damage_on_disk_is_refused_by_name(store, tmp_path):
 def test_swapped_copied_and_foreign_files(store, tmp_path):
     root = tmp_path / "root"
     store.create(SLOT, manifest())
-    store.create(names.slot_name(8), manifest(epoch=8))
+    store.create(names.entry_name(8), manifest(epoch=8))
     store.create(names.marker_name(7), Marker("job", 1, 7, "a"))
-    seven, eight = (root / SLOT).read_bytes(), (root / names.slot_name(8)).read_bytes()
+    seven, eight = (root / SLOT).read_bytes(), (root / names.entry_name(8)).read_bytes()
     (root / SLOT).write_bytes(eight)
-    (root / names.slot_name(8)).write_bytes(seven)
+    (root / names.entry_name(8)).write_bytes(seven)
     (root / names.marker_name(7)).write_bytes(seven)
-    for name in (SLOT, names.slot_name(8), names.marker_name(7)):
+    for name in (SLOT, names.entry_name(8), names.marker_name(7)):
         with pytest.raises(DamagedRecordError, match=name):
             store.read(name)
     (root / SLOT).write_bytes(encode(manifest(job="other")))

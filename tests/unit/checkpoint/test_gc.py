@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from headrace.checkpoint import names
 from headrace.checkpoint.gc import classify, leftover_handles, retained_manifests
 from headrace.checkpoint.model import Committable, FileEntry, Manifest, Observation, Seal
+from headrace.connectors.base.sink import Handle
 
 
 def file(epoch, generation=1, owner="v"):
@@ -24,7 +25,7 @@ CHAIN = {
 }
 SEEN = Observation((1, 2), CHAIN)
 LISTED = [
-    *(names.slot_name(n) for n in (3, 4, 5, 6)),
+    *(names.entry_name(n) for n in (3, 4, 5, 6)),
     *(names.marker_name(n) for n in (2, 3, 5, 6)),
     names.plan_name(6, 2, "a"),
     names.plan_name(7, 2, "a"),
@@ -52,7 +53,7 @@ def test_the_chain_follows_parents():
 def test_everything_has_its_class():
     garbage = classify(SEEN, LISTED, [], CHAIN[6], 2)
     assert set(garbage.names) == {
-        *(names.slot_name(n) for n in (3, 4, 5)),
+        *(names.entry_name(n) for n in (3, 4, 5)),
         *(names.marker_name(n) for n in (2, 3, 5)),
         names.plan_name(6, 2, "a"),
         names.plan_name(7, 1, "zombie"),
@@ -66,7 +67,7 @@ def test_everything_has_its_class():
 
 def test_retained_checkpoints_keep_their_files():
     dead = classify(SEEN, LISTED, [], CHAIN[6], 2, retained=2).names
-    assert names.slot_name(5) not in dead
+    assert names.entry_name(5) not in dead
     assert names.marker_name(5) not in dead
     assert names.FILES + file(1).name not in dead
     assert names.FILES + file(3).name in dead
@@ -75,8 +76,8 @@ def test_retained_checkpoints_keep_their_files():
 def test_oldest_first_and_a_slot_before_its_files():
     dead = list(classify(SEEN, LISTED, [], CHAIN[6], 2).names)
     place = dead.index
-    assert place(names.marker_name(2)) < place(names.slot_name(3)) < place(names.slot_name(5))
-    assert place(names.slot_name(3)) < place(names.marker_name(3)) < place(names.FILES + file(3).name)
+    assert place(names.marker_name(2)) < place(names.entry_name(3)) < place(names.entry_name(5))
+    assert place(names.entry_name(3)) < place(names.marker_name(3)) < place(names.FILES + file(3).name)
     assert dead[-1] == names.generation_name(1)
 
 
@@ -86,12 +87,12 @@ def test_without_a_base_only_older_generations_are_dead():
 
 
 def test_handles():
-    listed = Committable("s", 0, 2, 6, "listed")
+    listed = Committable("s", Handle("listed", 0, checkpoint=6, generation=2))
     base = Manifest("job", 2, 6, "a", 5, (), (listed,))
-    older = Committable("s", 0, 1, 9, "older")
-    loser = Committable("s", 0, 2, 6, "loser")
-    running = Committable("s", 0, 2, 7, "running")
-    later = Committable("s", 0, 3, 7, "later")
+    older = Committable("s", Handle("older", 0, checkpoint=9, generation=1))
+    loser = Committable("s", Handle("loser", 0, checkpoint=6, generation=2))
+    running = Committable("s", Handle("running", 0, checkpoint=7, generation=2))
+    later = Committable("s", Handle("later", 0, checkpoint=7, generation=3))
     assert leftover_handles([listed, older, loser, running, later], base, 2) == [older, loser]
 
 
@@ -107,8 +108,8 @@ def test_no_live_file_is_ever_dead(data):
         everything.append(fresh)
         parent = epoch
     retained = data.draw(st.integers(1, 3))
-    listed = [names.FILES + f.name for f in everything] + [names.slot_name(e) for e in slots]
+    listed = [names.FILES + f.name for f in everything] + [names.entry_name(e) for e in slots]
     dead = set(classify(Observation((3,), slots), listed, [], slots[count], 3, retained).names)
     for epoch in range(max(1, count - retained + 1), count + 1):
-        assert names.slot_name(epoch) not in dead
+        assert names.entry_name(epoch) not in dead
         assert not dead & {names.FILES + f.name for f in slots[epoch].files}

@@ -10,15 +10,12 @@ import pytest
 from headrace.checkpoint import names, origin_commits
 from headrace.checkpoint.errors import CommitRefusedError, StoreError
 from headrace.checkpoint.file_store import FileStore
-from headrace.checkpoint.interpreter import Interpreter
 from headrace.checkpoint.manifests import IncompatibleStateError
 from headrace.checkpoint.model import Committable, Manifest, Marker
-from headrace.checkpoint.no_sinks import NoSinks
 from headrace.checkpoint.origin_commits import finish_commits
 from headrace.checkpoint.remote_store import RemoteStore
 from headrace.checkpoint.savepoints import copy_files, find_origin, has_open_commits
-from headrace.checkpoint.steps import create
-from headrace.connectors.base.sink import Sink, SinkCommitter, StagedOutputLostError
+from headrace.connectors.base.sink import Handle, Sink, SinkCommitter, StagedOutputLostError
 from headrace.errors import StateError
 from headrace.graph.specs import StagedSink
 from headrace.state_processor import SavepointReader, SavepointWriter
@@ -55,11 +52,11 @@ class Remembered(Sink):
 
 def graph(**sinks):
     nodes = [SimpleNamespace(spec=StagedSink(s), operator_id=o, name=o, uid=o) for o, s in sinks.items()]
-    return SimpleNamespace(vertices={"v": SimpleNamespace(nodes=nodes)})
+    return SimpleNamespace(vertices={"v": SimpleNamespace(id="v", nodes=nodes, head=SimpleNamespace(spec=None))})
 
 
 def checkpoint(epoch, *sinks):
-    handles = tuple(Committable(sink, 0, 3, epoch, f"{sink}-{epoch}") for sink in sinks)
+    handles = tuple(Committable(sink, Handle(f"{sink}-{epoch}", 0, epoch, 3)) for sink in sinks)
     layout = {"v": {"operators": {sink: {"uid": f"the {sink}", "name": "Out"} for sink in sinks}}}
     return Manifest(JOB, 3, epoch, "x", None, committables=handles, facts={"layout": layout})
 
@@ -75,17 +72,16 @@ def store(root):
     return RemoteStore(root, JOB) if root.startswith("memory:") else FileStore(root, JOB)
 
 
-@pytest.fixture(autouse=True)
-def no_pauses(monkeypatch):
-    monkeypatch.setattr(origin_commits.time, "sleep", lambda seconds: None)
-
-
 def put(store, record, name):
-    Interpreter(store, NoSinks(), NoSinks()).run(create(name, record))
+    assert store.create(name, record)
+
+
+def finish(origin, graph):
+    finish_commits(origin, graph, sleep=lambda seconds: None)
 
 
 def written(store, manifest, marked=False):
-    put(store, manifest, names.slot_name(manifest.epoch))
+    put(store, manifest, names.entry_name(manifest.epoch))
     if marked:
         put(store, Marker(JOB, 3, manifest.epoch, "x"), names.marker_name(manifest.epoch))
 
@@ -100,11 +96,11 @@ def refuse(error):
 def test_all_handles_are_committed_under_the_id_of_their_job_and_noted(root, store):
     written(store, checkpoint(5, "one", "two"))
     one, two = Remembered(), Remembered()
-    finish_commits(find_origin(root), graph(one=one, two=two))
+    finish(find_origin(root), graph(one=one, two=two))
     assert one.committed == [(JOB, "one", "one-5", True)] and two.committed == [(JOB, "two", "two-5", True)]
     assert (one.closed, two.closed) == (1, 1)
     assert store.read(names.marker_name(5)).epoch == 5
-    finish_commits(find_origin(root), graph(one=one, two=two))
+    finish(find_origin(root), graph(one=one, two=two))
     assert len(one.committed) == 1, "the marker says that there is nothing to do"
 
 
@@ -112,7 +108,7 @@ def test_all_handles_are_committed_under_the_id_of_their_job_and_noted(root, sto
 def test_a_checkpoint_with_a_marker_is_left_alone(root, store, named):
     written(store, checkpoint(5, "one"), marked=True)
     sink = Remembered()
-    finish_commits(find_origin(root + named), graph(one=sink))
+    finish(find_origin(root + named), graph(one=sink))
     assert sink.committed == [] and sink.closed == 0, "not even opened"
 
 
@@ -121,9 +117,9 @@ def test_only_handles_of_the_checkpoint_that_is_named(root, store):
     written(store, checkpoint(5, "one"), marked=True)
     written(store, checkpoint(6, "one"))
     sink = Remembered()
-    finish_commits(find_origin(f"{root}/chk-5"), graph(one=sink))
+    finish(find_origin(f"{root}/chk-5"), graph(one=sink))
     assert sink.committed == []
-    finish_commits(find_origin(root), graph(one=sink))
+    finish(find_origin(root), graph(one=sink))
     assert [handle for _, _, handle, _ in sink.committed] == ["one-6"]
 
 
@@ -133,7 +129,7 @@ def test_a_damaged_marker_says_nothing(tmp_path, monkeypatch):
     written(store, checkpoint(5, "one"))
     (tmp_path / JOB / names.marker_name(5)).write_bytes(b"torn")
     sink = Remembered()
-    finish_commits(find_origin(str(tmp_path / JOB)), graph(one=sink))
+    finish(find_origin(str(tmp_path / JOB)), graph(one=sink))
     assert len(sink.committed) == 1
     assert isinstance(store.read(names.marker_name(5)), Marker), "it is written again"
 
@@ -148,16 +144,16 @@ def test_output_without_a_sink_is_refused_before_anything_is_committed(root, sto
     written(store, checkpoint(5, "one", "two"))
     sink = Remembered()
     with pytest.raises(IncompatibleStateError, match=r"no sink for output of 'Out' \(uid the two\)"):
-        finish_commits(find_origin(root), graph(one=sink))
+        finish(find_origin(root), graph(one=sink))
     assert sink.committed == [] and sink.closed == 1
     with pytest.raises(IncompatibleStateError):
-        finish_commits(find_origin(root), graph())
+        finish(find_origin(root), graph())
 
 
 def test_output_without_a_sink_is_dropped_if_that_is_allowed(root, store, caplog):
     written(store, checkpoint(5, "one", "two"))
     sink = Remembered()
-    finish_commits(find_origin(root, ignore_unclaimed=True), graph(one=sink))
+    finish(find_origin(root, ignore_unclaimed=True), graph(one=sink))
     assert len(sink.committed) == 1
     assert "staged output of 'Out' (uid the two) is dropped" in caplog.text
     assert has_open_commits(find_origin(root)), "the job that staged it can still commit it"
@@ -166,7 +162,7 @@ def test_output_without_a_sink_is_dropped_if_that_is_allowed(root, store, caplog
 def test_a_commit_that_fails_for_a_while_is_tried_again(root, store):
     written(store, checkpoint(5, "one"))
     sink = Remembered(refuse(ConnectionError("away")), refuse(ConnectionError("away")))
-    finish_commits(find_origin(root), graph(one=sink))
+    finish(find_origin(root), graph(one=sink))
     assert len(sink.committed) == 1 and not has_open_commits(find_origin(root))
 
 
@@ -177,7 +173,7 @@ def test_a_commit_that_cannot_be_done_is_an_error(root, store, times):
     error = StagedOutputLostError("It is gone") if times == 1 else ConnectionError("away")
     sink = Remembered(*[refuse(error)] * times)
     with pytest.raises(CommitRefusedError if times == 1 else Exception, match="gone|away"):
-        finish_commits(find_origin(root), graph(one=sink))
+        finish(find_origin(root), graph(one=sink))
     assert sink.failures == [] and sink.committed == [] and sink.closed == 1
     assert has_open_commits(find_origin(root))
 
@@ -190,7 +186,22 @@ def test_the_job_itself_was_faster(root, store):
         put(store, Marker(JOB, 3, 5, "x"), names.marker_name(5))
         raise StagedOutputLostError("It is gone")
 
-    finish_commits(find_origin(root), graph(one=Remembered(other_job_finishes)))
+    finish(find_origin(root), graph(one=Remembered(other_job_finishes)))
+
+
+def test_a_checkpoint_that_was_removed_since_it_was_found(root, store):
+    written(store, checkpoint(5, "one"))
+    origin, sink = find_origin(root), Remembered()
+    store.delete(names.entry_name(5))
+    with pytest.raises(StateError, match="has been removed"):
+        finish(origin, graph(one=sink))
+    assert sink.committed == []
+
+
+def test_a_checkpoint_that_is_removed_meanwhile_leaves_no_marker(root, store):
+    written(store, checkpoint(5, "one"))
+    finish(find_origin(root), graph(one=Remembered(lambda: store.delete(names.entry_name(5)))))
+    assert store.list(names.MARKERS) == []
 
 
 class Unwritable(FileStore):
@@ -206,7 +217,7 @@ def test_a_folder_that_cannot_be_written_costs_only_the_note(tmp_path, monkeypat
     written(FileStore(tmp_path / JOB, JOB), checkpoint(5, "one"))
     monkeypatch.setattr(origin_commits, "FileStore", Unwritable)
     sink = Remembered()
-    finish_commits(find_origin(str(tmp_path / JOB)), graph(one=sink))
+    finish(find_origin(str(tmp_path / JOB)), graph(one=sink))
     assert Unwritable.refused == [names.marker_name(5)]
     assert len(sink.committed) == 1 and "repeated" in caplog.text
 

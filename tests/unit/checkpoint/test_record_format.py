@@ -11,6 +11,7 @@ from headrace.checkpoint import names
 from headrace.checkpoint.errors import DamagedRecordError, StoreError
 from headrace.checkpoint.model import Committable, FileEntry, Generation, Manifest, Marker, Plan, Seal
 from headrace.checkpoint.record_format import decode, encode
+from headrace.connectors.base.sink import Handle
 
 MANIFEST = Manifest(
     "job",
@@ -19,7 +20,7 @@ MANIFEST = Manifest(
     "d1.4",
     6,
     (FileEntry("v/0", "v-0-e0000000007-g0000000003-1.delta", 120, 77),),
-    (Committable("sink", 1, 3, 7, "h1", {"path": "a/ü", "rows": [1, 2.5, None, True]}),),
+    (Committable("sink", Handle("h1", 1, 7, 3, {"path": "a/ü", "rows": [1, 2.5, None, True]})),),
     {"source/0": {"offset": 12}},
     {"source": -5},
     {"source": 2},
@@ -28,8 +29,8 @@ MANIFEST = Manifest(
 RECORDS = {
     names.generation_name(3): Generation("job", 3, "d1"),
     names.plan_name(7, 3, "d1.4"): Plan("job", 3, 7, "d1.4", 6, {"v": 2}, {"s": 1}, {"s": 4}),
-    names.slot_name(7): MANIFEST,
-    names.slot_name(8): Seal("job", 3, 8, "d1", None),
+    names.entry_name(7): MANIFEST,
+    names.entry_name(8): Seal("job", 3, 8, "d1", None),
     names.marker_name(7): Marker("job", 3, 7, "d1"),
 }
 
@@ -70,27 +71,27 @@ def test_every_bit_flip(name):
 @given(st.binary(max_size=300))
 def test_any_bytes_are_refused(data):
     with pytest.raises(DamagedRecordError):
-        decode(names.slot_name(7), data, "job")
+        decode(names.entry_name(7), data, "job")
 
 
 def test_more_bytes_than_were_written():
     data = encode(MANIFEST)
     for hurt in (data + b"\n", data + data, b" " + data, bytes(len(data))):
         with pytest.raises(DamagedRecordError):
-            decode(names.slot_name(7), hurt, "job")
+            decode(names.entry_name(7), hurt, "job")
 
 
 def test_foreign_and_swapped():
     data = {name: encode(record) for name, record in RECORDS.items()}
     with pytest.raises(DamagedRecordError, match="belongs to job 'job', not 'other'"):
-        decode(names.slot_name(7), data[names.slot_name(7)], "other")
+        decode(names.entry_name(7), data[names.entry_name(7)], "other")
     for place in data:
         for name, content in data.items():
             if name != place:
                 with pytest.raises(DamagedRecordError):
                     decode(place, content, "job")
     with pytest.raises(DamagedRecordError, match="not of 6"):
-        decode(names.slot_name(6), data[names.slot_name(7)], "job")
+        decode(names.entry_name(6), data[names.entry_name(7)], "job")
 
 
 @pytest.mark.parametrize(
@@ -116,16 +117,16 @@ def test_foreign_and_swapped():
 )
 def test_a_right_checksum_does_not_help(changes):
     with pytest.raises(DamagedRecordError):
-        decode(names.slot_name(7), forged(encode(MANIFEST), **changes), "job")
+        decode(names.entry_name(7), forged(encode(MANIFEST), **changes), "job")
 
 
 def test_nested_without_end():
     line = b"[" * 100_000 + b"\n"
     with pytest.raises(DamagedRecordError):
-        decode(names.slot_name(7), line + hashlib.sha256(line).hexdigest().encode() + b"\n", "job")
+        decode(names.entry_name(7), line + hashlib.sha256(line).hexdigest().encode() + b"\n", "job")
 
 
 @pytest.mark.parametrize("payload", [object(), {1, 2}, float("nan"), b"bytes"])
 def test_what_json_cannot_carry_is_refused_when_it_is_written(payload):
     with pytest.raises(StoreError, match="cannot be written as JSON"):
-        encode(Manifest("job", 1, 1, "a", None, committables=(Committable("s", 0, 1, 1, "h", payload),)))
+        encode(Manifest("job", 1, 1, "a", None, committables=(Committable("s", Handle("h", 0, 1, 1, payload)),)))

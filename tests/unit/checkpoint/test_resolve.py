@@ -4,8 +4,8 @@ import pytest
 
 from headrace.checkpoint.derive import Base, Derived, Situation
 from headrace.checkpoint.failure_reasons import CheckpointFailureReason as Reason
-from headrace.checkpoint.model import Damaged, Manifest, Observation
-from headrace.checkpoint.resolve import Verdict, Wish, asks_sinks, resolve, resolve_wish
+from headrace.checkpoint.model import Damaged, Manifest
+from headrace.checkpoint.resolve import Verdict, asks_sinks, resolve
 
 ONE = Manifest("job", 1, 1, "a", None)
 TWO = Manifest("job", 1, 2, "b", 1)
@@ -45,25 +45,3 @@ def test_damage_fails_closed_unless_nobody_can_have_seen_anything(marked, untouc
 def test_without_the_sinks_word_it_stays_closed():
     derived = Derived(Situation.DAMAGED, 2, TWO, Base(ONE), damage=BAD)
     assert resolve(derived).verdict is Verdict.FAIL_CLOSED
-
-
-SEEN = Observation((1,), {1: ONE, 2: TWO})
-STANDS_ON_TWO = Derived(Situation.FINISHED, 2, TWO, Base(ONE), marked=True)
-
-
-def test_a_wish_to_go_back_needs_the_operators_word():
-    refused = resolve_wish(SEEN, STANDS_ON_TWO, Wish(1))
-    assert (refused.verdict, refused.reason) == (Verdict.FAIL_CLOSED, Reason.DUPLICATES_NOT_ACCEPTED)
-    granted = resolve_wish(SEEN, STANDS_ON_TWO, Wish(1, accept_duplicates=True))
-    assert (granted.verdict, granted.base) == (Verdict.REPLAY, ONE)
-
-
-def test_a_wish_for_the_newest_needs_no_word():
-    assert resolve_wish(SEEN, STANDS_ON_TWO, Wish(2)).base is TWO
-
-
-def test_a_wish_cannot_be_granted():
-    assert resolve_wish(SEEN, STANDS_ON_TWO, Wish(7, True)).reason is Reason.NO_SUCH_CHECKPOINT
-    seen = Observation((1,), {1: TORN, 2: TWO})
-    assert resolve_wish(seen, STANDS_ON_TWO, Wish(1, True)).reason is Reason.NO_SUCH_CHECKPOINT
-    assert resolve_wish(SEEN, Derived(Situation.FENCED, newer=3), Wish(1, True)).verdict is Verdict.STOP

@@ -1,4 +1,4 @@
-"""The workflow on real files, with real interpreters: the order of steps, restarts, fencing, and the operator's wish."""
+"""The workflow on real files, with real interpreters: the order of steps, restarts, and fencing."""
 
 import zlib
 
@@ -10,8 +10,9 @@ from headrace.checkpoint.failure_reasons import CheckpointFailureReason as Reaso
 from headrace.checkpoint.file_store import FileStore
 from headrace.checkpoint.interpreter import Interpreter
 from headrace.checkpoint.model import Committable, FileEntry
-from headrace.checkpoint.resolve import Verdict, Wish
+from headrace.checkpoint.resolve import Verdict
 from headrace.checkpoint.workflow import Workflow
+from headrace.connectors.base.sink import Handle
 from headrace.foundation import faultpoints
 from headrace.foundation.faultpoints import InjectedFaultError
 
@@ -20,10 +21,11 @@ class Sink:
     def __init__(self):
         self.prepared, self.visible, self.published, self.aborted = {}, [], [], []
 
-    def prepare(self, handle):
-        self.prepared[handle.id] = handle
+    def prepare(self, committable):
+        self.prepared[committable.handle.id] = committable
 
-    def commit(self, handle):
+    def commit(self, committable):
+        handle = committable.handle
         if handle.id in self.visible:
             return
         if handle.id not in self.prepared:
@@ -31,7 +33,8 @@ class Sink:
         del self.prepared[handle.id]
         self.visible.append(handle.id)
 
-    def abort(self, handle):
+    def abort(self, committable):
+        handle = committable.handle
         self.aborted.append(handle.id)
         self.prepared.pop(handle.id, None)
         return handle.id not in self.visible
@@ -55,23 +58,32 @@ class Job:
         self.interpreter = Interpreter(self.store, sink, sink)
         self.workflow = Workflow("job", name, retained)
 
-    def start(self, wish=None):
-        return self.interpreter.run(self.workflow.recover(wish))
+    def start(self):
+        decision = self.interpreter.run(self.workflow.take_over())
+        if self.workflow.unfinished is not None:
+            self.interpreter.run(self.workflow.finish())
+        self.interpreter.run(self.workflow.discard())
+        return decision
 
     def prepare(self):
         plan = self.interpreter.run(self.workflow.plan())
         content = f"state {plan.epoch}".encode()
         name = f"v-0-e{plan.epoch:010d}-g{plan.generation:010d}-{plan.attempt}"
         (self.store.files / name).write_bytes(content)
-        handle = Committable("sink", 0, plan.generation, plan.epoch, f"e{plan.epoch}-{plan.attempt}")
+        handle = Committable("sink", Handle(f"e{plan.epoch}-{plan.attempt}", 0, plan.epoch, plan.generation))
         self.sink.prepare(handle)
         file = FileEntry("v/0", name, len(content), zlib.crc32(content))
         return self.workflow.manifest(plan, [file], [handle], {"s": plan.epoch})
 
     def epoch(self):
         manifest = self.prepare()
-        self.interpreter.run(self.workflow.complete(manifest))
+        self.complete(manifest)
         return manifest
+
+    def complete(self, manifest):
+        self.interpreter.run(self.workflow.decide_epoch(manifest))
+        self.interpreter.run(self.workflow.finish())
+        self.interpreter.run(self.workflow.collect())
 
 
 @pytest.fixture
@@ -95,7 +107,7 @@ def test_a_life_without_faults(driver, sink):
         job.epoch()
     assert sink.published == [1, 2, 3]
     assert len(sink.visible) == 3
-    assert job.store.list(names.SLOTS) == [names.slot_name(3)]
+    assert job.store.list(names.LOG) == [names.entry_name(3)]
     assert job.store.list(names.MARKERS) == [names.marker_name(3)]
     assert len(job.store.list(names.FILES)) == 1
     assert job.store.list(names.PLANS) == job.store.list(names.TEMPORARIES) == []
@@ -158,12 +170,12 @@ def test_a_zombie_cannot_take_the_slot(driver, sink):
     manifest = zombie.prepare()
     heir.start()
     with pytest.raises(FencedError):
-        zombie.interpreter.run(zombie.workflow.complete(manifest))
+        zombie.complete(manifest)
     heir.epoch()
     heir.epoch()  # the seal is collected: the zombie's slot looks free
-    assert names.slot_name(1) not in heir.store.list(names.SLOTS)
+    assert names.entry_name(1) not in heir.store.list(names.LOG)
     with pytest.raises(FencedError):
-        zombie.interpreter.run(zombie.workflow.complete(manifest))
+        zombie.complete(manifest)
     assert len(sink.visible) == 2
     with pytest.raises(FencedError):
         zombie.interpreter.run(zombie.workflow.finish())
@@ -188,9 +200,9 @@ def test_no_space_for_the_manifest(driver, sink, monkeypatch):
     manifest = job.prepare()
     monkeypatch.setattr(job.store, "create", lambda *a: (_ for _ in ()).throw(StoreError("full")))
     with pytest.raises(StoreError):
-        job.interpreter.run(job.workflow.complete(manifest))
+        job.complete(manifest)
     monkeypatch.undo()
-    job.interpreter.run(job.workflow.abandon(manifest.committables))
+    sink.abort(manifest.committables[0])
     assert job.workflow.unfinished is None
     assert job.epoch().epoch == 1
     assert len(sink.visible) == 1
@@ -202,7 +214,7 @@ def test_a_sink_that_is_down_is_asked_again(driver, sink, monkeypatch):
     manifest = job.prepare()
     monkeypatch.setattr(sink, "commit", lambda handle: (_ for _ in ()).throw(ConnectionError()))
     with pytest.raises(ConnectionError):
-        job.interpreter.run(job.workflow.complete(manifest))
+        job.complete(manifest)
     assert job.workflow.unfinished is manifest
     monkeypatch.undo()
     job.interpreter.run(job.workflow.finish())
@@ -219,20 +231,12 @@ def test_damage_behind_commits_is_refused_with_the_name_of_the_file(driver, sink
     first = driver("a", retained=2)
     first.start()
     first.epoch()
-    second = first.epoch()
-    damage(first, names.slot_name(2))
+    first.epoch()
+    damage(first, names.entry_name(2))
     with pytest.raises(RestoreRefusedError) as refused:
         driver("b").start()
     assert refused.value.reason is Reason.MANIFEST_DAMAGED
-    assert names.slot_name(2) in str(refused.value)
-    with pytest.raises(RestoreRefusedError) as refused:
-        driver("c").start(Wish(1))
-    assert refused.value.reason is Reason.DUPLICATES_NOT_ACCEPTED
-    forced = driver("d")
-    assert forced.start(Wish(1, accept_duplicates=True)).verdict is Verdict.REPLAY
-    assert forced.workflow.base.epoch == 1
-    assert forced.epoch().epoch > second.epoch
-    assert driver("e").start().base.parent == 1
+    assert names.entry_name(2) in str(refused.value)
 
 
 def test_a_damaged_state_file_is_refused_by_name(driver):
@@ -243,8 +247,6 @@ def test_a_damaged_state_file_is_refused_by_name(driver):
     with pytest.raises(RestoreRefusedError, match=r"missing or damaged") as refused:
         driver("b").start()
     assert file.name in str(refused.value)
-    with pytest.raises(RestoreRefusedError):
-        driver("c").start(Wish(1, accept_duplicates=True))
 
 
 def test_an_epoch_that_nobody_has_seen_is_withdrawn(driver, sink):
@@ -253,11 +255,11 @@ def test_an_epoch_that_nobody_has_seen_is_withdrawn(driver, sink):
     first.epoch()
     manifest = first.prepare()
     first.interpreter.run(first.workflow.decide_epoch(manifest))
-    damage(first, names.slot_name(2))
+    damage(first, names.entry_name(2))
     second = driver("b")
     decision = second.start()
     assert (decision.verdict, decision.withdraw, decision.base.epoch) == (Verdict.REDO, 2, 1)
-    assert manifest.committables[0].id in sink.aborted
+    assert manifest.committables[0].handle.id in sink.aborted
     with pytest.raises(CommitRefusedError):
         sink.commit(manifest.committables[0])
     second.epoch()
@@ -278,7 +280,7 @@ def test_a_damaged_slot_in_the_way_of_a_manifest(driver):
     job = driver("a")
     job.start()
     manifest = job.prepare()
-    (job.store.files.parent / names.slot_name(1)).write_bytes(b"half")
+    (job.store.files.parent / names.entry_name(1)).write_bytes(b"half")
     with pytest.raises(CheckpointError) as error:
-        job.interpreter.run(job.workflow.complete(manifest))
+        job.complete(manifest)
     assert error.value.reason is Reason.MANIFEST_DAMAGED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headrace.graph.chaining import is_chainable
+from headrace.graph.job_graph import is_chainable
 from headrace.graph.partitioners import Broadcast, Custom, Forward, Global, KeyGroup, Rebalance, Rescale, Shuffle
 from headrace.graph.transformations import ChainingStrategy
 

@@ -6,8 +6,7 @@ from headrace.common import Types
 from headrace.datastream import StreamExecutionEnvironment
 from headrace.graph.job_graph import build_job_graph
 from headrace.monitoring.back_pressure import OperatorLoad, SubtaskLoad, VertexLoad, diagnose, epoch_times
-from headrace.worker.messages import TaskAck, VertexMeasures, VertexReport
-from headrace.worker.task.vertex_meter import HotKeyGroup
+from headrace.worker.messages import HotKeyGroup, TaskAck, VertexMeasures, VertexReport
 
 
 def load(name, span, *busy, operators=(), **more):

@@ -21,9 +21,8 @@ from headrace.metrics.values import Count, GaugeValue, Rate
 from headrace.monitoring.job_monitor import JobMonitor, shown_names
 from headrace.monitoring.subtask_metrics import SubtaskBook
 from headrace.operators.clock import ManualClock
-from headrace.worker.messages import TaskAck, VertexMeasures, VertexReport
-from headrace.worker.slot.process_facts import ProcessFacts
-from headrace.worker.task.vertex_meter import OperatorReport
+from headrace.worker.messages import OperatorReport, TaskAck, VertexMeasures, VertexReport
+from headrace.worker.process_facts import ProcessFacts
 
 LONG = Types.LONG()
 

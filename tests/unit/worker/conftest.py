@@ -90,7 +90,7 @@ class Epochs:
     def __init__(self, env: Any, directory: Any, *, shuffled: random.Random | None = None) -> None:
         graph = env.get_job_graph("job")
         plan = build_epoch_plan(graph)
-        self.spec = make_job_spec("f" * 32, graph, plan, watermark_records=1000, job_parameters={})
+        self.spec = make_job_spec("f" * 32, graph, plan, watermark_records=1000, job_parameters={}, close_seconds=10.0)
         self.ledger = Ledger("f" * 32, graph, plan, str(directory))
         Enumerators(graph).discover(self.ledger)
         self.host = TaskHost(self.spec)

@@ -30,7 +30,9 @@ class Both(ProcessFunction):
 
 def spec_of(env, **parameters):
     graph = env.get_job_graph("the job")
-    return graph, make_job_spec("id", graph, build_epoch_plan(graph), watermark_records=7, job_parameters=parameters)
+    return graph, make_job_spec(
+        "id", graph, build_epoch_plan(graph), watermark_records=7, job_parameters=parameters, close_seconds=10.0
+    )
 
 
 def function_in(vertex):

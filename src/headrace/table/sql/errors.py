@@ -1,4 +1,4 @@
-"""What a statement that cannot be parsed raises."""
+"""The error for a statement that cannot be parsed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _LISTED = 12
 
 
 class SqlParseError(HeadraceError):
-    """The text is not a statement of Flink SQL.
+    """A string is not valid Flink SQL.
 
-    `line` and `column` count from 1; `alternatives` has what could have stood there.
+    `line` and `column` count from 1; `alternatives` lists what would have been valid there.
 
     >>> from headrace.table.sql import parse_statements
     >>> try:
@@ -27,7 +27,7 @@ class SqlParseError(HeadraceError):
     code: ClassVar[str] = "SQL_PARSE"
 
     def __init__(self, message: str, text: str, offset: int, alternatives: tuple[str, ...] = ()) -> None:
-        """`offset` is the place in `text` where parsing stopped."""
+        """`offset` is the position in `text` where parsing stopped."""
         before = text[:offset]
         self.line = before.count("\n") + 1
         self.column = offset - (before.rfind("\n") + 1) + 1
@@ -36,6 +36,5 @@ class SqlParseError(HeadraceError):
         pointer = "".join("\t" if c == "\t" else " " for c in row[: self.column - 1]) + "^"
         shown = ", ".join(alternatives[:_LISTED]) + (", ..." if len(alternatives) > _LISTED else "")
         super().__init__(
-            f"{message} at line {self.line}, column {self.column}:\n  {row}\n  {pointer}",
-            expected=shown or None,
+            f"{message} at line {self.line}, column {self.column}:\n  {row}\n  {pointer}", expected=shown or None
         )

@@ -1,7 +1,7 @@
-"""Cuts a text into the tokens of Flink SQL.
+"""Split a string into the tokens of Flink SQL.
 
-Knows the lexical rules only: backticks quote identifiers, double quotes mean nothing, `--`, `//` and `/* */` are comments,
-`/*+` begins a hint. Called by the parser, once for each text.
+Knows only the lexical rules: backticks quote identifiers, double quotes have no meaning, `--`, `//` and `/* */` are
+comments, `/*+` begins a hint. Called by the parser, once for each script.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Kind = Literal["word", "quoted", "integer", "decimal", "double", "string", "pref
 
 
 class Token(NamedTuple):
-    """A piece of the text. `key` is what rules compare with: the word in upper case, or the operator."""
+    """A token. Rules compare with `key`: the word in upper case, or the operator."""
 
     kind: Kind
     key: str
@@ -42,7 +42,7 @@ _TOKEN = re.compile(
 
 
 def tokenize(text: str) -> list[Token]:
-    """Return the tokens of a text; the last one is its end.
+    """Return the tokens of a string; the last one marks its end.
 
     >>> [token.key for token in tokenize("select `a b` -- all of it")]
     ['SELECT', '', '']

@@ -1,4 +1,4 @@
-"""The reserved words of Flink SQL, and those that name a function nevertheless.
+"""The reserved words of Flink SQL, and those of them that may name a function.
 
 A word that is not listed here can be used as an identifier without backticks. The lists are those of Flink's own parser.
 """

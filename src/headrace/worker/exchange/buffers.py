@@ -1,4 +1,4 @@
-"""Buffers of one edge's targets: records gather in runs between watermarks, and leave as frames of bounded size."""
+"""Buffers for the targets of an edge: collect records in runs between watermarks, and send frames of bounded size."""
 
 from __future__ import annotations
 
@@ -8,26 +8,19 @@ from typing import Any
 from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.operators.output import Timestamps, Values
 from headrace.types.codecs import Codec
-from headrace.worker.exchange.frames import (
-    DATA,
-    RECORDS,
-    WATERMARK,
-    Header,
-    encode_timestamps,
-    pack,
-)
+from headrace.worker.exchange.frames import DATA, RECORDS, WATERMARK, Header, encode_timestamps, pack
 
 RUN_RECORDS = 4_096
-"""Records of one run: few enough that a batch stays in the processor's caches on the way through a chain."""
+"""Records per run: few enough that a batch stays in the processor's caches on its way through a chain."""
 FRAME_RECORDS = 16_384
-"""Records of one frame, about: some hundred kilobytes for Spark to move."""
+"""Approximate records per frame: a few hundred kilobytes for Spark to move."""
 
 Send = Callable[[int, int, bytes], None]
 """send(level, partition, frame)"""
 
 
 class TargetBuffer:
-    """What goes to one downstream subtask over one edge in one epoch."""
+    """The records and marks for one downstream subtask of one edge."""
 
     def __init__(
         self, address: tuple[int, int], edge: int, upstream: int, codec: Codec, key_codec: Codec | None
@@ -49,7 +42,7 @@ class TargetBuffer:
         self._send: Send
 
     def begin_epoch(self, attempt: int, send: Send) -> None:
-        """Starts numbering frames anew."""
+        """Discard leftovers and restart the numbering of frames."""
         self.values, self.timestamps, self.keys = [], None, None
         self._items, self._count, self._sequence = [], 0, 0
         self.sent_bytes, self.sent_frames = 0, 0
@@ -57,7 +50,7 @@ class TargetBuffer:
         self._send = send
 
     def add(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Appends a run of records, cutting full frames."""
+        """Append a run of records; send full frames."""
         if (self.timestamps is None) != (timestamps is None) and self.values:
             self._close_run()
         if not self.values:
@@ -72,7 +65,7 @@ class TargetBuffer:
             self._close_run()
 
     def mark(self, item: tuple[Any, ...]) -> None:
-        """Appends a watermark, idleness or end; of several watermarks in a row the last one counts, beside the MAX at the end."""
+        """Append a watermark, idleness or the end. A watermark replaces the one just before it, except for the final MAX."""
         self._close_run()
         items = self._items
         if item[0] == WATERMARK and item[1] != MAX_WATERMARK and items and items[-1][0] == WATERMARK:
@@ -81,7 +74,7 @@ class TargetBuffer:
             items.append(item)
 
     def flush(self) -> None:
-        """Sends what is left."""
+        """Send what is left."""
         self._close_run()
         if self._items:
             self._cut()

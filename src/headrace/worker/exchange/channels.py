@@ -1,8 +1,8 @@
-"""The input side of a vertex: the watermark valve over all channels, and the deterministic merge of their items.
+"""The input side of a vertex: frames by channel, the watermark valve, and the deterministic merge of all channels' items.
 
-A channel is (edge, upstream subtask). The merge always goes on with the channel whose watermark is lowest (the first of
-them, if equal), until that channel's watermark has risen: one of the orders that Flink may show, and with one channel
-exactly Flink's. The valve follows Flink's rules for active and idle channels to the letter.
+A channel is (edge, upstream subtask). The merge always continues with the channel whose watermark is lowest (the first
+one in case of a tie) until that channel's watermark rises. This is one of the orders that Flink may produce, and with one
+channel exactly Flink's. The valve follows Flink's rules for active and idle channels to the letter.
 """
 
 from __future__ import annotations
@@ -11,14 +11,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
-from headrace.worker.exchange.frames import CLOCK, END, IDLE, MARKER, RECORDS, WATERMARK
+from headrace.types.codecs import Codec
+from headrace.worker.exchange.frames import END, RECORDS, WATERMARK, decode_timestamps, header_of, unpack
+
+__all__ = ["Channel", "Item", "Valve", "by_channel", "decoded", "merged"]
 
 Channel = tuple[int, int]
 Item = tuple[Any, ...]
 
 
 class _Input:
-    """One of a vertex's (at most two) inputs: several channels where streams were united or come from many subtasks."""
+    """One of a vertex's (at most two) inputs. It has several channels if streams are united or have several subtasks."""
 
     def __init__(self) -> None:
         self.channels: list[Channel] = []
@@ -27,11 +30,12 @@ class _Input:
 
 
 class Valve:
-    """Event time of a vertex. Survives epochs: `snapshot` / `restore`.
+    """The event time of a vertex. `snapshot` and `restore` carry it over to a successor.
 
-    1. An input's watermark is the minimum over its active channels. A channel that was idle and is behind when it becomes
-       active again is left out until it has caught up.
-    2. The vertex's watermark is the minimum over its active inputs; an input that comes back behind holds it up.
+    1. An input's watermark is the minimum over its active channels. A channel that is behind when it becomes active again
+       is ignored until it has caught up.
+    2. The vertex's watermark is the minimum over its active inputs. An input that is behind when it becomes active again
+       holds it back.
     3. When the last active channel (or input) becomes idle, and was not behind, the maximum over all of them counts.
 
     >>> valve = Valve({(0, 0): 0, (0, 1): 0})
@@ -52,7 +56,7 @@ class Valve:
             one.channels.append(channel)
 
     def watermark(self, channel: Channel, timestamp: int) -> int | None:
-        """A channel's watermark has risen; gives the vertex's new watermark if that rises too."""
+        """Raise a channel's watermark. Return the vertex's new watermark if it rises too."""
         one = self._input_of[channel]
         self.idle.discard(channel)
         one.idle = False
@@ -62,11 +66,11 @@ class Valve:
         return self._risen()
 
     def set_idle(self, channel: Channel, idle: bool) -> int | None:
-        """A channel became idle or active; gives the vertex's new watermark if that lets it rise."""
+        """Mark a channel as idle or active. Return the vertex's new watermark if it rises."""
         one = self._input_of[channel]
         if idle:
             self.idle.add(channel)
-            if self.marks[channel] == one.current:  # else it did not hold the others up
+            if self.marks[channel] == one.current:  # otherwise it did not hold back the others
                 self._advance(one)
         else:  # only its next watermark counts
             self.idle.discard(channel)
@@ -74,7 +78,7 @@ class Valve:
         return self._risen()
 
     def end(self, channel: Channel) -> bool:
-        """A channel has ended; says whether all have."""
+        """Mark a channel as ended. Return whether all have ended."""
         self.ended.add(channel)
         return len(self.ended) == len(self.marks)
 
@@ -95,7 +99,7 @@ class Valve:
         return None
 
     def snapshot(self) -> dict[str, Any]:
-        """What a successor needs."""
+        """Return what a successor needs."""
         return {
             "marks": dict(self.marks),
             "idle": set(self.idle),
@@ -106,7 +110,7 @@ class Valve:
         }
 
     def restore(self, facts: dict[str, Any]) -> None:
-        """Takes over from `snapshot`; channels that are gone are forgotten, new ones start where the vertex is."""
+        """Take over from `snapshot`. Drop channels that no longer exist; new ones start at the vertex's watermark."""
         self.current, self.all_idle = facts["current"], facts["all_idle"]
         for channel in self.marks:
             self.marks[channel] = facts["marks"].get(channel, self.current)
@@ -117,9 +121,9 @@ class Valve:
 
 
 def merged(valve: Valve, inputs: dict[Channel, Iterator[Item]]) -> Iterator[tuple[Channel, Item]]:
-    """All items of all channels in the order of the merge.
+    """Yield the items of all channels in merge order.
 
-    The caller applies watermark items to the valve while it iterates; the choice of the next channel looks there.
+    The caller applies watermark items to the valve while it iterates; the choice of the next channel depends on that.
     """
     order = {channel: i for i, channel in enumerate(sorted(inputs))}
     left = dict(inputs)
@@ -133,4 +137,26 @@ def merged(valve: Valve, inputs: dict[Channel, Iterator[Item]]) -> Iterator[tupl
             del left[channel]
 
 
-__all__ = ["CLOCK", "END", "IDLE", "MARKER", "RECORDS", "WATERMARK", "Channel", "Item", "Valve", "merged"]
+def by_channel(frames: list[bytes]) -> tuple[dict[Channel, int], dict[Channel, list[bytes]]]:
+    """Return the attempt that made each channel's frames, and the frames of each channel in sequence."""
+    numbered: dict[Channel, list[tuple[int, bytes]]] = {}
+    attempts: dict[Channel, int] = {}
+    for frame in frames:
+        header = header_of(frame)
+        channel = (header.edge, header.upstream)
+        numbered.setdefault(channel, []).append((header.sequence, frame))
+        attempts[channel] = header.attempt
+    return attempts, {c: [f for _, f in sorted(parts, key=lambda p: p[0])] for c, parts in numbered.items()}
+
+
+def decoded(frames: list[bytes], codec: Codec, key_codec: Codec) -> Iterator[Item]:
+    """Yield the items of a channel's frames."""
+    decode, decode_keys = codec.decode, key_codec.decode
+    for frame in frames:
+        for item in unpack(frame)[1]:
+            if item[0] == RECORDS:
+                _, values, timestamps, keys = item
+                run_keys = None if keys is None else decode_keys(keys)
+                yield RECORDS, decode(values), decode_timestamps(timestamps), run_keys
+            else:
+                yield item

@@ -1,9 +1,9 @@
-"""Frames: what travels between subtasks and back to the driver, as bytes that Spark moves without looking inside.
+"""Frames carry everything between subtasks and back to the driver, as bytes that Spark moves without looking inside.
 
-Layout: 1. header (fixed struct): kind, level and partition it is for, edge, upstream subtask, sequence number, attempt;
-2. payload: one pickle (protocol 5). For DATA that is a list of items, see below; for the others the message itself.
-   Objects whose class cannot be found by its name (it is defined in the program's own script, or inside a function) travel
-   by value, which cloudpickle does at a third of the speed.
+Layout: 1. header (fixed struct): kind, target level and partition, edge, upstream subtask, sequence number, attempt;
+2. payload: one pickle (protocol 5). For DATA it is a list of items, see below; for other kinds the message itself.
+   Objects whose class cannot be imported by name (it is defined in the program's main script, or inside a function) are
+   pickled by value with cloudpickle, at a third of the speed.
 
 Items of a DATA frame, in stream order:
     (RECORDS, values, timestamps, keys)   a run of records as encoded parallel lists
@@ -24,7 +24,7 @@ RECORDS, WATERMARK, IDLE, END, CLOCK, MARKER = range(6)
 
 
 class Header(NamedTuple):
-    """The fixed part of a frame. For control frames `edge` and `upstream` say which partition of which level sent it."""
+    """The fixed part of a frame. In control frames, `edge` and `upstream` are the level and partition of the sender."""
 
     kind: int
     level: int
@@ -36,7 +36,7 @@ class Header(NamedTuple):
 
 
 def pack(header: Header, payload: Any) -> bytes:
-    """A frame.
+    """Return a frame.
 
     >>> unpack(pack(Header(DATA, 1, 0, 0, 2, 0, 7), ["x"]))
     (Header(kind=0, level=1, partition=0, edge=0, upstream=2, sequence=0, attempt=7), ['x'])
@@ -62,22 +62,22 @@ def _unsendable(error: Exception) -> Exception:
     return TypeMismatchError(
         f"A record cannot be sent to another process: {error}",
         expected="records that can be pickled",
-        remedy="emit plain data; locks, connections, files and generators belong into the function, made in open().",
+        remedy="emit plain data; create locks, connections, files and generators in the function's open().",
     )
 
 
 def header_of(frame: bytes) -> Header:
-    """The header, without touching the payload."""
+    """Return the header without decoding the payload."""
     return Header(*_HEADER.unpack_from(frame))
 
 
 def unpack(frame: bytes) -> tuple[Header, Any]:
-    """Header and payload. Frames come from this job's own tasks only."""
+    """Return header and payload. Frames come only from this job's own tasks."""
     return header_of(frame), pickle.loads(memoryview(frame)[_HEADER.size :])  # noqa: S301 - made by our own task
 
 
 def encode_timestamps(timestamps: list[int | None] | None) -> Any:
-    """Timestamps in a form that pickles fast: bytes if all are there, the list itself if some are missing."""
+    """Return timestamps in a form that pickles fast: as bytes, or the list itself if some are missing."""
     if timestamps is None:
         return None
     try:
@@ -87,7 +87,7 @@ def encode_timestamps(timestamps: list[int | None] | None) -> Any:
 
 
 def decode_timestamps(encoded: Any) -> list[int | None] | None:
-    """The inverse of `encode_timestamps`.
+    """Invert `encode_timestamps`.
 
     >>> decode_timestamps(encode_timestamps([3, 4])), decode_timestamps(encode_timestamps([3, None]))
     ([3, 4], [3, None])

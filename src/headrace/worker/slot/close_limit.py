@@ -1,9 +1,9 @@
-"""Bounds the time that a function has for `close()` in a slot process, whose functions run in its main thread.
+"""Limit how long a function's `close()` may take in a slot process, where functions run in the main thread.
 
-1. When the time is over, a signal raises an exception in the main thread. It ends most calls that wait, and the task goes on
-with its other functions. 2. A function may swallow that, or wait in a library that does not return for signals. A little later
-`give_up` reports it, and the process is killed with all that it has started. Code that never lets go of the interpreter
-keeps both from happening: only `headrace.task.timeout`, which the courier watches, ends that.
+1. At the limit, a signal raises an exception in the main thread. It interrupts most waiting calls, and the task continues
+with its other functions. 2. A function may swallow that exception, or wait in a library that ignores signals. A little
+later `give_up` reports the failure, and the process and all processes that it started are killed. Code that never releases
+the interpreter blocks both steps: only `headrace.task.timeout`, which the courier enforces, ends it.
 """
 
 from __future__ import annotations
@@ -17,29 +17,22 @@ from typing import Any
 
 from headrace.errors import CloseTimeoutError
 from headrace.worker.slot.deadline import close_timeout
-from headrace.worker.slot.protocol import TIMEOUT_GRACE
+from headrace.worker.slot.wire import TIMEOUT_GRACE
 
-__all__ = ["CloseLeft", "CloseLimit", "Closer", "close_at_will"]
+__all__ = ["CloseLeft", "CloseLimit"]
 
-Closer = Callable[[Callable[[], Any]], None]
-"""Calls the `close()` of a function, and decides how long it may take."""
 _SIGNAL = signal.SIGVTALRM  # hardly any program uses it; SIGALRM ends a slot that does not end itself
 
 
-def close_at_will(call: Callable[[], Any]) -> None:
-    """Close a function without a limit."""
-    call()
-
-
 class CloseLeft(BaseException):
-    """Raised in a `close()` that takes too long. Not an Exception, which functions may catch and go on."""
+    """Raised in a `close()` that takes too long. Not an Exception, which functions might catch."""
 
 
 class CloseLimit:
     """Calls `close()` methods with a limit, one at a time, all from the main thread."""
 
     def __init__(self, seconds: float, give_up: Callable[[CloseTimeoutError], None]) -> None:
-        """`give_up` is called from another thread, while the main thread is in `close()`; then the process is killed."""
+        """`give_up` is called from another thread while the main thread is in `close()`; then the process is killed."""
         self._seconds = seconds
         self._give_up = give_up
         self._lock = threading.Lock()
@@ -48,7 +41,7 @@ class CloseLimit:
         signal.signal(_SIGNAL, self._interrupted)
 
     def run(self, call: Callable[[], Any]) -> None:
-        """Call it; raise CloseTimeoutError with the place where it was if it takes too long."""
+        """Call it. Raise CloseTimeoutError, with the stack, if it takes too long."""
         closed = threading.Event()
         found: list[CloseTimeoutError] = []
         arguments = (threading.get_ident(), closed, found)
@@ -62,11 +55,13 @@ class CloseLimit:
         except CloseLeft:
             raise found[0] from None
         finally:
-            with self._lock:  # while the other thread gives up, nothing more is done or sent here
+            with self._lock:  # while the other thread gives up, this one must not do or send anything
                 closed.set()
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
-        if self._closing is not None and self._closing is self._overdue:  # it may be late, and meant for the last one
+        if (
+            self._closing is not None and self._closing is self._overdue
+        ):  # it may be late, and meant for the last close()
             raise CloseLeft
 
     def _watch(self, thread_id: int, closed: threading.Event, found: list[CloseTimeoutError]) -> None:

@@ -1,8 +1,8 @@
-"""The courier: what runs inside a Spark task. It brings frames to the slot process that owns the subtask, and its frames on.
+"""The courier runs inside a Spark task: it carries frames to the slot process that owns the subtask, and its frames onward.
 
-Frames for later levels and control frames are passed on unopened. After a failure upstream nothing more is run in the
-epoch, the failure itself is passed on to the driver. If the slot dies, the courier fails and Spark runs the task again: the
-new slot starts from the task's state files. Imports next to nothing: every Python worker of Spark pays for it.
+Frames for later levels and control frames are forwarded unopened. After a failure upstream, nothing more runs in the
+epoch; the failure itself is forwarded to the driver. If the slot dies, the courier fails and Spark retries the task: the
+new slot starts from the task's state files. Imports as little as possible, because every Python worker of Spark pays for it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,9 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from headrace.config.worker_settings import TimeLimit
 from headrace.worker.exchange.frames import DATA, FAILURE, Header, header_of
-from headrace.worker.exchange.wire import END_OF_FRAMES, Wire
-from headrace.worker.slot.choice import Place, place_of
 from headrace.worker.slot.folder import (
     executor_folder,
     files_folder,
@@ -33,12 +30,16 @@ from headrace.worker.slot.folder import (
     stack_path,
     start_lock,
 )
-from headrace.worker.slot.launch import START_SECONDS, start_slot
-from headrace.worker.slot.protocol import NEEDS_SPEC, STACK_SIGNAL, TIMEOUT_GRACE, Request, TaskName
+from headrace.worker.slot.placement import Place, place_of
+from headrace.worker.slot.wire import END_OF_FRAMES, NEEDS_SPEC, STACK_SIGNAL, TIMEOUT_GRACE, Request, Wire
+from headrace.worker.task_name import TaskName
+
+if TYPE_CHECKING:
+    from headrace.config.worker_settings import TimeLimit
 
 _CONNECT_ATTEMPTS = 3
 _DAEMONS = ("pyspark.daemon", "headrace.spark.daemon")
-"""The programs that fork Python workers: PySpark's own is that of a SparkContext that the user has made."""
+"""The programs that fork Python workers. PySpark's own is used if the user created the SparkContext."""
 
 
 class SlotLostError(Exception):
@@ -46,34 +47,34 @@ class SlotLostError(Exception):
 
 
 class LevelRun(NamedTuple):
-    """One level of one epoch, as its couriers need it."""
+    """One level of one epoch, as its couriers see it."""
 
     run_id: str
-    """Of the job in this driver: names the folder of its slots."""
+    """Identifies this driver's run of the job; part of the name of its slots' folder."""
     level: int
     order: bytes
     tasks: frozenset[int]
-    """The partitions that have something to do (the others have ended)."""
+    """The partitions that still run (the others have ended)."""
     next_partitions: int | None
-    """Partitions of the next level; None at the last one."""
+    """Number of partitions of the next level; None at the last one."""
     slots: int
-    """Slot processes of an executor, one for each task that it runs at a time."""
+    """Slot processes per executor: one for each task that it runs at a time."""
     spec: Callable[[], bytes]
-    """Gives the pickled JobSpec; called only for a new slot."""
+    """Returns the pickled JobSpec; called only for a new slot."""
     names: tuple[TaskName, ...]
-    """Of the tasks of the level, by partition."""
+    """Names of the level's tasks, by partition."""
     epoch: int = 0
     folder: str | None = None
-    """The folder of the job's slots, where the driver knows it (it runs on the same machine)."""
+    """The folder of the job's slots, if the driver knows it (it runs on the same machine)."""
     python: str | None = None
-    """The interpreter of the slots that the program asked for; None is the one that the courier runs in."""
+    """The interpreter that the program asked for; None: the courier's own."""
     python_in_archive: bool = False
-    """Whether it is inside of an archive of the job."""
+    """Whether the interpreter is inside an archive of the job."""
     limit: TimeLimit | None = None
-    """How long a task of the level may take; None: for ever."""
+    """How long a task of the level may take; None: no limit."""
 
     def run(self, partition: int, attempt: int, incoming: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-        """Runs the task of a partition: gives (partition of the next level, frame)."""
+        """Run the task of a partition. Yield (partition of the next level, frame)."""
         own: list[bytes] = []
         failed = False
         for frame in incoming:
@@ -123,35 +124,35 @@ class LevelRun(NamedTuple):
                 raise _lost(f"the slot process of {name} did not answer and was killed") from None
             yield self._timed_out(request, name, stack)
         except (EOFError, ConnectionError):
-            if is_ending(folder / str(_daemon())):  # the job was cancelled: nothing is lost, and nothing is run again
+            if is_ending(folder / str(_daemon())):  # the job was cancelled: nothing is lost, and nothing is retried
                 raise SlotLostError(f"the slot process of {name} was ended with its job") from None
-            raise _lost(f"the slot process of {name} has died") from None
+            raise _lost(f"the slot process of {name} died") from None
 
     def _timed_out(self, request: Request, name: TaskName, stack: str) -> bytes:
-        """The failure of a task whose slot could not send it."""
+        """Return the failure frame of a task whose slot could not send it."""
         from headrace.errors import TaskTimeoutError
-        from headrace.worker.slot.host import failure_frame
+        from headrace.worker.failures import failure_frame
 
-        assert self.limit is not None, "only then a courier does not wait for ever"
+        assert self.limit is not None, "without a limit, a courier waits forever"
         error = TaskTimeoutError.after(*self.limit, stack=stack, operator_name=name.operators, subtask=name.subtask)
         return failure_frame(request.task_id, request.attempt, error)
 
     def _python_in(self, folder: Path) -> str | None:
-        """The interpreter for a new slot of the executor with this folder; unpacks it if nobody has yet."""
+        """Return the interpreter for a new slot in an executor's folder. Unpack its archive first if needed."""
         if self.python is None or not self.python_in_archive:
             return self.python
-        from headrace.worker.job_files import unpack_files
+        from headrace.worker.unpacking import unpack_files
 
         spec = pickle.loads(self.spec())  # noqa: S301 - the job's own code
         unpacked = unpack_files(spec.files, files_folder(folder))
         return str(Path(unpacked.working_directory or "") / self.python)
 
     def _accepted(self, folder: Path, place: Place, request: Request) -> Wire:
-        """A connection to a slot that has taken the request and has the job's spec."""
+        """Return a connection to a slot that accepted the request and has the job's spec."""
         for attempts_left in reversed(range(_CONNECT_ATTEMPTS)):
             wire = connect(folder, place.slot, self._python_in)
             try:
-                if self.limit is not None:  # its other tasks of the level may come first
+                if self.limit is not None:  # the slot may run its other tasks of the level first
                     wire.wait_at_most(place.tasks * self.limit.seconds + TIMEOUT_GRACE)
                 wire.send(pickle.dumps(request))
                 wire.flush()
@@ -162,7 +163,7 @@ class LevelRun(NamedTuple):
                     wire.send(self.spec())
                 return wire
             except (EOFError, ConnectionError):
-                # It was about to die when we came; nothing has been done for us yet.
+                # The slot was about to exit. It has not done anything for this request yet.
                 wire.close()
                 if not attempts_left:
                     raise
@@ -171,13 +172,13 @@ class LevelRun(NamedTuple):
 
 
 def _same_python(folder: Path) -> None:
-    """New slots run in the interpreter of the courier."""
+    """Choose the courier's own interpreter."""
 
 
 def connect(job: Path, index: int, python: Callable[[Path], str | None] = _same_python) -> Wire:
-    """A connection to slot `index` of this executor, which is started if it is not there. `job` is the job's folder.
+    """Return a connection to slot `index` of this executor, starting the slot if needed. `job` is the job's folder.
 
-    `python` gives the interpreter for a new slot in the executor's folder, None for the one that runs here.
+    `python` returns the interpreter for a new slot in the executor's folder, None for the courier's own.
     """
     daemon = _daemon()
     folder = executor_folder(job, daemon)
@@ -185,6 +186,8 @@ def connect(job: Path, index: int, python: Callable[[Path], str | None] = _same_
     wire = _try_connect(path)
     if wire is not None:
         return wire
+    from headrace.worker.slot.launch import START_SECONDS, start_slot  # only the first courier of a slot needs it
+
     deadline = time.monotonic() + START_SECONDS
     with open(start_lock(folder, index), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -195,13 +198,13 @@ def connect(job: Path, index: int, python: Callable[[Path], str | None] = _same_
                 start_slot(folder, index, daemon, python(folder))
             elif time.monotonic() > deadline:
                 raise SlotLostError(f"slot {index} (process {pid}) does not listen; kill it if it hangs")
-            else:  # started by a courier that died over it
+            else:  # started by a courier that died while it waited
                 time.sleep(0.01)
     return wire
 
 
 def kill_slot(job: Path, index: int) -> str:
-    """Kills slot `index` of this executor with all that it has started; gives where it was, if it could say that."""
+    """Kill slot `index` of this executor and all processes that it started. Return its stack, if it could write one."""
     folder = executor_folder(job, _daemon())
     pid = living_slot(folder, index)
     if not pid:
@@ -214,16 +217,16 @@ def kill_slot(job: Path, index: int) -> str:
         while not stack and time.monotonic() < deadline:
             time.sleep(0.05)
             stack = user_stack(path.read_text(encoding="ascii", errors="replace"))
-        path.unlink()  # the next one has a file of its own
+        path.unlink()  # the next slot opens its own file
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL)  # a slot leads a group of its own
+        os.killpg(pid, signal.SIGKILL)  # a slot is the leader of its process group
     return stack
 
 
 def user_stack(written: str) -> str:
-    r"""Return the frames inside the operator from the file that a slot's fault handler wrote; all of them if there is none.
+    r"""Return the frames inside the operator from a fault handler's output; all frames if there is no operator.
 
-    The first line names the folder of the slot's package, with a separator at its end. Frames follow, innermost first.
+    The first line is the folder of the slot's package, with a trailing separator. Frames follow, innermost first.
 
     >>> user_stack(
     ...     '/lib/headrace/\n  File "/home/ann/headrace/operators/x.py"\n  File "/lib/headrace/operators/map.py"'
@@ -235,20 +238,20 @@ def user_stack(written: str) -> str:
 
 
 def _lost(text: str) -> SlotLostError:
-    sys.stderr.write(f"headrace: {text} (was it killed, for its memory?); the task is run again\n")
+    sys.stderr.write(f"headrace: {text} (was it killed for using too much memory?); retrying the task\n")
     return SlotLostError(text)
 
 
 def _daemon() -> int:
-    """The process that has forked this one, as whose child a slot lives and dies.
+    """Return the process that forked this one. A slot lives only as long as that process.
 
-    Spark's daemon is the leader of its workers' process group. When it was killed they have another parent, which never
-    ends: a slot of that one would stay for ever.
+    Spark's daemon is the leader of its workers' process group. If it was killed, its workers have another parent, which
+    never exits: a slot tied to that one would stay forever.
     """
     parent = os.getppid()
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
     if spec is not None and spec.name in _DAEMONS and parent != os.getpgrp():
-        raise SlotLostError("the executor's Python daemon has died; the task is run again by another worker")
+        raise SlotLostError("the executor's Python daemon died; another worker retries the task")
     return parent
 
 

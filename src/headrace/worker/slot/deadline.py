@@ -1,10 +1,10 @@
-"""Ends the process of a slot whose task takes longer than it may, and tells where it was.
+"""Kill a slot process whose task exceeds its time limit, and report where the task was.
 
-1. When the time is over, a thread of the slot finds the operator and the user code that the task is in, reports that as the
-task's failure, and kills the process with all that it has started. 2. Code that does not let go of the interpreter (a regular
-expression that never comes to an end) keeps that thread from running: a little later the courier kills the process. Before
-that it sends a signal at which Python's fault handler, which needs no interpreter, writes the stack into a file. 3. A process
-that is stopped does not even that: it is killed, and the task is run again.
+1. At the deadline, a thread of the slot finds the operator and the user code that the task is in, reports them as the
+task's failure, and kills the process and all processes that it started. 2. Code that does not release the interpreter (such
+as an endless regular expression match) blocks that thread. A little later the courier kills the process. Before that, it
+sends a signal that makes Python's fault handler, which needs no interpreter, write the stack to a file. 3. A stopped
+process cannot do even that: it is killed, and the task is retried.
 """
 
 from __future__ import annotations
@@ -27,15 +27,14 @@ from headrace.config.worker_settings import TimeLimit
 from headrace.errors import CloseTimeoutError, HeadraceError, TaskTimeoutError
 from headrace.foundation.own_code import PACKAGE, is_own
 from headrace.operators.base import Operator
-from headrace.worker.slot.protocol import STACK_SIGNAL
+from headrace.worker.slot.wire import STACK_SIGNAL
 
 __all__ = ["TaskDeadline", "close_timeout", "timeout_error", "watched_close"]
 
 
 def timeout_error(thread_id: int, limit: TimeLimit) -> TaskTimeoutError:
-    """What to say of a task that runs in this thread and is not done in time."""
-    innermost = sys._current_frames().get(thread_id)  # noqa: SLF001 - there is no public way
-    operator, stack = _place(innermost)
+    """Return the error for the task in this thread, which exceeded its limit."""
+    operator, stack = _place(thread_id)
     if operator is None:
         return TaskTimeoutError.after(*limit, stack=stack)
     context = operator.context
@@ -45,21 +44,21 @@ def timeout_error(thread_id: int, limit: TimeLimit) -> TaskTimeoutError:
 
 
 def close_timeout(thread_id: int, seconds: float) -> CloseTimeoutError:
-    """What to say of a thread that closes functions and is not done in time."""
-    operator, stack = _place(sys._current_frames().get(thread_id))  # noqa: SLF001 - there is no public way
+    """Return the error for a thread whose `close()` exceeded its limit."""
+    operator, stack = _place(thread_id)
     name, uid = (None, None) if operator is None else (operator.context.name, operator.context.uid)
     return CloseTimeoutError(
-        f"A close() did not come back within {seconds:g} s",
+        f"A close() did not return within {seconds:g} s",
         operator_name=name,
         uid=uid,
         seen=stack,
-        remedy="give what close() waits for a timeout of its own",
+        remedy="set a timeout on whatever close() waits for",
     )
 
 
 @contextmanager
 def watched_close(seconds: float, report: Callable[[CloseTimeoutError], None]) -> Iterator[None]:
-    """Report, from a thread of its own, that what is done inside takes longer than `seconds`, and where it is."""
+    """Report from another thread, with the current stack, if the body takes longer than `seconds`."""
     thread_id = threading.get_ident()
     timer = threading.Timer(seconds, lambda: report(close_timeout(thread_id, seconds)))
     timer.daemon = True
@@ -70,10 +69,10 @@ def watched_close(seconds: float, report: Callable[[CloseTimeoutError], None]) -
         timer.cancel()
 
 
-def _place(innermost: FrameType | None) -> tuple[Operator | None, str]:
-    """The operator that a stack is in, and the part of the stack that is user code; all of it where there is none."""
+def _place(thread_id: int) -> tuple[Operator | None, str]:
+    """Return the operator that a thread is in, and the user code on its stack; the whole stack if there is none."""
     inside = 0
-    frame = innermost
+    frame = innermost = sys._current_frames().get(thread_id)  # noqa: SLF001 - there is no public way
     while frame is not None:
         own = is_own(frame.f_code.co_filename) and "self" in frame.f_code.co_varnames
         if own and isinstance(operator := frame.f_locals.get("self"), Operator) and hasattr(operator, "context"):
@@ -91,7 +90,7 @@ def _text(innermost: FrameType | None, depth: int) -> str:
 
 
 class _Watched(NamedTuple):
-    """A task that is running: until when it may, in which thread, and what to call if it is not done then."""
+    """A running task: its deadline, its thread, and what to call if it misses the deadline."""
 
     until: float
     limit: TimeLimit
@@ -100,19 +99,19 @@ class _Watched(NamedTuple):
 
 
 class TaskDeadline:
-    """Watches over the tasks of one slot process, one at a time.
+    """Watches the tasks of one slot process, one at a time.
 
-    The thread that watches is woken only if it would sleep for too long: most tasks begin and end without it.
+    The watching thread is woken only if it would oversleep, so most tasks begin and end without it.
     """
 
     def __init__(self, stacks: Path) -> None:
-        """`stacks` is the file for what the fault handler writes: `user_stack` reads it."""
+        """`stacks` is the file that the fault handler writes and `user_stack` reads."""
         self.lock = threading.Lock()
-        """Held by whoever sends: a failure goes out between two whole frames."""
+        """Held while sending, so that a failure is sent between two complete frames."""
         self._task: _Watched | None = None
         self._wakes = threading.Condition()
         self._wakes_at = math.inf
-        # The first line is for the courier, whose own package may be elsewhere. The fault handler escapes in this way too.
+        # The first line is for the courier, whose package may be in another folder. The fault handler escapes the same way.
         file = open(stacks, "w", encoding="ascii", errors="backslashreplace")
         file.write(f"{PACKAGE}\n")
         file.flush()
@@ -120,7 +119,7 @@ class TaskDeadline:
         threading.Thread(target=self._watch, name="headrace-deadline", daemon=True).start()
 
     def start(self, limit: TimeLimit, fail: Callable[[HeadraceError], None]) -> None:
-        """The thread that calls has so much time; then `fail` is called with the lock held, and the process ends."""
+        """Start the time limit of the calling thread. At the deadline, call `fail` with the lock held and kill the process."""
         until = time.monotonic() + limit.seconds
         self._task = _Watched(until, limit, threading.get_ident(), fail)
         with self._wakes:
@@ -128,7 +127,7 @@ class TaskDeadline:
                 self._wakes.notify()
 
     def stop(self) -> None:
-        """The task is done; called with the lock held."""
+        """End the time limit. The caller holds the lock."""
         self._task = None
 
     def _watch(self) -> None:
@@ -137,15 +136,15 @@ class TaskDeadline:
             error = timeout_error(task.thread_id, task.limit)
             with self.lock:
                 if self._task is not task:
-                    continue  # it was done at the last moment
+                    continue  # it finished at the last moment
                 try:
                     task.fail(error)
                 finally:
-                    # The whole group: the function may wait for a program that it has started.
+                    # The whole group: the function may be waiting for a program that it started.
                     os.killpg(os.getpgrp(), signal.SIGKILL)
 
     def _overdue(self) -> _Watched:
-        """Waits for a task that is not done in time."""
+        """Wait for a task that misses its deadline."""
         with self._wakes:
             while True:
                 task, now = self._task, time.monotonic()

@@ -1,9 +1,9 @@
-"""Where couriers and slot processes of a job meet on one machine, and what is left there when they are gone.
+"""The folder where couriers and slot processes of a job meet on one machine, and its clean-up.
 
     <temporary directory>/headrace-<user id>-<run>/<pid of the executor's Python daemon>/slot-<n>.sock, .pid, .lock
 
-Orders and state travel as pickles, so nobody else may listen or answer here: both folders belong to this user and are closed
-to all others, which is checked before a socket in them is used. Light: couriers import it.
+Orders and state travel as pickles, so nobody else may listen or answer here: both folders must belong to this user and be
+closed to all others, which is checked before a socket in them is used. Light: couriers import this module.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from headrace.foundation.life_mark import LifeMark
 from headrace.foundation.private_folders import private_folder, require_private
 
 _LONGEST_SOCKET_PATH = 100
-"""Unix socket paths end at 108 bytes on Linux, 104 on macOS."""
+"""Unix socket paths are limited to 108 bytes on Linux, 104 on macOS."""
 _checked: set[str] = set()
 
 
 def job_folder(run_id: str) -> Path:
-    """The folder of all slots of a job's run on this machine; may not exist. Each driver of a job is a run of its own."""
+    """Return the folder of all slots of a job's run on this machine; it may not exist. Each driver of a job is one run."""
     name = f"headrace-{os.getuid()}-{run_id[:16]}"
     longest = len(f"/{name}/4194304/slot-9999.sock.new")
     for parent in (tempfile.gettempdir(), "/tmp"):  # noqa: S108 - the folder in it is private
@@ -34,7 +34,7 @@ def job_folder(run_id: str) -> Path:
 
 
 def executor_folder(job: Path, daemon: int) -> Path:
-    """The folder of the slots of one executor in the folder of the job, made if need be; refuses one that is not private."""
+    """Return the folder of one executor's slots, creating it if needed. Raise an error if it is not private."""
     folder = job / str(daemon)
     if str(folder) not in _checked or not folder.is_dir():
         for part in (folder.parent, folder):
@@ -44,48 +44,48 @@ def executor_folder(job: Path, daemon: int) -> Path:
 
 
 def socket_path(folder: Path, index: int) -> Path:
-    """Where slot `index` listens."""
+    """Return where slot `index` listens."""
     return folder / f"slot-{index}.sock"
 
 
 def stack_path(folder: Path, index: int) -> Path:
-    """Where slot `index` says what it was doing, if it had to be ended in the midst of it."""
+    """Return the file where slot `index` writes its stack if it must be killed during a task."""
     return folder / f"slot-{index}.stack"
 
 
 def start_lock(folder: Path, index: int) -> Path:
-    """The lock of whoever starts slot `index`."""
+    """Return the lock to hold while starting slot `index`."""
     return folder / f"slot-{index}.lock"
 
 
 def files_folder(folder: Path) -> Path:
-    """Where the slots of an executor unpack the files that the job brings along."""
+    """Return where the slots of an executor unpack the job's files."""
     return folder / "slot-files"
 
 
 def mark_ending(folder: Path) -> None:
-    """Say that the slots in an executor's folder are ended on purpose; goes with the folder."""
-    with contextlib.suppress(OSError):  # the folder may just have gone
+    """Record that the slots in an executor's folder are being ended on purpose. The mark is removed with the folder."""
+    with contextlib.suppress(OSError):  # the folder may just have been removed
         (folder / "slot-ending").touch()
 
 
 def is_ending(folder: Path) -> bool:
-    """Whether the slots in an executor's folder are ended on purpose, or have been."""
+    """Return whether the slots in an executor's folder are being ended on purpose, or have been."""
     return not folder.exists() or (folder / "slot-ending").exists()
 
 
 def life_mark_path(folder: Path, index: int) -> Path:
-    """The mark of slot `index`."""
+    """Return the life mark of slot `index`."""
     return folder / f"slot-{index}.pid"
 
 
 def living_slot(folder: Path, index: int) -> int | None:
-    """The process id of slot `index` if it lives; 0 if it has not said its own yet."""
+    """Return the process id of slot `index` if it is alive; 0 if it has not written its id yet."""
     return _living(life_mark_path(folder, index))
 
 
 def living_slots(folder: Path) -> Iterator[int]:
-    """The process ids of the living slots in an executor's folder."""
+    """Yield the process ids of the living slots in an executor's folder."""
     for path in entries(folder, "slot-"):
         pid = _living(path) if path.suffix == ".pid" else None
         if pid is not None:
@@ -104,7 +104,7 @@ def _living(path: Path) -> int | None:
 
 
 def entries(folder: Path, prefix: str = "") -> list[Path]:
-    """What is in a folder, by name; nothing if there is no such folder, or none any more: others clear up at the same time."""
+    """Return the contents of a folder, sorted; empty if it does not exist. Other processes may remove it at any time."""
     try:
         names = os.listdir(folder)
     except OSError:
@@ -113,7 +113,7 @@ def entries(folder: Path, prefix: str = "") -> list[Path]:
 
 
 def remove_folder(folder: Path) -> None:
-    """Removes an executor's folder, and the job's if it is empty then. Only slots that are dead may be in it."""
+    """Remove an executor's folder, and the job's if it is empty then. All slots in it must be dead."""
     with contextlib.suppress(OSError):
         for leftover in entries(folder, "slot-"):
             if leftover.is_dir():
@@ -126,24 +126,21 @@ def remove_folder(folder: Path) -> None:
 
 
 def sweep_dead_jobs(job: Path) -> None:
-    """Removes what killed jobs of this user have left beside `job`: folders whose daemon and slots are all dead."""
+    """Remove folders that killed jobs of this user left beside `job`: those whose daemon and slots are all dead."""
     folders = [folder for other in entries(job.parent, f"headrace-{os.getuid()}-") for folder in entries(other)]
     for folder in folders:
         with contextlib.suppress(OSError):
             require_private(folder.parent)
-            if (
-                folder.name.isdigit()
-                and not _is_alive(int(folder.name))
-                and not any(True for _ in living_slots(folder))
-            ):
+            if folder.name.isdigit() and not is_alive(int(folder.name)) and not any(True for _ in living_slots(folder)):
                 remove_folder(folder)
 
 
-def _is_alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
+    """Return whether a process exists."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except OSError:
-        return True
+        pass
     return True

@@ -1,9 +1,9 @@
-"""Refuses `os.fork()` in functions of the program: the child would be a second copy of the subtask, with its sockets and files.
+"""Reject `os.fork()` in functions of the program: the child would be a second copy of the subtask, with its sockets and files.
 
-It would return from the function, work on the rest of the records and write state and output under the same names.
-Python's own `subprocess` does not come here. `multiprocessing` may fork: its children run their target and exit.
-Installed once per process that runs tasks. In slot processes that happens before user code is loaded, and in `posix` too, so that
-`from os import fork` gets the guarded one. Calls from outside an operator are not touched.
+The child would return from the function, process the remaining records, and write state and output under the same names.
+Python's `subprocess` does not call `os.fork()`. `multiprocessing` may fork: its children run their target and exit.
+Installed once per process that runs tasks. In slot processes this happens before user code is loaded, and in `posix` too, so
+that `from os import fork` imports the guarded function. Calls from outside an operator are not affected.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def guard_fork(pickled_too: bool = False) -> None:
     """Replace `fork` and `forkpty` in this process, once.
 
     Pickled functions refer to them by their module `posix`. With `pickled_too` they are replaced there as well: only in
-    processes that load functions but never pickle any, because Python refuses to pickle a name that has been replaced.
+    processes that load functions but never pickle any, because Python refuses to pickle a replaced name.
     """
     for name in _GUARDED:
         original = getattr(os, name, None)
@@ -45,7 +45,7 @@ def _guarded(name: str, original: Callable[[], Any]) -> Callable[[], Any]:
         if not _module(caller).startswith(_ALLOWED) and _in_operator(caller):
             raise InvalidProgramError(
                 f"os.{name}() was called in a function of the program",
-                seen="the child would go on as a second copy of the subtask",
+                seen="the child would continue as a second copy of the subtask",
                 remedy="use subprocess, or multiprocessing, whose children never return into the function",
             )
         return original()

@@ -1,36 +1,31 @@
-"""Keeps the tasks of one job alive in one process, from epoch to epoch. Used by the slot process and the local executor.
+"""Keep the tasks of one job alive in one process, from epoch to epoch. Used by the slot process and the local executor.
 
-A task whose version is not the one that the driver asks for (it is new, was interrupted, or ran an epoch that did not
-count) is closed and built anew from its state files. One that is no longer asked for, because Spark runs it elsewhere, is closed.
+A task whose version differs from the one that the driver asks for (it is new, was interrupted, or ran an epoch that did not
+count) is closed and rebuilt from its state files. A task that now runs elsewhere is closed.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
-import pickle
-import socket
 import traceback
 from pathlib import Path
 
 from headrace.errors import HeadraceError
 from headrace.functions.distributed_cache import DistributedCache
 from headrace.worker.exchange.buffers import Send
-from headrace.worker.exchange.frames import ACK, DRIVER_OUTPUT, FAILURE, Header, pack
-from headrace.worker.internal_error import as_headrace_error
+from headrace.worker.exchange.frames import ACK, DRIVER_OUTPUT, Header, pack
+from headrace.worker.failures import as_headrace_error, failure_frame
 from headrace.worker.job_spec import JobSpec
-from headrace.worker.messages import DriverOutput, EpochOrder, TaskFailure, TaskId
-from headrace.worker.slot.close_limit import Closer, close_at_will
+from headrace.worker.messages import DriverOutput, EpochOrder, TaskId
+from headrace.worker.process_facts import watch_garbage_collector
 from headrace.worker.slot.fork_guard import guard_fork
-from headrace.worker.slot.process_facts import watch_garbage_collector
 from headrace.worker.slot.user_output import UserOutput
 from headrace.worker.task.keyed_backends import BackendMaker
 from headrace.worker.task.task import Task
+from headrace.worker.task.vertex_task import Closer, close_at_will
 
-_LAST = 2**32 - 1  # of the numbers that frames can have
-
-_PATIENCE = 2
-"""Epochs. One may have failed before it came to the level of the task."""
+_LAST = 2**32 - 1  # the highest sequence number of a frame
+_PATIENCE = 2  # epochs; one may have failed before it reached the level of the task
 
 
 class TaskHost:
@@ -44,9 +39,9 @@ class TaskHost:
         output: UserOutput | None = None,
         closer: Closer = close_at_will,
     ) -> None:
-        """`folder` is a folder of this machine that goes with the process; None where there is none.
+        """`folder` is a local folder that is removed with the process; None if there is none.
 
-        `output` has what user code prints; None where that is the driver's own standard output already.
+        `output` collects what user code prints; None if that is already the driver's standard output.
         `closer` closes functions.
         """
         self._output = output
@@ -60,9 +55,9 @@ class TaskHost:
         guard_fork()
 
     def run(self, order: EpochOrder, task_id: TaskId, attempt: int, frames: list[bytes], send: Send) -> bool:
-        """Runs one task's part of an epoch; its acknowledgement or failure is sent as a frame too. True if it worked.
+        """Run one task's part of an epoch and send its acknowledgement or failure as a frame. Return whether it succeeded.
 
-        An exit or an interrupt out of user code is a failure of user code: it must not end the process.
+        SystemExit and KeyboardInterrupt from user code are failures of user code: they must not end the process.
         """
         level, partition = task_id
         self._last_epoch[task_id] = order.epoch
@@ -84,7 +79,7 @@ class TaskHost:
         return True
 
     def send_said(self, task_id: TaskId, attempt: int, ended: bool, send: Send) -> None:
-        """Send what user code has printed for a task."""
+        """Send what user code printed in a task."""
         said = self._output.take(self._spec.task_name(*task_id).operators, ended) if self._output is not None else b""
         if said:
             level, partition = task_id
@@ -92,7 +87,7 @@ class TaskHost:
             send(level, partition, pack(header, DriverOutput(said=said)))
 
     def close(self) -> list[HeadraceError]:
-        """Closes all tasks; gives what went wrong."""
+        """Close all tasks. Return the errors."""
         errors = []
         for task_id in list(self._tasks):
             try:
@@ -111,13 +106,13 @@ class TaskHost:
         return task
 
     def _discard_moved(self, epoch: int) -> None:
-        """Each task that has not ended is part of every epoch: who was not here in the last ones lives elsewhere."""
+        """Close tasks that moved away: a task that has not ended is part of every epoch."""
         for task_id in [t for t in self._tasks if self._last_epoch[t] < epoch - _PATIENCE]:
             self._discard(task_id)
 
     def _failure(self, error: BaseException, task_id: TaskId) -> HeadraceError:
         if isinstance(error, MemoryError):
-            traceback.clear_frames(error.__traceback__)  # they may hold what has filled the memory
+            traceback.clear_frames(error.__traceback__)  # they may hold what filled the memory
         failure = as_headrace_error(error)
         if failure.operator_name is None:
             failure.operator_name = self._spec.task_name(*task_id).operators
@@ -128,14 +123,3 @@ class TaskHost:
         if task is not None:
             with contextlib.suppress(Exception):
                 task.close()
-
-
-def failure_frame(task_id: TaskId, attempt: int, error: HeadraceError) -> bytes:
-    """What tells the driver that a task has failed."""
-    level, partition = task_id
-    header = Header(FAILURE, level, partition, level, partition, 0, attempt)
-    error.location = f"{socket.gethostname()}:{os.getpid()}"
-    try:
-        return pack(header, TaskFailure(task_id, error))
-    except (pickle.PicklingError, TypeError, AttributeError):  # an error class of the user's own, with more in it
-        return pack(header, TaskFailure(task_id, HeadraceError(str(error))))

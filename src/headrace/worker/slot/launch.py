@@ -1,6 +1,6 @@
-"""Starting and ending slot processes, for couriers (start) and for whoever ends a job on this machine (end).
+"""Start and end slot processes. Couriers start them; the end of a job on this machine ends them.
 
-A slot is ended by SIGTERM: it leaves user code, closes the functions and exits. One that does not within its time is killed.
+SIGTERM ends a slot: it leaves user code, closes the functions and exits. If it takes too long, it is killed.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ CLOSE_SECONDS = 10.0
 _POLL_SECONDS = 0.01
 _VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 READY = b"."
-"""What a slot says when it listens."""
+"""What a slot writes once it listens."""
 
 
 class SlotStartError(Exception):
-    """A slot process did not come up."""
+    """A slot process did not start."""
 
 
 _SLOT = "headrace.worker.slot.process"
@@ -45,10 +45,10 @@ runpy.run_module("{slot}", run_name="__main__", alter_sys=True)
 
 
 def start_slot(folder: Path, index: int, daemon: int, python: str | None = None) -> None:
-    """Starts slot `index` and waits until it listens. The caller holds the start lock.
+    """Start slot `index` and wait until it listens. The caller holds the start lock.
 
-    `python` is the interpreter that the program asked for. What it has installed comes first; headrace itself, what
-    unpickles the job's functions, and what is not installed there are taken from where this process has them.
+    `python` is the interpreter that the program asked for. Its installed packages take precedence, except for headrace and
+    cloudpickle; these, and packages that it lacks, come from the path of this process.
     """
     path = os.pathsep.join(p for p in sys.path if p)
     environment = dict(os.environ, PYTHONHASHSEED="0", PYTHONSAFEPATH="1")
@@ -72,11 +72,11 @@ def start_slot(folder: Path, index: int, daemon: int, python: str | None = None)
         )
     except OSError as error:
         os.close(ready)
-        text = f'Cannot run program "{command[0]}": {error}'  # in a line of its own: tracebacks show the next one
+        text = f'Cannot run program "{command[0]}": {error}'  # not in the raise statement: tracebacks quote that line
         raise SlotStartError(text) from error
     finally:
         os.close(ready_slot)
-    # Closed without a word if the process dies; a hanging one is for Spark's own timeouts to notice.
+    # The pipe closes without data if the process dies. Spark's own timeouts handle a process that hangs.
     with open(ready, "rb") as said:
         answer = said.read(8)
         if answer == READY:
@@ -92,7 +92,7 @@ def start_slot(folder: Path, index: int, daemon: int, python: str | None = None)
 
 
 def end_slots(job: Path) -> list[int]:
-    """Ends all slots of a job on this machine (`job` is its folder) and removes the folder; gives their process ids."""
+    """End all slots of a job on this machine, remove its folder `job`, and return the slots' process ids."""
     ended: dict[int, None] = {}
     deadline = time.monotonic() + CLOSE_SECONDS
     signalled: set[int] = set()
@@ -106,7 +106,7 @@ def end_slots(job: Path) -> list[int]:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL if late else signal.SIGTERM)
         if late and time.monotonic() > deadline + 1:
-            break  # only a process that it has forked still holds the mark
+            break  # only a process that the slot forked still holds the mark
         time.sleep(_POLL_SECONDS)
     for folder in _executor_folders(job):
         remove_folder(folder)

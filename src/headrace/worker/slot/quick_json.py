@@ -1,10 +1,10 @@
-"""Quicker defaults for `json.loads` and `json.dumps` in slot processes: same results, same errors.
+"""Faster defaults for `json.loads` and `json.dumps` in slot processes: same results, same errors.
 
-Streaming programs in Python parse and write JSON more than anything else. To decode, msgspec, which takes less than half the
-time of the standard library, is tried first. To encode, the standard library's own C encoder is made once instead of at every
-call, and does not look for circles. What these do not take (`NaN`, a broken text, a lone surrogate; a circle, a set) goes the
-usual way, so the result or the error is the usual one. Only the module's defaults are replaced, so a program's own
-decoders, encoders and hooks are what they were.
+JSON is the most common format of streaming programs in Python. Decoding tries msgspec first, which takes less than half
+the time of the standard library. Encoding creates the standard library's C encoder once instead of at every call, without
+the check for circular references. Input that these reject (`NaN`, invalid JSON, a lone surrogate; a circular reference, a
+set) falls back to the standard library, for the usual result or error. Only the module's defaults are replaced: a program's
+own decoders, encoders and hooks are unaffected.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _quick = msgspec.json.Decoder().decode
 
 
 class QuickDecoder(json.JSONDecoder):
-    """Decodes as the standard library does, and sooner.
+    """Decodes like the standard library, but faster.
 
     >>> QuickDecoder().decode('{"a": [1, 2.5]}'), QuickDecoder().decode(" NaN ")
     ({'a': [1, 2.5]}, nan)
     """
 
     def decode(self, s: str, _w: Any = WHITESPACE.match) -> Any:
-        """Gives the value of a text."""
+        """Return the value of a JSON string."""
         try:
             return _quick(s)
         except (ValueError, RecursionError, TypeError):
@@ -37,7 +37,7 @@ class QuickDecoder(json.JSONDecoder):
 
 
 class QuickEncoder(json.JSONEncoder):
-    """Encodes as the standard library does without options, and sooner.
+    """Encodes like the standard library without options, but faster.
 
     >>> QuickEncoder().encode({"a": [1, 2.5, None]})
     '{"a": [1, 2.5, null]}'
@@ -48,17 +48,17 @@ class QuickEncoder(json.JSONEncoder):
         self._chunks = c_make_encoder(None, self.default, encode_basestring_ascii, None, ": ", ", ", False, False, True)
 
     def encode(self, o: Any) -> str:
-        """Gives the text of a value."""
+        """Return the JSON string of a value."""
         if type(o) is dict or type(o) is list:
             try:
                 return "".join(self._chunks(o, 0))
-            except Exception:  # noqa: S110 - said again, as it is usually said
+            except Exception:  # noqa: S110 - the fallback raises the usual error
                 pass
         return super().encode(o)
 
 
 def use_quick_json() -> None:
-    """Makes `json.loads` and `json.dumps` without options use them, if the module is as the standard library has it."""
+    """Make `json.loads` and `json.dumps` without options use them, unless something else replaced the defaults."""
     if type(getattr(json, "_default_decoder", None)) is json.JSONDecoder:
         json._default_decoder = QuickDecoder()  # type: ignore[attr-defined]  # noqa: SLF001
     if type(getattr(json, "_default_encoder", None)) is json.JSONEncoder and c_make_encoder is not None:

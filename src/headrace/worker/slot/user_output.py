@@ -1,8 +1,8 @@
-"""What user code prints in a slot process: gathered by subtask, for the driver to show on its standard output.
+"""Collect what user code prints in a slot process, by subtask, for the driver to show on its standard output.
 
-Decides what is a whole line, whose it is, and how much an epoch may print. Costs nothing where nothing is printed: it stands
-behind `sys.stdout`. What is written past `sys.stdout` (by a child process, or by C code) goes where the process's own
-standard output goes.
+Decides what is a complete line, which subtask it belongs to, and how much an epoch may print. Costs nothing if nothing is
+printed, because it replaces the stream behind `sys.stdout`. Output that bypasses `sys.stdout` (of child processes or C code)
+goes to the process's own standard output.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from headrace.worker.messages import TaskId
 __all__ = ["MOST_BYTES", "UserOutput"]
 
 MOST_BYTES = 1 << 20
-"""What a subtask may print in an epoch; the rest is cut, with a note."""
+"""How much a subtask may print in an epoch; the rest is dropped, with a note."""
 
 
 class UserOutput(io.RawIOBase):
-    r"""Takes what is printed; a line belongs to the subtask that ran when it was written.
+    r"""A stream that assigns each line to the subtask that ran when it was written.
 
     >>> output = UserOutput(None)
     >>> output.begin((0, 1))
@@ -43,15 +43,15 @@ class UserOutput(io.RawIOBase):
         self._gathers = True
 
     def as_text(self) -> io.TextIOWrapper:
-        """Return what to make `sys.stdout`."""
+        """Return the stream to use as `sys.stdout`."""
         return io.TextIOWrapper(cast("Any", self), encoding="utf-8", errors="backslashreplace", write_through=True)
 
     def begin(self, task: TaskId) -> None:
-        """Take what comes now for this task's."""
+        """Assign everything that is printed from now on to this task."""
         self._task = task
 
     def take(self, name: str, ended: bool) -> bytes:
-        """Return the whole lines since the last call. At a task's end, lines that were begun are whole too."""
+        """Return the complete lines since the last call. When a task ends, incomplete lines count as complete."""
         if not self._lines and not self._open_lines and not self._cut:
             return b""
         with self._lock:
@@ -67,7 +67,7 @@ class UserOutput(io.RawIOBase):
             return taken
 
     def pass_on(self) -> None:
-        """From now on nobody takes anything: print where the process's own output goes."""
+        """From now on, print to the process's own standard output."""
         self._gathers = False
         left = self.take("it", ended=True)
         if left:
@@ -76,17 +76,16 @@ class UserOutput(io.RawIOBase):
     # -- as a stream ----------------------------------------------------------------------------------------------
 
     def writable(self) -> bool:
-        """Say yes."""
         return True
 
     def fileno(self) -> int:
-        """Return the process's own standard output, for child processes."""
+        """Return the descriptor of the process's own standard output, for child processes."""
         return int(self._passed_on.fileno())
 
     def write(self, data: Any) -> int:
-        """Keep the data; a line that is not whole waits for the rest of it, thread by thread."""
+        """Keep the data. An incomplete line waits for its rest, separately for each thread."""
         text = bytes(data)
-        if os.getpid() != self._pid or not self._gathers:  # a forked child's copy would be lost
+        if os.getpid() != self._pid or not self._gathers:  # a forked child's lines would be lost
             return self._write_through(text)
         with self._lock:
             place = (self._task, threading.get_ident())
@@ -109,7 +108,7 @@ class UserOutput(io.RawIOBase):
         return len(text)
 
     def _add(self, lines: bytes) -> None:
-        """Add whole lines, as many as there is room for."""
+        """Add complete lines, as many as fit."""
         room = MOST_BYTES - self._size
         kept = lines if len(lines) <= room else lines[: lines.rfind(b"\n", 0, room) + 1]
         if kept:

@@ -1,4 +1,4 @@
-"""What a task has for the driver besides its acknowledgement: printed lines and collected records, as control frames."""
+"""A task's output for the driver besides its acknowledgement: printed lines and collected records, as control frames."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FRAME_RECORDS = 20_000
 
 
 class DriverOutputBuffer:
-    """Gathers output in order and sends it in frames of bounded size."""
+    """Collects output in order and sends it in frames of bounded size."""
 
     def __init__(self) -> None:
         self._task: TaskId = (0, 0)
@@ -23,22 +23,18 @@ class DriverOutputBuffer:
         self._count = 0
 
     def begin_epoch(self, task: TaskId, attempt: int, send: Send) -> None:
-        """Starts an epoch."""
         self._task, self._attempt, self._send = task, attempt, send
         self._sequence, self._count, self._output = 0, 0, DriverOutput()
 
     def print_lines(self, lines: list[str], stderr: bool) -> None:
-        """Lines for the driver's standard output or error."""
         self._output.printed.append((stderr, lines))
         self._counted(len(lines))
 
     def collect(self, collect_id: str, values: list[Any]) -> None:
-        """Records for `execute_and_collect`."""
         self._output.collected.append((collect_id, values))
         self._counted(len(values))
 
     def flush(self) -> None:
-        """Sends what is left."""
         if self._count:
             level, partition = self._task
             header = Header(DRIVER_OUTPUT, level, partition, level, partition, self._sequence, self._attempt)

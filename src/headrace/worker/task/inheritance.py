@@ -1,7 +1,7 @@
-"""Takes state over from subtasks that were cut differently: of a savepoint, or before a change of parallelism.
+"""Take over state from differently partitioned subtasks: of a savepoint, or from before a change of parallelism.
 
-Decides who gets what: keyed state and timers by key group, operator state by the rules of
-`headrace.state.redistribution`, event time so that it never runs ahead of what any of the old subtasks had seen.
+Decides which subtask receives what: keyed state and timers by key group, operator state by the rules of
+`headrace.state.redistribution`, event time so that it never runs ahead of any of the old subtasks.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from headrace.worker.messages import Inheritance, OldSubtask
 __all__ = ["inherit", "merged_facts", "restore_types"]
 
 _ACTIVE = {"idle": False, "timed_out": False}
-"""Whoever is idle says so again: those behind are new, and have not heard it."""
+"""Idle inputs report idleness again, because the downstream subtasks are new."""
 
 
 def inherit(inheritance: Inheritance, contexts: dict[str, OperatorContext], directory: str) -> None:
-    """Fills the states of a task's operators; `directory` is where remote files are put."""
+    """Fill the states of a task's operators. `directory` receives copies of remote files."""
     groups = {i: c.keyed_state.key_groups for i, c in contexts.items()}
     first, last = min(g.start for g in groups.values()), max(g.stop for g in groups.values())
     found: dict[str, list[dict[str, Any]]] = {}
     for old in inheritance.subtasks:
-        # Keyed state goes straight to where it belongs: all of it may be more than fits into memory.
+        # Keyed state goes straight to its backend, because all of it may not fit into memory.
         plain: dict[str, dict[str, Any]] = {}
         for operator_id, part in _read(old, range(first, last), directory):
             plain.setdefault(operator_id, {}).update(part.plain)
@@ -45,7 +45,7 @@ def inherit(inheritance: Inheritance, contexts: dict[str, OperatorContext], dire
 
 
 def restore_types(context: OperatorContext, plain: dict[str, Any]) -> None:
-    """Hands the filed types of an operator's states to its backends, before the program declares them."""
+    """Pass the stored types of an operator's states to its backends, before the program declares them."""
     context.keyed_state.types.restore(plain.get("types"))
     context.operator_state.types.restore(plain.get("operator_types"))
 
@@ -57,7 +57,7 @@ def _read(old: OldSubtask, groups: range, directory: str) -> Iterator[tuple[str,
             storage.fetch(old.directory, file.name, directory)
         local = directory
     identity = {"job_id": old.job_id, "vertex_id": old.vertex, "subtask": old.subtask}
-    # The driver has made sure that the job itself, or this user, has written them.
+    # The driver checked that the job itself, or this user, wrote them.
     return read_parts(local, old.files, identity, groups, allowed_modules=None, trust_job_code=True)
 
 
@@ -70,7 +70,7 @@ def _fill(context: OperatorContext, states: list[dict[str, Any]]) -> None:
 
 
 def merged_facts(facts: Sequence[dict[str, Any]], subtask: int, parallelism: int) -> dict[str, Any]:
-    """What a subtask remembers if all old ones of its operator remembered `facts`.
+    """Merge the `facts` of all old subtasks of an operator into those of a new subtask.
 
     >>> merged_facts([{"operator_watermark": 7}, {"operator_watermark": 5}], 0, 3)
     {'operator_watermark': 5}
@@ -93,7 +93,7 @@ def merged_facts(facts: Sequence[dict[str, Any]], subtask: int, parallelism: int
         elif name == "accumulators":
             mine = [v for old, one in enumerate(facts) if old % parallelism == subtask and (v := one.get(name))]
             merged[name] = _merged_accumulators(mine)
-        elif name.startswith("split:"):  # its event time; only one subtask had it
+        elif name.startswith("split:"):  # event time of a split; only one subtask had it
             merged[name] = values[-1] | _ACTIVE
         else:
             merged[name] = values[-1]
@@ -101,7 +101,7 @@ def merged_facts(facts: Sequence[dict[str, Any]], subtask: int, parallelism: int
 
 
 def _merged_valves(valves: list[dict[str, Any]]) -> dict[str, Any]:
-    """Channels are others now: all start where the slowest of the old subtasks was, and are told anew of idleness and the end."""
+    """Return a valve for new channels: all start at the slowest old subtask, and will report idleness and the end again."""
     return {
         "marks": {},
         "idle": set(),

@@ -1,11 +1,11 @@
-"""Which keyed backend the operators of a job get, and where on this machine a disk backend may write.
+"""Choose the keyed backend of a job's operators, and where on this machine a disk backend may write.
 
     <directory>/slot-state-<letters>/<number>
 
-The directory is the slot's own folder, or `headrace-<user id>-state` in one that the program names or in the temporary
-directory; it is refused unless it is private. Nothing stays: a backend removes its part when its
-task is closed, and what a killed process has left goes when the next one starts there or when the slot's folder goes. A
-process holds a lock on its folder for as long as it lives; that tells the folders of the dead.
+The directory is the slot's own folder, or `headrace-<user id>-state` in a directory that the program names or in the
+temporary directory. It must be private. Nothing is left behind: a backend removes its part when its task is closed, and the
+leftovers of a killed process are removed when the next one starts there, or with the slot's folder. A process locks its
+folder as long as it lives, so folders of dead processes can be recognized.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from headrace.foundation.private_folders import NotPrivateError, private_folder
 from headrace.state.disk import DiskKeyedBackend
 from headrace.state.heap import HeapKeyedBackend
 from headrace.state.keyed_backend import KeyedBackend
-from headrace.worker.slot.folder import entries
 
 __all__ = ["BackendMaker"]
 
@@ -38,7 +37,7 @@ class BackendMaker:
     """Makes the backends of all tasks in this process."""
 
     def __init__(self, settings: BackendSettings, folder: Path | None) -> None:
-        """`folder` is the slot's folder; None where there is none."""
+        """`folder` is the slot's folder; None if there is none."""
         self._settings = settings
         self._folder = folder
         self._own: Path | None = None
@@ -49,7 +48,7 @@ class BackendMaker:
                     _remove_dead(parent)
 
     def make(self, max_parallelism: int, key_groups: range, sharers: int) -> KeyedBackend:
-        """A backend for one operator; `sharers` is between how many the task's memory is divided."""
+        """Return a backend for one operator. `sharers` is the number of operators that share the task's memory."""
         if not self._settings.on_disk:
             return HeapKeyedBackend(max_parallelism, key_groups)
         if self._own is None:
@@ -59,7 +58,7 @@ class BackendMaker:
         return DiskKeyedBackend(max_parallelism, key_groups, self._own / str(next(_numbers)), memory)
 
     def close(self) -> None:
-        """Removes what is left."""
+        """Remove what is left."""
         if self._own is not None:
             shutil.rmtree(self._own, ignore_errors=True)
             os.close(self._lock)
@@ -73,7 +72,7 @@ class BackendMaker:
 
 
 def _own_directory(parent: Path) -> tuple[Path, int]:
-    """A directory in `parent` for this process, and the open file that locks it."""
+    """Create a directory in `parent` for this process. Return it and the descriptor that locks it."""
     with _locked(_checked(parent)):
         own = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
         lock = os.open(own, os.O_RDONLY)
@@ -82,29 +81,29 @@ def _own_directory(parent: Path) -> tuple[Path, int]:
 
 
 def _remove_dead(parent: Path) -> None:
-    """Removes the directories of dead processes, also where this one will need none of its own."""
+    """Remove the directories of dead processes, even if this process needs no directory."""
     with _locked(_checked(parent)):
-        for other in entries(parent, _PREFIX):
+        for other in sorted(parent.glob(f"{_PREFIX}*")):
             with contextlib.suppress(OSError), _locked(other, fcntl.LOCK_NB):
                 shutil.rmtree(other, ignore_errors=True)
 
 
 def _checked(parent: Path) -> Path:
-    """Make the directory if need be. Its name is no secret, so another user may have made it first."""
+    """Create the directory if needed. Its name is not secret, so another user may have created it first."""
     try:
         return private_folder(parent)
     except NotPrivateError as error:
         raise ConfigurationError(
             f"The disk backend cannot keep its state in {parent}: {error}",
             seen=str(parent),
-            expected="a directory that only this user can enter",
+            expected="a directory that only this user can access",
             remedy=f"remove it, or name other directories with {ROCKSDB_DIRECTORIES.key}",
         ) from error
 
 
 @contextlib.contextmanager
 def _locked(directory: Path, or_fail: int = 0) -> Iterator[None]:
-    """Holds the lock of a directory, which ends with the process if not before."""
+    """Hold the lock of a directory. The lock ends with the process at the latest."""
     lock = os.open(directory, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | or_fail)

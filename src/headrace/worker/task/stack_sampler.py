@@ -1,6 +1,6 @@
-"""Samples the stack of the thread that runs a task's epoch, from a thread beside it, and files what it sees by operator.
+"""Sample the stack of the thread that runs a task's epoch, from another thread, and count stacks by operator.
 
-Only while a flame graph is wanted. Bounded: a sample each 10 ms, stacks of some depth, a number of different stacks.
+Runs only while a flame graph is wanted. Limits: one sample every 10 ms, the depth of stacks, the number of distinct stacks.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Stack = tuple[str, ...]
 
 
 class StackSampler(threading.Thread):
-    """Samples the thread that makes it, from `start` to `stop`."""
+    """Samples the thread that creates it, from `start` to `stop`."""
 
     def __init__(self, vertices: dict[str, list[Operator]]) -> None:
-        """`vertices` are those of the task, with their operators."""
+        """`vertices` maps the task's vertices to their operators."""
         super().__init__(name="headrace-sampler", daemon=True)
         self.stacks: dict[str, Counter[Stack]] = {vertex: Counter() for vertex in vertices}
         self._owners = {id(o): (vertex, o.context.name) for vertex, operators in vertices.items() for o in operators}
@@ -40,7 +40,7 @@ class StackSampler(threading.Thread):
                 self._file(frame)
 
     def stop(self) -> None:
-        """Ends the sampling."""
+        """End the sampling."""
         self._over.set()
         self.join()
 
@@ -66,7 +66,7 @@ class StackSampler(threading.Thread):
 
 
 def _user_part(inside: list[FrameType], operator: FrameType) -> list[str]:
-    """The frames of user code below an operator's; where there is none, what headrace itself does."""
+    """Return the frames of user code inside an operator's frame; if there are none, the function of headrace."""
     outer_first = list(reversed(inside))
     own = [_label(f) for f in outer_first if not is_own(f.f_code.co_filename)][:_DEEPEST]
     return own or [f"headrace: {(outer_first[-1] if outer_first else operator).f_code.co_name}"]
@@ -74,5 +74,5 @@ def _user_part(inside: list[FrameType], operator: FrameType) -> list[str]:
 
 def _label(frame: FrameType) -> str:
     code = frame.f_code
-    name = getattr(code, "co_qualname", code.co_name)  # Python 3.10 has only the short one
+    name = getattr(code, "co_qualname", code.co_name)  # Python 3.10 has only co_name
     return f"{name} ({os.path.basename(code.co_filename)}:{frame.f_lineno})"

@@ -1,7 +1,7 @@
-"""The state files of one task: what an epoch changed is appended as a delta, now and then a base replaces them all.
+"""The state files of one task: each epoch's changes are appended as a delta; from time to time a base replaces all files.
 
-The files are the truth, memory is only speed: whoever runs the task next restores from the files that the driver names.
-Written: keyed state by key group, operator state, and the small facts (watermarks) that event time must not forget.
+The files are authoritative, memory is only a cache: the next process that runs the task restores from the files that the
+driver names. They contain keyed state by key group, operator state, and small facts such as watermarks.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _MANY_DELTAS = 100
 class StateLog:
     """Reads and writes the state of all operators of one task.
 
-    A base is written when the deltas since the last one have become as large as it (so writing costs at most twice what
-    changed), or too many.
+    It writes a base when the deltas since the last one are as large as it (so the total written is at most twice the
+    changes), or too many.
     """
 
     def __init__(
@@ -37,17 +37,17 @@ class StateLog:
         self._deltas = 0
         self._begin_with_base = False
         self._volatile: list[str] = []
-        """Files that no checkpoint has made durable yet."""
+        """Files that no checkpoint made durable yet."""
         self._written_facts: dict[str, object] = {}
 
     def restore(self, files: tuple[StateFile, ...], store: str | None = None) -> None:
-        """Loads the named files in order: a base, if there is one, and the deltas after it."""
+        """Load the named files in order: a base, if there is one, and the deltas after it."""
         if not files:
             return
         if store is not None:
             for file in files:
                 storage.fetch(store, file.name, self._directory)
-        # This job's own tasks have written them, into a folder of its own, and the driver remembers their checksums.
+        # This job's own tasks wrote them into its private folder, and the driver knows their checksums.
         parts = read_parts(self._directory, files, self._identity, None, allowed_modules=None, trust_job_code=True)
         for operator_id, part in parts:
             context = self._contexts[operator_id]
@@ -64,14 +64,14 @@ class StateLog:
         self._volatile = [f.name for f in files]
 
     def inherit(self, inheritance: Inheritance) -> None:
-        """Takes over from subtasks that were cut differently. The first file will hold all of it."""
+        """Take over state from differently partitioned subtasks. The first file will contain all of it."""
         inherit(inheritance, self._contexts, self._directory)
         self._begin_with_base = True
 
     def write(self, checkpoint: int, name: str) -> tuple[StateFile | None, bool]:
-        """Writes what changed since the last call; says whether the file is a base. None: nothing has changed.
+        """Write the changes since the last call. Return the file (None if nothing changed) and whether it is a base.
 
-        `checkpoint` is the number of the one that will count on the file first; `name` is unique for each try.
+        `checkpoint` is the number of the first checkpoint that will use the file; `name` is unique for each attempt.
         """
         is_base = (
             self._begin_with_base
@@ -102,18 +102,17 @@ class StateLog:
         return written, is_base
 
     def kinds(self) -> dict[str, dict[str, str]]:
-        """The kinds of all states, by operator and name."""
+        """Return the kinds of all states, by operator and name."""
         kinds = {i: c.keyed_state.state_kinds() | c.operator_state.state_kinds() for i, c in self._contexts.items()}
         return {i: states for i, states in kinds.items() if states}
 
     def restored(self) -> dict[str, RestoredStates]:
-        """What was restored and what was asked for, of the states that programs name themselves."""
+        """Return which of the states declared by user code were restored, and which were requested."""
         found = {}
         for operator_id, context in self._contexts.items():
-            backends = (context.keyed_state, context.operator_state)
             restored: dict[str, str] = {}
             asked_for: dict[str, str] = {}
-            for backend in backends:
+            for backend in (context.keyed_state, context.operator_state):
                 restored |= {n: kind for n, kind in backend.restored_kinds().items() if kind != OWN_TABLE}
                 asked_for |= {n: kind for n, kind in backend.asked_for().items() if kind != OWN_TABLE}
             if restored or asked_for:
@@ -121,12 +120,12 @@ class StateLog:
         return found
 
     def make_durable(self, store: str | None) -> None:
-        """A checkpoint is going to count on all files so far."""
+        """Make all files so far durable, because a checkpoint will list them."""
         if store is None:
             names, self._volatile = self._volatile, []
             make_durable(self._directory, names)
             return
-        while self._volatile:  # one that fails is tried again with the next checkpoint
+        while self._volatile:  # a failed upload is retried with the next checkpoint
             storage.upload(self._directory, self._volatile[0], store)
             del self._volatile[0]
 

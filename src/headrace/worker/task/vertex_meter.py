@@ -1,7 +1,7 @@
-"""Measures one subtask of a vertex: records and own time of each operator of the chain, hot key groups. Once per epoch.
+"""Measure one subtask of a vertex: records and own time of each operator of the chain, hot key groups. Once per epoch.
 
-The time of an operator is what its consumers do not account for: the vertex knows how long all of it took, each output how
-long its consumers took. So a run of records costs a few readings of the clock, and a record nothing.
+An operator's own time is its total time minus that of its consumers: the vertex measures the total of the chain, each output
+the time of its consumers. So a run of records costs a few clock readings, and a record costs nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.graph.job_graph import JobVertex
@@ -17,43 +17,18 @@ from headrace.metrics.values import Path, Spread, Value
 from headrace.operators.base import Operator
 from headrace.operators.source import SourceOperator
 from headrace.state.key_groups import key_group
-from headrace.worker.exchange.routing import EdgeWriter
+from headrace.worker.exchange.writers import EdgeWriter
+from headrace.worker.messages import HotKeyGroup, OperatorReport
 
-__all__ = ["HotKeyGroup", "OperatorReport", "VertexMeter"]
+__all__ = ["VertexMeter"]
 
 _KEYS_PER_RUN = 16
 _KEYS_PER_EPOCH = 256
 _FEWEST_KEYS = 32
 
 
-class OperatorReport(NamedTuple):
-    """What an operator of a subtask did in the epoch.
-
-    `metrics` are those that have changed, with their values since the subtask was built: an epoch that does not count
-    is followed by a subtask that is built anew, so the driver misses none.
-    """
-
-    operator_id: str
-    records_in: int
-    records_out: int
-    seconds: float
-    """Its own time, without that of operators after it and of sending."""
-    sending_seconds: float
-    """Time to encode and deal out what leaves the task here."""
-    input_watermark: int
-    output_watermark: int
-    metrics: dict[Path, Value]
-
-
-class HotKeyGroup(NamedTuple):
-    """The key group that most of the sampled keys of an epoch are in."""
-
-    key_group: int
-    share: float
-
-
 class VertexMeter:
-    """Belongs to one VertexTask."""
+    """The measurements of one VertexTask."""
 
     def __init__(self, vertex: JobVertex, operators: dict[int, Operator]) -> None:
         self._vertex = vertex
@@ -66,30 +41,30 @@ class VertexMeter:
         self._sent: dict[tuple[int, Path], Value | int] = {}
 
     def add_writer(self, node: int, tag: str | None, writer: EdgeWriter) -> None:
-        """An edge leaves the vertex at this operator."""
+        """Count an edge that leaves the vertex at this operator."""
         self._writers.setdefault(node, []).append(writer)
         self._left.add((node, tag))
 
     def begin_epoch(self) -> None:
-        """Counts from zero again."""
+        """Reset the counts."""
         for operator in self._operators.values():
             operator.output.begin_epoch()
         self._beside = {}
         self._keys = []
 
     def sample(self, keys: list[Any]) -> None:
-        """Looks at a few keys of a run."""
+        """Sample a few keys of a run."""
         if len(self._keys) < _KEYS_PER_EPOCH:
             self._keys += keys[:: len(keys) // _KEYS_PER_RUN + 1]
 
     def timed(self, node: int, call: Callable[[], None]) -> None:
-        """Calls something of an operator that no consumer's time contains."""
+        """Call a method of an operator whose time no output measures."""
         began = time.perf_counter()
         call()
         self._beside[node] = self._beside.get(node, 0.0) + time.perf_counter() - began
 
     def hot_key_group(self) -> HotKeyGroup | None:
-        """The hottest of the sampled keys' groups; None if too few keys were seen to say."""
+        """Return the hottest key group of the sample; None if the sample is too small."""
         if len(self._keys) < _FEWEST_KEYS:
             return None
         groups: Counter[int] = Counter()
@@ -99,11 +74,11 @@ class VertexMeter:
         return HotKeyGroup(group, times / len(self._keys))
 
     def records_out(self) -> int:
-        """Records that left the vertex, each once for every output that has an edge."""
+        """Return the number of records that left the vertex, counted once per output with an edge."""
         return sum(self._emitted(node, tag) for node, tag in self._left)
 
     def reports(self, records_in: int, busy: float) -> tuple[OperatorReport, ...]:
-        """All operators of the chain; `busy` is the time of the whole vertex."""
+        """Return reports of all operators in the chain. `busy` is the time of the whole vertex."""
         return tuple(self._report(node.id, records_in, busy) for node in self._vertex.nodes)
 
     def _report(self, node: int, records_in: int, busy: float) -> OperatorReport:
@@ -129,10 +104,10 @@ class VertexMeter:
         )
 
     def _changed(self, node: int, values: dict[Path, Value]) -> dict[Path, Value]:
-        """What the driver does not know yet."""
+        """Return the values that changed since the last report."""
         changed = {}
         for path, value in values.items():
-            mark = value.sketch.count if isinstance(value, Spread) else value  # a sketch has kilobytes
+            mark = value.sketch.count if isinstance(value, Spread) else value  # comparing sketches would be slow
             if self._sent.get((node, path)) != mark:
                 self._sent[node, path] = mark
                 changed[path] = value

@@ -1,7 +1,8 @@
 """One subtask of one vertex: its chain of operators, its input valve, its edge writers.
 
-Life: built (operators set up, state restored by the caller), `open`, then per epoch `begin_epoch`, `run` or `read`,
-`end_epoch`; at the end of input `finish` and `close`, all inside the epoch in which the input ended.
+Life cycle: 1. construction sets the operators up, and the caller restores their state; 2. `open`; 3. in each epoch `notify`,
+then `read` (a source) or `run`, then `flush`, `snapshot` and `report`; 4. `close`, by the caller or, when the input ends,
+inside the epoch in which it ends.
 """
 
 from __future__ import annotations
@@ -27,17 +28,25 @@ from headrace.operators.output import Consumer
 from headrace.operators.runtime_context import TaskRuntimeContext
 from headrace.operators.source import ReadBudget, SourceOperator, SplitPosition
 from headrace.operators.staged_sink import StagedSinkOperator
-from headrace.worker.exchange.channels import CLOCK, END, IDLE, MARKER, RECORDS, WATERMARK, Channel, Item, Valve, merged
-from headrace.worker.exchange.routing import EdgeWriter
+from headrace.worker.exchange.channels import Channel, Item, Valve, merged
+from headrace.worker.exchange.frames import CLOCK, END, IDLE, MARKER, RECORDS, WATERMARK
+from headrace.worker.exchange.writers import EdgeWriter
 from headrace.worker.messages import VertexMeasures, VertexReport
-from headrace.worker.slot.close_limit import Closer, close_at_will
 from headrace.worker.task.vertex_meter import VertexMeter
 
 MakeContext = Callable[[str, str, str | None], OperatorContext]
+"""make_context(operator id, name, uid)"""
+Closer = Callable[[Callable[[], Any]], None]
+"""Calls the `close()` of a function, and decides how long it may take."""
+
+
+def close_at_will(call: Callable[[], Any]) -> None:
+    """Close a function without a time limit."""
+    call()
 
 
 class VertexTask:
-    """The running form of a JobVertex in one subtask."""
+    """A JobVertex running in one subtask."""
 
     def __init__(
         self,
@@ -79,20 +88,20 @@ class VertexTask:
             self._receiver = GroupedInput(self.head)
 
     def attach(self, node: int, tag: str | None, consumer: Consumer) -> None:
-        """Connects an operator's output (or one of its side outputs) to a consumer."""
+        """Connect an operator's output (or one of its side outputs) to a consumer."""
         output = self.operators[node].output
         (output.main if tag is None else output.sides.setdefault(tag, [])).append(consumer)
 
     def add_writer(self, node: int, tag: str | None, writer: EdgeWriter) -> None:
-        """Connects an edge that leaves the vertex."""
+        """Connect an edge that leaves the vertex."""
         self.writers.append(writer)
         self._meter.add_writer(node, tag, writer)
         self.attach(node, tag, writer)
 
     def open(self, inherited: bool = False) -> None:
-        """Restores the valve and opens the operators, the last of the chain first.
+        """Restore the valve and open the operators, the last of the chain first.
 
-        `inherited`: the vertices behind this one may be new, or cut anew. One that has ended tells them once more.
+        With `inherited` state, the downstream vertices may be new or repartitioned. A vertex that has ended tells them again.
         """
         facts = self.head.context.facts
         if "valve" in facts:
@@ -116,7 +125,7 @@ class VertexTask:
     # -- an epoch -------------------------------------------------------------------------------------------------
 
     def read(self, positions: tuple[SplitPosition, ...], budget: ReadBudget, drain: bool = False) -> None:
-        """A source vertex's epoch; `drain`: it ends now, as if its input had."""
+        """Run an epoch of a source vertex. With `drain` it ends now, as if its input had ended."""
         assert isinstance(self.head, SourceOperator)
         started = time.perf_counter()
         self._meter.begin_epoch()
@@ -135,7 +144,7 @@ class VertexTask:
         self._busy = time.perf_counter() - started
 
     def run(self, inputs: dict[Channel, Iterator[Item]]) -> None:
-        """Any other vertex's epoch: merges the channels and processes them."""
+        """Run an epoch of any other vertex: merge the channels and process their items."""
         started = time.perf_counter()
         self._meter.begin_epoch()
         self._end_again()
@@ -191,7 +200,7 @@ class VertexTask:
         self._keep_facts()
 
     def _end(self) -> None:
-        """End of input: event time ends, functions finish and are closed, the end goes downstream."""
+        """Handle the end of input: end event time, finish the operators, tell downstream vertices, close the functions."""
         if self.head.watermark < MAX_WATERMARK:
             self._receiver.process_watermark(MAX_WATERMARK)
         for node, operator in self.operators.items():
@@ -214,7 +223,7 @@ class VertexTask:
         facts["valve"] = self.valve.snapshot()
         if isinstance(clock, ManualClock):
             facts["clock"] = clock.now()
-        for operator in self.operators.values():  # each of them may be the head of a vertex in another life
+        for operator in self.operators.values():  # any of them may become the head of a vertex after a restore
             operator.context.facts["ended"] = self.ended
             operator.context.facts["operator_watermark"] = operator.watermark
         accumulators = self.head.context.accumulators.accumulators
@@ -223,7 +232,7 @@ class VertexTask:
             facts["accumulators"] = {name: accumulator.clone() for name, accumulator in accumulators.items()}
 
     def notify(self, completed: tuple[int, ...], aborted: tuple[int, ...]) -> None:
-        """Tells the functions what became of checkpoints."""
+        """Tell the functions which checkpoints completed and which were aborted."""
         for operator in self.operators.values():
             for number in completed:
                 operator.notify_checkpoint_complete(number)
@@ -231,10 +240,10 @@ class VertexTask:
                 operator.notify_checkpoint_aborted(number)
 
     def snapshot(self, number: int, timestamp: int, *, of_all: bool) -> None:
-        """Functions put what they hold into their state.
+        """Let functions write what they hold to their state.
 
-        `of_all`: a checkpoint is made at the end of this epoch. In other epochs only those that keep state in attributes
-        do, as the task may have to be built anew from the state of any epoch.
+        `of_all` is set in epochs that end with a checkpoint. In other epochs, only functions that keep state in attributes
+        are asked, because the task may have to be rebuilt from the state of any epoch.
         """
         if self.closed:
             return
@@ -243,18 +252,20 @@ class VertexTask:
                 operator.snapshot(number, timestamp)
 
     def tick(self) -> None:
-        """Between two runs of records: fires processing-time timers that are due, lets state leave memory."""
+        """Between two runs of records: let state leave memory, and fire due processing-time timers."""
         for operator in self.operators.values():
             operator.context.keyed_state.make_room()
+        due = self._next_timer()
+        if due is not None and due <= (now := self.head.context.clock.now()):
+            for operator in self.operators.values():
+                operator.advance_processing_time(now)
+
+    def _next_timer(self) -> int | None:
         timers = [t for o in self.operators.values() if (t := o.next_processing_timer()) is not None]
-        if timers:
-            now = self.head.context.clock.now()
-            if min(timers) <= now:
-                for operator in self.operators.values():
-                    operator.advance_processing_time(now)
+        return min(timers) if timers else None
 
     def close(self) -> None:
-        """Closes every function once, whatever one of them raises."""
+        """Close every function once, whatever one of them raises."""
         if self.closed:
             return
         self.closed = True
@@ -270,28 +281,26 @@ class VertexTask:
             raise next((e for e in errors if not isinstance(e, CloseTimeoutError)), errors[0])
 
     def _close_at_end(self) -> None:
-        """Closes functions that have given all they have: one that hangs then must not keep their output back."""
+        """Close functions after the end of input. One that hangs must not hold back their complete output."""
         try:
             self.close()
         except CloseTimeoutError as error:
             self._not_closed = error
 
     def _choosers(self) -> list[tuple[Operator, Any]]:
-        """The user's key selectors and partitioners, each once although several writers may use it, and their owners."""
+        """Return the user's key selectors and partitioners with their owners, each once even if several writers use it."""
         found = {id(chooser): (writer.owner, chooser) for writer in self.writers for chooser in writer.choosers}
         return list(found.values())
 
     def flush(self) -> None:
-        """Sends what is left in the buffers of the edges."""
+        """Send what is left in the buffers of the edges."""
         started = time.perf_counter()
         for writer in self.writers:
             writer.flush()
         self._busy += time.perf_counter() - started
 
     def report(self, frames_in: int = 0, bytes_in: int = 0) -> VertexReport:
-        """What happened in the epoch; `frames_in` and `bytes_in` came from other tasks."""
-        timers = [t for o in self.operators.values() if (t := o.next_processing_timer()) is not None]
-        positions = tuple(self.head.positions()) if isinstance(self.head, SourceOperator) else ()
+        """Return the results of the epoch. `frames_in` and `bytes_in` came from other tasks."""
         source = self.head if isinstance(self.head, SourceOperator) else None
         not_closed, self._not_closed = self._not_closed, None
         buffers = [target for writer in self.writers for target in writer.targets]
@@ -313,11 +322,11 @@ class VertexTask:
             records_in=self._records_in,
             records_out=self._meter.records_out(),
             watermark=self.head.watermark,
-            idle=self.head.idle if isinstance(self.head, SourceOperator) else self.valve.all_idle,
-            next_timer=min(timers) if timers and not self.ended else None,
+            idle=self.valve.all_idle if source is None else source.idle,
+            next_timer=None if self.ended else self._next_timer(),
             ended=self.ended,
             busy_seconds=self._busy,
-            positions=positions,
+            positions=() if source is None else tuple(source.positions()),
             accumulators=self.head.context.accumulators.accumulators,
             feedback={o.feedback_id: o.take() for o in self.operators.values() if isinstance(o, FeedbackSinkOperator)},
             handles={

@@ -26,7 +26,8 @@ from headrace.operators.windows.factory import window_operator
 from headrace.operators.windows.operator import WindowOperator
 from headrace.operators.windows.pre_aggregation import can_combine, can_pre_aggregate
 from headrace.testing import OperatorHarness
-from headrace.worker.exchange.channels import IDLE, RECORDS, WATERMARK, Valve, merged
+from headrace.worker.exchange.channels import Valve, merged
+from headrace.worker.exchange.frames import IDLE, RECORDS, WATERMARK
 
 EXAMPLES = settings(max_examples=300, deadline=None)
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
-from headrace.worker.exchange.channels import END, IDLE, RECORDS, WATERMARK, Valve, merged
+from headrace.worker.exchange.channels import Valve, merged
+from headrace.worker.exchange.frames import END, IDLE, RECORDS, WATERMARK
 
 A, B, C = (0, 0), (0, 1), (0, 2)
 FIRST, SECOND = (0, 0), (1, 0)

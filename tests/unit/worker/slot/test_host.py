@@ -13,7 +13,8 @@ from headrace.datastream import KeyedProcessFunction, MapFunction
 from headrace.datastream.state import ValueStateDescriptor
 from headrace.testing import EndEpoch, Record, event_source
 from headrace.worker.exchange.frames import FAILURE, unpack
-from headrace.worker.slot.host import TaskHost, failure_frame
+from headrace.worker.failures import failure_frame
+from headrace.worker.slot.host import TaskHost
 
 LIFE: list[str] = []
 

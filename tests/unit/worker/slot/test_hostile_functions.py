@@ -92,7 +92,7 @@ def test_a_close_that_hangs_is_given_up_and_said_where():
     go_on = threading.Event()
     thread = TaskThread()
     started = time.monotonic()
-    with pytest.raises(CloseTimeoutError, match="did not come back within 0.2 s") as raised:
+    with pytest.raises(CloseTimeoutError, match="did not return within 0.2 s") as raised:
         thread.end(Hanging(go_on).close, 0.2)
     go_on.set()
     assert time.monotonic() - started < 30

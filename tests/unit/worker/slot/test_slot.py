@@ -45,7 +45,8 @@ from headrace.worker.slot.folder import (
     sweep_dead_jobs,
 )
 from headrace.worker.slot.launch import end_slots, start_slot
-from headrace.worker.slot.protocol import HAS_SPEC, Request, TaskName
+from headrace.worker.slot.wire import HAS_SPEC, Request
+from headrace.worker.task_name import TaskName
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 NAMES = (TaskName("Map", 0, 2), TaskName("Map", 1, 2))
@@ -63,7 +64,7 @@ class Job:
         self.id = os.urandom(16).hex()
         self.folder = folder / "slots"
         self.state = StateFolder(str(folder), self.id)
-        self.spec = make_job_spec(self.id, graph, plan, watermark_records=1000, job_parameters={})
+        self.spec = make_job_spec(self.id, graph, plan, watermark_records=1000, job_parameters={}, close_seconds=10.0)
         self.ledger = Ledger(self.id, graph, plan, self.state.path)
         Enumerators(graph).discover(self.ledger)
         self.limit: TimeLimit | None = None
@@ -156,7 +157,7 @@ class Dying(MapFunction):
 def test_a_slot_that_dies_in_an_epoch_fails_the_courier_and_the_retry_is_exact(make_job, tmp_path):
     job = make_job(Dying(str(tmp_path / "mark")))
     assert job.lines(job.run()) == ["1", "2", "3"]
-    with pytest.raises(SlotLostError, match="slot process of 'Map' .subtask 0 of 2. has died"):
+    with pytest.raises(SlotLostError, match="slot process of 'Map' .subtask 0 of 2. died"):
         job.run()
     assert job.lines(job.run()) == ["4", "5", "6"]
 

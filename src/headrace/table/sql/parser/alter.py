@@ -69,7 +69,7 @@ class Alter(Create):
     # -- actions --------------------------------------------------------------------------------------------------
 
     def _action(self, kind: str) -> AlterAction:
-        """What views, databases, catalogs, models and connections can be changed by."""
+        """Changes of views, databases, catalogs, models and connections."""
         position = self.token.position
         if kind in ("VIEW", "MODEL", "CONNECTION") and self.take("RENAME"):
             self.need("TO")

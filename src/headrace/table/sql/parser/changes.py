@@ -75,7 +75,7 @@ class Changes(Alter):
         return Update(table, assignments, alias, where, hints, extra_columns, position=position)
 
     def _extra_columns(self) -> tuple[TypeField, ...]:
-        """`[EXTEND] (column type, ...)` behind the table that is changed."""
+        """`[EXTEND] (column type, ...)` after the target table."""
         if self.take("EXTEND") or (self.at("(") and self.is_identifier(self.peek()) and self._declares_column()):
             return self.parenthesized(self._extra_column)
         return ()
@@ -155,7 +155,7 @@ class Changes(Alter):
         return StatementSetEdge(False, position=position)
 
     def changing(self) -> Node:
-        """What EXECUTE, EXPLAIN and plans take: a statement set, an insert or a query."""
+        """The operand of EXECUTE, EXPLAIN and plans: a statement set, an insert or a query."""
         if self.at("STATEMENT"):
             return self.statement_set()
         return self.insert() if self.at("INSERT", "UPSERT") else self.query()

@@ -1,4 +1,4 @@
-"""What schemas are declared with: columns, keys, watermarks, options, partitions."""
+"""Schema declarations: columns, keys, watermarks, options, partitions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Columns(Queries):
     # -- elements -------------------------------------------------------------------------------------------------
 
     def elements(self, placed: bool = False) -> tuple[Element, ...]:
-        """The schema in parentheses. `placed`: columns may say FIRST or AFTER."""
+        """The schema in parentheses. `placed`: columns may have FIRST or AFTER."""
         self.need("(")
         if not placed and self._only_names():
             names = self.separated(lambda: ColumnName(self.name(), position=self.token.position))
@@ -38,7 +38,7 @@ class Columns(Queries):
         return found
 
     def _only_names(self) -> bool:
-        """Tell `(a, b)` from a schema with types."""
+        """Return whether this is `(a, b)`, and not a schema with types."""
         return self.is_identifier() and self._after_name() in (",", ")")
 
     def _after_name(self) -> str:
@@ -146,7 +146,7 @@ class Columns(Queries):
         return found
 
     def distribution(self) -> Distribution:
-        """`BY HASH(a) INTO n BUCKETS`, behind DISTRIBUTED or DISTRIBUTION."""
+        """`BY HASH(a) INTO n BUCKETS`, after DISTRIBUTED or DISTRIBUTION."""
         position = self.token.position
         kind = None
         columns: tuple[str, ...] = ()
@@ -164,7 +164,7 @@ class Columns(Queries):
         return Distribution(kind, columns, buckets, position=position)
 
     def partition(self, open_ended: bool = False) -> tuple[PartitionValue, ...]:
-        """`(column = value, ...)`, behind PARTITION; `open_ended`: a column may stand alone."""
+        """`(column = value, ...)`, after PARTITION. `open_ended`: a column may have no value."""
         return self.parenthesized(lambda: self._partition_value(open_ended))
 
     def _partition_value(self, open_ended: bool) -> PartitionValue:

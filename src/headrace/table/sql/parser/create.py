@@ -159,7 +159,7 @@ class Create(Columns):
         return self.need_any("FULL", "CONTINUOUS")
 
     def start_mode(self) -> tuple[str, Expression | None]:
-        """`START_MODE = FROM_BEGINNING` and the like."""
+        """`START_MODE = FROM_BEGINNING` or another start mode."""
         self.need("START_MODE", "=")
         mode = self.identifier().upper()
         value = None
@@ -200,16 +200,7 @@ class Create(Columns):
             resources = self.separated(self._resource)
         options = self.with_options()
         return CreateFunction(
-            name,
-            class_name,
-            language,
-            resources,
-            options,
-            if_not_exists,
-            temporary,
-            system,
-            replace,
-            position=position,
+            name, class_name, language, resources, options, if_not_exists, temporary, system, replace, position=position
         )
 
     def language(self) -> str | None:

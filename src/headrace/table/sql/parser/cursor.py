@@ -1,7 +1,7 @@
-"""The place in the tokens, and the few moves that all rules are made of.
+"""The position in the tokens, and the basic operations that all rules use.
 
-A rule either takes tokens and returns a node or raises. What was looked for at the place of an error is collected in a
-second pass only, so that correct statements do not pay for good messages.
+A rule either takes tokens and returns a node, or raises an error. A second pass collects the tokens that were expected at
+the position of the error, so that valid statements do not pay for good messages.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Cursor:
-    """Tokens and the place among them."""
+    """Tokens and the position among them."""
 
     def __init__(self, text: str, tracing: bool = False) -> None:
         self.text = text
@@ -51,7 +51,7 @@ class Cursor:
     # -- looking --------------------------------------------------------------------------------------------------
 
     def at(self, *keys: str) -> bool:
-        """Tell whether the next token is one of these words or operators."""
+        """Return whether the next token is one of these words or operators."""
         if self.token.key in keys and self.token.kind != "quoted":
             return True
         if self._tracing:
@@ -59,7 +59,7 @@ class Cursor:
         return False
 
     def ahead(self, *keys: str) -> bool:
-        """Tell whether the next tokens are exactly these words and operators."""
+        """Return whether the next tokens are exactly these words and operators."""
         tokens, index = self.tokens, self.index
         for offset, key in enumerate(keys):
             if index + offset >= len(tokens) or tokens[index + offset].key != key:
@@ -69,7 +69,7 @@ class Cursor:
         return True
 
     def peek(self, offset: int = 1) -> Token:
-        """Return a later token; beyond the last one, the end."""
+        """Return a later token; after the last one, the end token."""
         return self.tokens[min(self.index + offset, len(self.tokens) - 1)]
 
     # -- moving ---------------------------------------------------------------------------------------------------
@@ -94,11 +94,11 @@ class Cursor:
         return True
 
     def take_any(self, *keys: str) -> str | None:
-        """Take the next token if it is one of these; return which."""
+        """Take the next token if it is one of these. Return it."""
         return self.advance().key if self.at(*keys) else None
 
     def need(self, *keys: str) -> None:
-        """Take these words and operators in this order, or fail at the first that is missing."""
+        """Take these words and operators in this order, or fail at the first missing one."""
         for key in keys:
             if not self.at(key):
                 self.fail()
@@ -128,7 +128,7 @@ class Cursor:
     # -- failing --------------------------------------------------------------------------------------------------
 
     def wanted(self, description: str) -> NoReturn:
-        """Fail because something that is not a fixed word is missing."""
+        """Fail because something other than a fixed word is missing."""
         if self._tracing:
             self._traced[description] = None
         self.fail()

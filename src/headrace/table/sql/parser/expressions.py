@@ -1,4 +1,4 @@
-"""Expressions: operators by their binding power, and what stands between them.
+"""Expressions: operators by their binding power, and their operands.
 
 Powers, from loose to tight: OR 22, AND 24, NOT 26, IS 28, comparisons 30, BETWEEN / IN / LIKE 32, `+ -` 40,
 `* / % ||` 60, signs 80, `[]` and `.` 100.
@@ -267,7 +267,7 @@ class Expressions(Functions):
         return self.call((word.text,), position)
 
     def _rare(self, key: str, position: int) -> Expression | None:
-        """NEXT VALUE FOR, NEW f(...), and what only patterns have: RUNNING, FINAL, PREV, NEXT."""
+        """NEXT VALUE FOR, NEW f(...), and, in patterns only, RUNNING, FINAL, PREV, NEXT."""
         following = self.peek()
         if key in ("NEXT", "CURRENT") and following.key == "VALUE":
             self.advance()
@@ -365,7 +365,7 @@ class Expressions(Functions):
         self.wanted("a query")
 
     def _in_parentheses(self) -> Query | tuple[Expression, ...]:
-        """A query, or one or more values: the opening parenthesis is taken, the closing one is left."""
+        """A query, or one or more values, after the opening parenthesis. Does not take the closing one."""
         if self.starts_query():
             return self.query()
         first = self.expression()

@@ -1,4 +1,4 @@
-"""Function calls: those with a syntax of their own, and all others."""
+"""Function calls: those with special syntax, and all others."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Functions(JsonFunctions):
     """Rules for calls."""
 
     def special_call(self) -> Expression | None:
-        """A call whose syntax is its own, or None if none comes next."""
+        """A call with special syntax, or None if none comes next."""
         token = self.token
         if token.kind != "word":
             return None
@@ -59,7 +59,7 @@ class Functions(JsonFunctions):
         return None
 
     def call(self, name: tuple[str, ...], position: int) -> Expression:
-        """The arguments of a named function, and what may follow them."""
+        """The arguments of a named function, and its suffixes."""
         self.need("(")
         if self.take("*"):
             self.need(")")
@@ -121,7 +121,7 @@ class Functions(JsonFunctions):
         return Over(call, window, position=found.position)
 
     def _with_units(self, key: str) -> Expression:
-        """Functions with a unit of time at the beginning (TIMESTAMPADD) or at the end (DATE_TRUNC)."""
+        """Functions whose first (TIMESTAMPADD) or last (DATE_TRUNC) argument is a unit of time."""
         position = self.advance().position
         self.need("(")
         arguments: list[Expression] = []
@@ -167,7 +167,7 @@ class Functions(JsonFunctions):
         return found
 
     def _distribution(self, argument: TableArgument) -> TableArgument:
-        """`PARTITION BY ... ORDER BY ...` behind a table argument."""
+        """`PARTITION BY ... ORDER BY ...` after a table argument."""
         partition_by: tuple[Expression, ...] = ()
         order_by: tuple[OrderItem, ...] = ()
         if self.take("PARTITION", "BY"):

@@ -12,7 +12,7 @@ class JsonFunctions(SpecialFunctions):
     """Rules for JSON functions."""
 
     def _json_input(self) -> tuple[list[Expression], list[tuple[str, object]]]:
-        """What JSON_VALUE, JSON_QUERY and JSON_EXISTS begin with: the document, the path, the values passed to it."""
+        """The first arguments of JSON_VALUE, JSON_QUERY and JSON_EXISTS: the document, the path, and its parameters."""
         clauses: list[tuple[str, object]] = []
         value = self.expression()
         self.need(",")
@@ -99,7 +99,7 @@ class JsonFunctions(SpecialFunctions):
         if not self.at(")") and not (self.at("NULL", "ABSENT") and self.peek().key == "ON"):
             items = self.separated(self.expression)
         if any(isinstance(item, Subquery) for item in items):
-            self.fail("A query cannot stand here", position)
+            self.fail("A query is not allowed here", position)
         return Call(("JSON_ARRAY",), items, clauses=self._on_null(), position=position)
 
     def json_arrayagg_rule(self, position: int) -> Expression:

@@ -74,7 +74,7 @@ class Literals(Types):
         return Literal("DECIMAL", value, position=position)
 
     def text_literal(self) -> Literal:
-        """A string or binary string; neighbours are put together."""
+        """A string or binary string; adjacent ones are concatenated."""
         position = self.token.position
         charset: str | None = None
         if self.token.kind == "prefixed":
@@ -99,7 +99,7 @@ class Literals(Types):
         if self.token.kind == "string":
             body += self.strings()
         if not re.fullmatch(r"[0-9a-fA-F]*", body):
-            self.fail("A binary string has only the digits 0 to 9 and A to F", position)
+            self.fail("A binary string may contain only the digits 0 to 9 and A to F", position)
         return Literal("BINARY", bytes.fromhex(body if len(body) % 2 == 0 else "0" + body), position=position)
 
     def _unicode(self, body: str, position: int) -> str:
@@ -110,7 +110,7 @@ class Literals(Types):
                 self.fail("The escape character must be a single character", position)
         mark = re.escape(escape)
         if re.search(rf"{mark}(?!{mark}|[0-9a-fA-F]{{4}})", body.replace(escape * 2, "")):
-            self.fail("A Unicode escape has four hexadecimal digits", position)
+            self.fail("A Unicode escape must have four hexadecimal digits", position)
         pattern = rf"{mark}({mark}|[0-9a-fA-F]{{4}})"
         return re.sub(pattern, lambda m: escape if m[1] == escape else chr(int(m[1], 16)), body)
 

@@ -15,7 +15,7 @@ class Patterns(Relations):
     """Rules for MATCH_RECOGNIZE."""
 
     def match_recognize(self, relation: Relation) -> Relation:
-        """The clauses in the order that SQL gives them."""
+        """The clauses in the order of the SQL standard."""
         position = self.advance().position
         self.need("(")
         partition_by = self.separated(self.expression) if self.take("PARTITION", "BY") else ()
@@ -118,10 +118,10 @@ class Patterns(Relations):
             if self.take(","):
                 high = self.integer() if self.token.kind == "integer" else None
                 if low is None and high is None:
-                    self.wanted("a whole number")
+                    self.wanted("an integer")
             else:
                 if low is None:
-                    self.wanted("a whole number")
+                    self.wanted("an integer")
                 high = low
             self.need("}")
         else:

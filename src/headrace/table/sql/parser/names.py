@@ -16,7 +16,7 @@ class Names(Cursor):
     """Rules for identifiers, names of objects, plain strings and numbers."""
 
     def is_identifier(self, token: Token | None = None) -> bool:
-        """Tell whether a token can be an identifier: quoted, or a word that is not reserved."""
+        """Return whether a token can be an identifier: quoted, or a word that is not reserved."""
         token = self.token if token is None else token
         return token.kind == "quoted" or (token.kind == "word" and token.key not in RESERVED)
 
@@ -49,16 +49,16 @@ class Names(Cursor):
         return self.advance().text[1:-1].replace("''", "'")
 
     def strings(self) -> str:
-        """A plain string whose neighbours, if there are any, belong to it."""
+        """A plain string, concatenated with adjacent ones."""
         text = self.string()
         while self.token.kind == "string":
             text += self.string()
         return text
 
     def integer(self) -> int:
-        """A whole number without a sign."""
+        """An integer without a sign."""
         if self.token.kind != "integer":
-            self.wanted("a whole number")
+            self.wanted("an integer")
         return int(self.advance().text)
 
     def identifiers(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""ORDER BY, and the windows behind OVER."""
+"""ORDER BY, and the windows of OVER."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Ordering(Literals):
         return OrderItem(value, descending, nulls_first, position=position)
 
     def window_specification(self) -> WindowSpecification:
-        """What stands in the parentheses behind OVER, or in a WINDOW clause."""
+        """The contents of the parentheses after OVER, or in a WINDOW clause."""
         position = self.token.position
         self.need("(")
         base = self.identifier() if self.is_identifier() else None

@@ -26,7 +26,7 @@ class Queries(Patterns):
     """Rules for queries."""
 
     def starts_query(self) -> bool:
-        """Tell whether a query without parentheses comes next."""
+        """Return whether a query without parentheses comes next."""
         return self.at("SELECT", "WITH", "VALUES", "VALUE") or (self.at("TABLE") and self.peek().key != "(")
 
     def query(self) -> Query:
@@ -40,7 +40,7 @@ class Queries(Patterns):
         return self._ordered(body)
 
     def query_after(self, left: Query) -> Query:
-        """The rest of a query whose first part, in parentheses, has been read already."""
+        """The rest of a query whose first part, in parentheses, was already read."""
         return self._ordered(self._set_operations(0, left))
 
     def _common_table(self) -> CommonTable:
@@ -109,7 +109,7 @@ class Queries(Patterns):
             offset = self._count()
             self.take_any("ROW", "ROWS")
             if self.at("LIMIT"):
-                self.fail("LIMIT stands before OFFSET")
+                self.fail("LIMIT must come before OFFSET")
         if not limited and self.take("FETCH"):
             self.need_any("FIRST", "NEXT")
             limit = self._count()
@@ -141,17 +141,7 @@ class Queries(Patterns):
         windows = self.separated(self._named_window) if self.take("WINDOW") else ()
         qualify = self.expression() if self.take("QUALIFY") else None
         return Select(
-            items,
-            source,
-            where,
-            group_by,
-            having,
-            windows,
-            qualify,
-            distinct,
-            group_distinct,
-            hints,
-            position=position,
+            items, source, where, group_by, having, windows, qualify, distinct, group_distinct, hints, position=position
         )
 
     def _select_item(self) -> SelectItem:
@@ -159,7 +149,7 @@ class Queries(Patterns):
         value: Expression = Star(position=position) if self.take("*") else self.expression()
         named = self.take("AS")
         if self.token.kind == "string":
-            self.fail("An alias is an identifier; quote it with backticks")
+            self.fail("An alias must be an identifier; quote it with backticks")
         if named or self.is_identifier():
             return SelectItem(value, self.identifier(), position=position)
         return SelectItem(value, position=position)

@@ -1,4 +1,4 @@
-"""What stands in a FROM clause: tables, joins, table functions, samples, pivots."""
+"""The FROM clause: tables, joins, table functions, samples, pivots."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Relations(Expressions):
     """Rules for relations."""
 
     def from_clause(self) -> Relation:
-        """Relations with commas between them: a comma binds looser than a join."""
+        """Relations separated by commas, which bind looser than joins."""
         left = self.joined()
         while self.at(","):
             position = self.advance().position
@@ -111,7 +111,7 @@ class Relations(Expressions):
         return self._in_time(table)
 
     def _declares_column(self) -> bool:
-        """Tell `t (x INT)`, a table with more columns, from `f(x)`, a call."""
+        """Return whether this is `t (x INT)`, a table with more columns, and not `f(x)`, a call."""
         after = self.peek(2)
         return after.kind == "word" and after.key not in (
             "AND",
@@ -166,7 +166,7 @@ class Relations(Expressions):
         return found
 
     def _in_time(self, relation: Relation) -> Relation:
-        """`FOR SYSTEM_TIME AS OF ...` and `MATCH_RECOGNIZE (...)` behind a table or query."""
+        """`FOR SYSTEM_TIME AS OF ...` and `MATCH_RECOGNIZE (...)` after a table or query."""
         position = self.token.position
         if self.take("FOR"):
             self.need("SYSTEM_TIME", "AS", "OF")
@@ -229,7 +229,7 @@ class Relations(Expressions):
         return Hint(name, tuple(options), tuple(arguments), position=position)
 
     def _pairs_follow(self) -> bool:
-        """Tell `key = value` from a list of names or constants."""
+        """Return whether `key = value` comes next, and not a list of names or constants."""
         offset = 1
         while self.token.kind == "string" and self.peek(offset).kind == "string":
             offset += 1

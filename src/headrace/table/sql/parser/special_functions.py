@@ -12,7 +12,7 @@ _ABOVE_IN = 33
 
 
 class SpecialFunctions(Ordering):
-    """Rules for functions with a syntax of their own."""
+    """Rules for functions with special syntax."""
 
     def cast_rule(self, position: int) -> Expression:
         """`value AS type`."""
@@ -24,7 +24,7 @@ class SpecialFunctions(Ordering):
         return Cast(value, self.data_type(), kind, position=position)
 
     def time_unit(self) -> Symbol:
-        """A unit of time; words that are none are left to the analyser."""
+        """A unit of time; the analyzer rejects other words."""
         position = self.token.position
         if self.token.kind not in ("word", "quoted"):
             self.wanted("a unit of time")
@@ -106,7 +106,7 @@ class SpecialFunctions(Ordering):
         side = self.take_any("BOTH", "LEADING", "TRAILING")
         characters: Expression = Literal("STRING", " ")
         if self.at("FROM") and side is None:
-            self.fail("'FROM' needs the characters to trim before it")
+            self.fail("'FROM' must follow the characters to trim")
         value = None if self.at("FROM") else self.expression()
         if self.take("FROM"):
             characters, value = value or characters, self.expression()
@@ -114,5 +114,5 @@ class SpecialFunctions(Ordering):
         return Call(("TRIM",), (Symbol(side or "BOTH"), characters, value), position=position)
 
     def no_arguments_rule(self, position: int) -> Expression:
-        """Nothing, as in `MATCH_NUMBER()`."""
+        """No arguments, as in `MATCH_NUMBER()`."""
         return Call((self.tokens[self.index - 2].key,), position=position)

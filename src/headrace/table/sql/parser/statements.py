@@ -1,4 +1,4 @@
-"""Whole statements, and texts of several."""
+"""Whole statements, and scripts of several."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _STATEMENTS: dict[str, Callable[[Parser], Node]] = {
 
 
 def parse_statements(text: str) -> list[Node]:
-    """Return the statements of a text; raise `SqlParseError` if one cannot be parsed.
+    """Return the statements of a script. Raise `SqlParseError` if one cannot be parsed.
 
     >>> len(parse_statements("SELECT 1; SELECT 2"))
     2
@@ -78,5 +78,5 @@ def parse_statements(text: str) -> list[Node]:
     try:
         return Parser(text).statements()
     except SqlParseError:
-        # Once more, and this time the parser notes what it looks for, which makes a better message.
+        # Parse again and record which tokens are expected, for a better message.
         return Parser(text, tracing=True).statements()

@@ -44,12 +44,7 @@ _UNITS = {
     "SECOND": "SECOND",
     "SECONDS": "SECOND",
 }
-_ENDS = {
-    "YEAR": ("MONTH",),
-    "DAY": ("HOUR", "MINUTE", "SECOND"),
-    "HOUR": ("MINUTE", "SECOND"),
-    "MINUTE": ("SECOND",),
-}
+_ENDS = {"YEAR": ("MONTH",), "DAY": ("HOUR", "MINUTE", "SECOND"), "HOUR": ("MINUTE", "SECOND"), "MINUTE": ("SECOND",)}
 
 
 class Types(Names):
@@ -64,7 +59,7 @@ class Types(Names):
         return found
 
     def nullable_type(self) -> DataType:
-        """A type that may be followed by NULL or NOT NULL, as of a column."""
+        """A type with optional NULL or NOT NULL, as in a column."""
         found = self.data_type()
         nullable = self.nullability()
         if nullable is None:
@@ -203,7 +198,7 @@ class Types(Names):
     # -- intervals ------------------------------------------------------------------------------------------------
 
     def at_interval_unit(self) -> bool:
-        """Tell whether a unit of an interval comes next."""
+        """Return whether a unit of an interval comes next."""
         return self.token.kind == "word" and self.token.key in _UNITS
 
     def interval_qualifier(self, only_start: bool = False) -> IntervalQualifier:

@@ -1,4 +1,4 @@
-"""Statements that look at things or set them: EXPLAIN, DESCRIBE, SHOW, USE, SET, modules, jars, jobs."""
+"""Statements for inspection and settings: EXPLAIN, DESCRIBE, SHOW, USE, SET, modules, jars, jobs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LISTS = {
 
 
 class Utility(Changes):
-    """Rules for statements that change no data."""
+    """Rules for statements that do not change data."""
 
     def explain(self) -> Statement:
         """`EXPLAIN [PLAN FOR | details] statement`."""

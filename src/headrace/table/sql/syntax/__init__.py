@@ -1,5 +1,5 @@
 """The syntax tree of Flink SQL: frozen nodes, without behaviour.
 
-`expressions` has what computes a value, `relations` and `queries` what yields rows, `tables` and `statements` the rest.
-Every node knows the offset of its first character in the text (`position`), which is not part of its equality.
+`expressions` contains nodes that compute a value, `queries` nodes that yield rows, `tables` and `statements` the rest.
+Every node has the offset of its first character in the script (`position`), which does not count for equality.
 """

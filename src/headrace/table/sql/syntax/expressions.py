@@ -12,44 +12,6 @@ if TYPE_CHECKING:
     from headrace.table.sql.syntax.queries import Query
     from headrace.table.sql.syntax.types import DataType
 
-__all__ = [
-    "Between",
-    "Binary",
-    "Call",
-    "Case",
-    "Cast",
-    "CollectionConstructor",
-    "Default",
-    "Exists",
-    "Expression",
-    "FieldAccess",
-    "Frame",
-    "FrameBound",
-    "Identifier",
-    "In",
-    "IntervalExpression",
-    "IntervalLiteral",
-    "IntervalQualifier",
-    "Is",
-    "IsDistinct",
-    "ItemAccess",
-    "Like",
-    "Literal",
-    "NamedArgument",
-    "OrderItem",
-    "Over",
-    "Parameter",
-    "Quantified",
-    "Row",
-    "Star",
-    "Subquery",
-    "Symbol",
-    "TableArgument",
-    "TemporalLiteral",
-    "Unary",
-    "WindowSpecification",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Expression(Node):
@@ -117,7 +79,7 @@ class Star(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Parameter(Expression):
-    """`?`, the place of a value that is given later."""
+    """`?`, a placeholder for a value that is set later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,8 +208,8 @@ class Cast(Expression):
 class Call(Expression):
     """A function call.
 
-    `star` is the `*` of `COUNT(*)`, `quantifier` DISTINCT or ALL; `clauses` has the keywords of functions with a syntax
-    of their own, such as `("WRAPPER", "WITH CONDITIONAL ARRAY")` of JSON_QUERY. `bare` calls have no parentheses.
+    `star` is the `*` of `COUNT(*)`, `quantifier` DISTINCT or ALL; `clauses` has the keywords of functions with special
+    syntax, such as `("WRAPPER", "WITH CONDITIONAL ARRAY")` of JSON_QUERY. `bare` calls have no parentheses.
     """
 
     name: Name
@@ -284,7 +246,7 @@ class WindowSpecification(Node):
 
 @dataclass(frozen=True, slots=True)
 class Frame(Node):
-    """The rows around the current one that a window has. `unit`: ROWS or RANGE."""
+    """The rows of a window, relative to the current row. `unit`: ROWS or RANGE."""
 
     unit: str
     start: FrameBound
@@ -302,7 +264,7 @@ class FrameBound(Node):
 
 @dataclass(frozen=True, slots=True)
 class OrderItem(Node):
-    """`x [ASC|DESC] [NULLS FIRST|LAST]`; None where the statement leaves the place of nulls open."""
+    """`x [ASC|DESC] [NULLS FIRST|LAST]`; None if the statement does not place nulls."""
 
     expression: Expression
     descending: bool = False
@@ -345,7 +307,7 @@ class CollectionConstructor(Expression):
 
 @dataclass(frozen=True, slots=True)
 class ItemAccess(Expression):
-    """`x[i]`; `mode` is OFFSET, ORDINAL and the like where the statement says so."""
+    """`x[i]`; `mode` is OFFSET, ORDINAL or a similar keyword, if given."""
 
     value: Expression
     index: Expression

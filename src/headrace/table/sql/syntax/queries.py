@@ -8,42 +8,15 @@ from headrace.table.sql.syntax.expressions import Expression, OrderItem, WindowS
 from headrace.table.sql.syntax.node import Name, Node
 from headrace.table.sql.syntax.types import TypeField
 
-__all__ = [
-    "Aliased",
-    "AsOf",
-    "CommonTable",
-    "Derived",
-    "ExplicitTable",
-    "Extended",
-    "GroupingSet",
-    "Hint",
-    "Join",
-    "MatchRecognize",
-    "Ordered",
-    "Pivot",
-    "Query",
-    "Relation",
-    "Sample",
-    "Select",
-    "SelectItem",
-    "SetOperation",
-    "TableFunction",
-    "TableName",
-    "Unnest",
-    "Unpivot",
-    "Values",
-    "With",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Query(Node):
-    """Anything that can stand where rows are asked for."""
+    """Anything that yields rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relation(Node):
-    """Anything that can stand in a FROM clause."""
+    """Anything that can occur in a FROM clause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +38,7 @@ class SelectItem(Node):
 
 @dataclass(frozen=True, slots=True)
 class GroupingSet(Expression):
-    """`GROUPING SETS (...)`, `ROLLUP (...)` or `CUBE (...)`; an empty `ROW` stands for `()`."""
+    """`GROUPING SETS (...)`, `ROLLUP (...)` or `CUBE (...)`; an empty `ROW` means `()`."""
 
     kind: str
     items: tuple[Expression, ...]

@@ -10,41 +10,6 @@ from headrace.table.sql.syntax.queries import Hint, Query, Relation
 from headrace.table.sql.syntax.tables import Distribution, Element, LikeClause, Options
 from headrace.table.sql.syntax.types import TypeField
 
-__all__ = [
-    "AlterAction",
-    "AlterFunction",
-    "AlterObject",
-    "AnalyzeTable",
-    "CallProcedure",
-    "CompilePlan",
-    "CreateFunction",
-    "CreateMaterializedTable",
-    "CreateModel",
-    "CreateObject",
-    "CreateTable",
-    "CreateView",
-    "Delete",
-    "Describe",
-    "Drop",
-    "Execute",
-    "ExecutePlan",
-    "Explain",
-    "Insert",
-    "Jar",
-    "Merge",
-    "ModuleStatement",
-    "PartitionValue",
-    "SetOption",
-    "Show",
-    "Statement",
-    "StatementSet",
-    "StatementSetEdge",
-    "StopJob",
-    "TruncateTable",
-    "Update",
-    "Use",
-]
-
 PartitionValue = tuple[str, Expression | None]
 """`column = value`, or a column alone."""
 
@@ -269,7 +234,7 @@ class StatementSet(Statement):
 
 @dataclass(frozen=True, slots=True)
 class StatementSetEdge(Statement):
-    """`BEGIN STATEMENT SET` or `END`, which stand as statements of their own in scripts."""
+    """`BEGIN STATEMENT SET` or `END`, which are separate statements in scripts."""
 
     begin: bool
 
@@ -318,7 +283,7 @@ class Explain(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Describe(Statement):
-    """`DESCRIBE [kind] name`; `kind` is TABLE where it is not said."""
+    """`DESCRIBE [kind] name`; `kind` defaults to TABLE."""
 
     kind: str
     name: Name | Node | str

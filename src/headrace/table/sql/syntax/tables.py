@@ -1,4 +1,4 @@
-"""What the schema of a table is declared with."""
+"""Nodes of table schemas."""
 
 from __future__ import annotations
 
@@ -7,20 +7,6 @@ from dataclasses import dataclass
 from headrace.table.sql.syntax.expressions import Expression
 from headrace.table.sql.syntax.node import Name, Node
 from headrace.table.sql.syntax.types import DataType
-
-__all__ = [
-    "ColumnName",
-    "ColumnPlace",
-    "ComputedColumn",
-    "Constraint",
-    "Distribution",
-    "Element",
-    "LikeClause",
-    "MetadataColumn",
-    "Options",
-    "PhysicalColumn",
-    "Watermark",
-]
 
 Options = tuple[tuple[str, str], ...]
 """The pairs of a WITH clause, in their order."""
@@ -40,7 +26,7 @@ class ColumnPlace(Node):
 
 @dataclass(frozen=True, slots=True)
 class Constraint(Element):
-    """A key. `columns` is empty where it stands behind the type of its column; `enforced` is None where it is not said."""
+    """A key. `columns` is empty if it follows the type of its column; `enforced` is None if it is not specified."""
 
     kind: str
     columns: tuple[str, ...] = ()

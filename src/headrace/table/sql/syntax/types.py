@@ -20,10 +20,10 @@ class TypeField(Node):
 
 @dataclass(frozen=True, slots=True)
 class DataType(Node):
-    """A type with what stands in its parentheses or angle brackets.
+    """A type with the arguments in its parentheses or angle brackets.
 
     Precision and scale are integers, element types are types, fields of rows are fields, the classes of RAW and STRUCTURED
-    are strings. `nullable` is None where the statement does not say it.
+    are strings. `nullable` is None if it is not specified.
     """
 
     name: str

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.worker.slot.choice import Resident, choose, place_of
+from headrace.worker.slot.placement import Resident, choose, place_of
 
 
 @pytest.mark.parametrize(

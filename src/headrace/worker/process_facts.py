@@ -1,4 +1,4 @@
-"""What a worker process uses: memory, processor time, and time in Python's garbage collector. Counted since its start."""
+"""Measure a worker process since its start: memory, CPU time, and time in Python's garbage collector."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["ProcessFacts", "process_facts", "resident_bytes", "watch_garbage_col
 
 
 class ProcessFacts(NamedTuple):
-    """A process so far."""
+    """Resource usage of a process so far."""
 
     resident_bytes: int = 0
     cpu_seconds: float = 0.0
@@ -21,7 +21,7 @@ class ProcessFacts(NamedTuple):
 
 
 class _Collector:
-    """Told by Python when a collection begins and ends: costs nothing in between."""
+    """Called by Python when a collection begins and ends; costs nothing in between."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -37,7 +37,7 @@ class _Collector:
 
 
 class _Memory:
-    """Asks the system at most once a second: epochs may be much shorter."""
+    """Ask the system at most once a second: epochs may be much shorter."""
 
     def __init__(self) -> None:
         self._bytes = 0
@@ -55,13 +55,13 @@ _memory = _Memory()
 
 
 def watch_garbage_collector() -> None:
-    """Counts collections from now on; calling it again changes nothing."""
+    """Start to count collections; a no-op if already started."""
     if _collector not in gc.callbacks:
         gc.callbacks.append(_collector)
 
 
 def process_facts() -> ProcessFacts:
-    """This process.
+    """Return the usage of this process.
 
     >>> process_facts().resident_bytes > 0
     True
@@ -70,9 +70,9 @@ def process_facts() -> ProcessFacts:
 
 
 def resident_bytes() -> int:
-    """The memory of this process."""
+    """Return the resident memory of this process."""
     try:
         with open("/proc/self/statm") as statm:
             return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:  # no /proc: the most it ever was, in bytes (macOS)
+    except OSError:  # no /proc: the maximum so far, in bytes (macOS)
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

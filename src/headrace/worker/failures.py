@@ -1,16 +1,20 @@
-"""Failures of a task as something that can be sent to the driver."""
+"""Turn failures of a task into errors, and frames, that can be sent to the driver."""
 
 from __future__ import annotations
 
+import os
+import pickle
 import socket
 import traceback
 
 from headrace.errors import ConfigurationError, HeadraceError, JobExecutionError, UserCodeError
 from headrace.state.job_folder import STATE_PREFIX
+from headrace.worker.exchange.frames import FAILURE, Header, pack
+from headrace.worker.messages import TaskFailure, TaskId
 
 
 def as_headrace_error(error: BaseException) -> HeadraceError:
-    """The error itself if it is one of headrace's own, else one that holds its traceback as text.
+    """Return a HeadraceError unchanged; wrap any other exception in one that contains its traceback.
 
     >>> as_headrace_error(KeyError("x")).code, as_headrace_error(SystemExit(1)).code
     ('JOB_EXECUTION', 'USER_CODE')
@@ -22,7 +26,7 @@ def as_headrace_error(error: BaseException) -> HeadraceError:
         return UserCodeError.wrap(error)
     if isinstance(error, FileNotFoundError) and STATE_PREFIX in str(error.filename):
         return ConfigurationError(
-            "A worker does not find the job's state directory",
+            "A worker cannot find the job's state directory",
             seen=f"{error.filename} on {socket.gethostname()}",
             remedy="set headrace.state.directory to a directory that the driver and all executors share.",
         )
@@ -30,6 +34,17 @@ def as_headrace_error(error: BaseException) -> HeadraceError:
     if isinstance(error, ImportError):
         return JobExecutionError(
             f"The job's code cannot be loaded in a worker: {error}\n{text}",
-            remedy="install the module where the executors run, or ship it with the Spark option spark.submit.pyFiles",
+            remedy="install the module on the executors, or ship it with the Spark option spark.submit.pyFiles",
         )
     return JobExecutionError(f"A task failed outside of user code\n{text}")
+
+
+def failure_frame(task_id: TaskId, attempt: int, error: HeadraceError) -> bytes:
+    """Return the frame that tells the driver that a task failed."""
+    level, partition = task_id
+    header = Header(FAILURE, level, partition, level, partition, 0, attempt)
+    error.location = f"{socket.gethostname()}:{os.getpid()}"
+    try:
+        return pack(header, TaskFailure(task_id, error))
+    except (pickle.PicklingError, TypeError, AttributeError):  # the program's own error class, with unpicklable content
+        return pack(header, TaskFailure(task_id, HeadraceError(str(error))))

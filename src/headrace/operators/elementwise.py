@@ -1,29 +1,31 @@
-"""map, flat_map and filter over whole batches.
+"""map, flat_map, filter and running reduce over whole batches.
 
-A record costs the user's function call and a few bytecodes. On a keyed stream a rich function may use keyed state, so
-there the current key is set before each call.
+A record costs the call of the user's function and a few bytecodes. On a keyed stream a rich function may use keyed state,
+so the current key is set before each call.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import compress
 from typing import Any
 
+from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.operators.base import FunctionOperator, method_of
 from headrace.operators.emission import expand
 from headrace.operators.output import Timestamps, Values
+
+_NOTHING = object()
 
 
 class MapOperator(FunctionOperator):
     """One result per record."""
 
     def open(self) -> None:
-        """Binds the function's `map`."""
         super().open()
         self._map = method_of(self.func, "map")
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Maps every record."""
         call = self._map
         records = iter(values)
         try:
@@ -43,12 +45,10 @@ class FilterOperator(FunctionOperator):
     """Keeps the records for which the function is true."""
 
     def open(self) -> None:
-        """Binds the function's `filter`."""
         super().open()
         self._filter = method_of(self.func, "filter")
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Filters the run."""
         call = self._filter
         records = iter(values)
         try:
@@ -71,12 +71,10 @@ class FlatMapOperator(FunctionOperator):
     """Any number of results per record: returned, yielded, or None."""
 
     def open(self) -> None:
-        """Binds the function's `flat_map`."""
         super().open()
         self._flat_map = method_of(self.func, "flat_map")
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Expands every record."""
         records = iter(values)
         backend = self.context.keyed_state if keys is not None and self.is_rich else None
         try:
@@ -84,3 +82,51 @@ class FlatMapOperator(FunctionOperator):
         except Exception as error:
             raise self.failure(error, values, records) from error
         self.output.emit(results, times)
+
+
+class KeyedReduceOperator(FunctionOperator):
+    """Running reduce per key: emits `reduce(last result, value)`, and the first value of a key as it is.
+
+    In batch mode it emits only the final result of each key, at the end.
+    """
+
+    def open(self) -> None:
+        super().open()
+        self._reduce = method_of(self.func, "reduce")
+        self._table = self.context.keyed_state.table("_reduce_state")
+
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        assert keys is not None
+        call = self._reduce
+        data = self._table.data
+        get = data.get
+        records = iter(values)
+        results: Values = []
+        append = results.append
+        try:
+            for key, value in zip(self._announced(keys) if self.is_rich else keys, records):
+                before = get(key, _NOTHING)
+                if before is not _NOTHING:
+                    value = call(before, value)
+                data[key] = value
+                append(value)
+        except Exception as error:
+            raise self.failure(error, values, records) from error
+        self._table.dirty.update(keys)
+        if not self.context.task.batch:
+            self.output.emit(results, timestamps)
+
+    def _announced(self, keys: list[Any]) -> Iterator[Any]:
+        """Yield the keys, each after making it the current key."""
+        backend = self.context.keyed_state
+        for backend.key in keys:
+            yield backend.key
+
+    def process_watermark(self, timestamp: int) -> None:
+        """In batch mode, emit the final value at the end of a key."""
+        if self.context.task.batch and timestamp == MAX_WATERMARK:
+            finals = list(self._table.data.values())
+            self._table.dirty.update(self._table.data)
+            self._table.data.clear()
+            self.output.emit(finals, [MAX_WATERMARK] * len(finals))
+        super().process_watermark(timestamp)

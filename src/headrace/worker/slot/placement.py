@@ -1,11 +1,11 @@
-"""Decides in which slot process of an executor a task lives: in the one that has the fewest tasks, and then always in that one.
+"""Choose the slot process of an executor for a task: the one with the fewest tasks. The task then stays there.
 
-Spark decides which executor runs a partition; its number says nothing about the partitions beside it. So the couriers of an
-executor share a folder of empty files `<level>-<partition>-<slot>`. The time of a file is the epoch in which the task was here
-last: a task that did not come in the epoch before has ended or moved away, and no longer counts.
+Spark decides which executor runs a partition, so a partition number does not tell which others run beside it. The couriers
+of an executor therefore share a folder of empty files `<level>-<partition>-<slot>`. The time of a file is the epoch in which
+the task was last here: a task that was absent in the previous epoch has ended or moved away, and no longer counts.
 
-A wrong choice costs speed, never data: a task whose slot does not stand on the wanted version is built from its files.
-Light: couriers import it.
+A wrong choice costs speed, never data: a task whose slot does not have the wanted version is rebuilt from its files.
+Light: couriers import this module.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LOCK = "slot-tasks.lock"
 
 
 class Resident(NamedTuple):
-    """A task that lives in a slot of this executor, and the epoch in which it was here last."""
+    """A task that lives in a slot of this executor, and the epoch in which it was last here."""
 
     level: int
     partition: int
@@ -32,16 +32,16 @@ class Resident(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a task lives, and how many tasks of its level live there, itself among them."""
+    """The slot of a task, and how many tasks of its level live there, including itself."""
 
     slot: int
     tasks: int
 
 
 def choose(residents: Iterable[Resident], slots: int, level: int, partition: int, epoch: int) -> int:
-    """Return the slot for a task that has none: the one with the fewest tasks of its level, then with the fewest of all.
+    """Return the slot for a new task: the one with the fewest tasks of its level, then with the fewest of all.
 
-    Tasks of one level run at the same time, those of different levels one after the other.
+    Tasks of one level run at the same time, those of different levels one after another.
 
     >>> choose([], slots=2, level=0, partition=2, epoch=1)
     0
@@ -60,7 +60,7 @@ def choose(residents: Iterable[Resident], slots: int, level: int, partition: int
 
 
 def place_of(executor: Path, slots: int, level: int, partition: int, epoch: int) -> Place:
-    """Return the place of a task in the folder of an executor; chooses one of `slots` for a task that is new here."""
+    """Return the place of a task in the folder of an executor. Choose one of `slots` for a task that is new here."""
     folder = executor / _FOLDER
     residents = _residents(folder)
     own = _find(residents, level, partition)
