@@ -1,8 +1,7 @@
 """Flink's programming model for Python, executed on Apache Spark.
 
-A program builds a graph of operators with `headrace.datastream` (the names are PyFlink's), and `env.execute()`
-runs it on Spark. This module holds nothing but the version: importing it loads neither PySpark nor any
-other part of the package, so that a program pays only for what it uses.
+A program builds a graph of operators with `headrace.datastream`, which uses PyFlink's names, and `env.execute()` runs it
+on Spark. This module contains only the version. Importing it loads neither PySpark nor any other part of the package.
 """
 
 __all__ = ["__version__"]

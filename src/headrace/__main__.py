@@ -1,4 +1,4 @@
-"""`python -m headrace`: the same as the command `headrace`."""
+"""Run the `headrace` command as `python -m headrace`."""
 
 from headrace.cli.app import main
 

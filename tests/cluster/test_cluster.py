@@ -53,7 +53,7 @@ def test_session_mode_with_three_jobs(cluster: Cluster, jobs: dict[str, str]) ->
     status = cluster.json("cluster", "status")
     assert status["running"] and status["spark"]["workers"] == 2 and status["service"]["jobs"] == 3
     assert "two" in cluster("list") and jobs["two"] in cluster("list", "--running")
-    assert cluster("cluster", "start").startswith("All of it runs already.")
+    assert cluster("cluster", "start").startswith("Everything is running already.")
     cluster.wait_for_more("application", than=299)
     assert len(cluster.numbers("application")) == 300
 
@@ -184,4 +184,4 @@ def test_stop_ends_all_of_it(cluster: Cluster) -> None:
         numbers = cluster.numbers(name)
         assert numbers == list(range(1, len(numbers) + 1))
     assert cluster("cluster", "status", code=1).startswith("No cluster was started.")
-    assert cluster("cluster", "stop") == "Nothing ran.\n"
+    assert cluster("cluster", "stop") == "Nothing was running.\n"

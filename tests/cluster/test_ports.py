@@ -14,7 +14,7 @@ import psutil
 import pytest
 from click.testing import CliRunner
 
-from headrace.cli import local_cluster
+from headrace.cli import spark_daemons
 from headrace.cli.app import app
 from headrace.cli.local_cluster import LocalCluster
 from headrace.common.errors import ConfigurationError, JobExecutionError
@@ -55,7 +55,7 @@ def settings_for(place: Path, port: int) -> dict[str, str]:
 def test_a_port_that_is_taken_is_refused_at_once(tmp_path, listening):
     place = tmp_path / "cluster"
     began = time.monotonic()
-    with pytest.raises(ConfigurationError, match=rf"Another process has the port[\s\S]*:{listening}"):
+    with pytest.raises(ConfigurationError, match=rf"Another process uses the port[\s\S]*:{listening}"):
         LocalCluster(settings_for(place, listening)).start()
     assert time.monotonic() - began < 5
     assert not (place / "cluster.json").exists()
@@ -88,8 +88,8 @@ def test_a_master_that_lost_its_port_is_not_mixed_up_with_another_one(tmp_path, 
     foreign = ThreadingHTTPServer(("127.0.0.1", 0), Foreign)
     threading.Thread(target=foreign.serve_forever, daemon=True).start()
     place = tmp_path / "cluster"
-    monkeypatch.setattr(local_cluster, "_taken", lambda port: None)
-    monkeypatch.setattr(local_cluster, "_free_port", lambda: foreign.server_address[1])
+    monkeypatch.setattr(spark_daemons, "_taken", lambda port: None)
+    monkeypatch.setattr(spark_daemons, "_free_port", lambda: foreign.server_address[1])
     try:
         with pytest.raises(JobExecutionError, match="The master of the cluster did not start"):
             LocalCluster(settings_for(place, listening)).start()

@@ -19,6 +19,8 @@ import psutil
 import pytest
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from headrace.spark.settings import DAEMON_MODULE
+
 if TYPE_CHECKING:
     from kafka_kit.broker import Broker
 
@@ -135,7 +137,7 @@ class Job:
     def _processes(self, kind: str) -> Iterator[psutil.Process]:
         words = {
             "slot": "headrace.worker.slot.process",
-            "daemon": "headrace.spark.daemon",
+            "daemon": DAEMON_MODULE,
             "executor": "org.apache.spark.executor.CoarseGrainedExecutorBackend",
         }
         for process in psutil.process_iter():

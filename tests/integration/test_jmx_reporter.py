@@ -140,7 +140,7 @@ def test_a_second_reporter_takes_the_next_port_and_both_are_gone_in_the_end(jvm,
     first = opened(port=str(port))
     second = opened(port=f"{port}-{port + 50}")
     assert first.reporter.port == port < second.reporter.port
-    with pytest.raises(JobExecutionError, match="No port is free"):
+    with pytest.raises(JobExecutionError, match="No port for JMX is free"):
         opened(port=str(port))
     first.reporter.report(first.metrics(samples(1)))
     second.reporter.report([])

@@ -19,6 +19,7 @@ import pytest
 from headrace.common import Types, WatermarkStrategy
 from headrace.datastream import KeyedProcessFunction
 from headrace.datastream.state import ValueStateDescriptor
+from headrace.spark.settings import DAEMON_MODULE
 from headrace.testing import EndEpoch, Record, event_source
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -133,7 +134,7 @@ def daemon_processes() -> list[psutil.Process]:
     found = []
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):  # it has ended, perhaps as somebody else's zombie
-            if "headrace.spark.daemon" in process.cmdline():
+            if DAEMON_MODULE in process.cmdline():
                 found.append(process)
     return found
 

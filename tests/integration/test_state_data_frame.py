@@ -43,7 +43,7 @@ def test_state_as_a_data_frame(spark, reader):
     assert reader.to_data_frame(spark, "a", "empty", schema="key int, value int").count() == 0
     with pytest.raises(StateError, match="is empty"):
         reader.to_data_frame(session, "a", "empty")
-    with pytest.raises(StateError, match="no form that Spark can infer"):
+    with pytest.raises(StateError, match="cannot infer the types"):
         reader.to_data_frame(session, "a", "odd")
 
 

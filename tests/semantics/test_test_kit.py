@@ -103,7 +103,7 @@ def test_event_lists_are_splits_of_one_source():
 
 
 def test_an_event_list_takes_events_only():
-    with pytest.raises(InvalidProgramError, match="holds events"):
+    with pytest.raises(InvalidProgramError, match="must contain only events"):
         event_source([1, 2])
 
 

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from headrace.service.token_notes import noted_token
+from headrace.service.tokens import noted_token
 
 T = TypeVar("T")
 

@@ -89,7 +89,7 @@ def test_files_that_were_not_uploaded_are_refused(service):
     settings = {"python.archives": "headrace-files/0/texts.zip#texts"}
     body = {"programArgsList": ["x"], "flinkConfiguration": settings}
     status, answer = service.call("POST", f"/jars/{service.program(PROGRAM)}/run", body)
-    assert status == 400 and "has no 'headrace-files/0/texts.zip'" in answer["errors"][0]
+    assert status == 400 and "does not contain 'headrace-files/0/texts.zip'" in answer["errors"][0]
 
 
 def test_a_bundle_cannot_grow_when_it_is_unpacked(service, tmp_path):
@@ -176,7 +176,7 @@ def test_what_people_get_wrong_is_told(service, tmp_path):
     code, told = on_service("rescale", "-p", "100000", job)
     assert code == 1 and "32768" in told, told
     code, told = on_service("savepoint", "-d", "x", job)
-    assert code == 2 and "takes no JOB" in told
+    assert code == 2 and "does not take a JOB" in told
     code, told = on_service("run", "-d", "-D", "execution.checkpointing.interval=soon", __file__)
     assert code == 2 and "soon" in told, told
     assert on_service("cancel", job)[0] == 0

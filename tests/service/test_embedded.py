@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from service_kit import Client, wait_for
 
-from headrace.service.token_notes import noted_token
+from headrace.service.tokens import noted_token
 
 
 @pytest.mark.parametrize("executor", ["local", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.long])])
@@ -72,7 +72,7 @@ except Exception as error:
     assert client.call("PATCH", f"/jobs/{jid}") == (202, {})
     finished = running.finish(30)
     assert re.search("ended: JobCancelledError", finished.stdout), finished.report()
-    assert "asks for a token" in finished.stderr and "/#/sign-in/" not in finished.stderr
+    assert "requires a token" in finished.stderr and "/#/sign-in/" not in finished.stderr
     assert token() is None, "the note goes with the process"
 
 

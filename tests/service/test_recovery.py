@@ -158,7 +158,7 @@ def test_errors_of_the_program_are_those_of_the_request(service, program, said):
         assert status == 200
         service.wait_for_status(answer["jobid"], "FINISHED")
         log = service.get(f"/jobmanager/logs/job-{answer['jobid']}.log")
-        wait_for(lambda: "starts one job" in service.get(f"/jobmanager/logs/job-{answer['jobid']}.log"))
+        wait_for(lambda: "can start only one job" in service.get(f"/jobmanager/logs/job-{answer['jobid']}.log"))
         assert isinstance(log, str)
     else:
         assert status == 400 and said in answer["errors"][0]

@@ -138,10 +138,10 @@ def test_a_service_on_loopback_asks_for_its_token(start_service):
     note = service.directory / "tokens" / urlsplit(service.url).netloc
     assert note.read_text().strip() == service.token and note.stat().st_mode & 0o777 == 0o600
     assert note.parent.stat().st_mode & 0o777 == 0o700
-    assert "asks for a token" in service.log_text()
+    assert "requires a token" in service.log_text()
     assert service.token not in service.log_text() and "/#/sign-in/" not in service.log_text()
     assert service.end() == 0 and not note.exists()
-    assert "asks for a token" in service.process.stdout.read()
+    assert "requires a token" in service.process.stdout.read()
 
 
 def test_the_opt_out_is_for_loopback_and_says_so(start_service, tmp_path):
@@ -150,13 +150,13 @@ def test_the_opt_out_is_for_loopback_and_says_so(start_service, tmp_path):
     for header in ({"Origin": "http://127.0.0.1:1"}, {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors"}):
         assert service.call("POST", "/savepoint-disposal", {"savepoint-path": "/no"}, header)[0] == 403
         assert service.call("GET", "/jars/x.py/plan", headers=header)[0] == 403
-    assert "WARNING" in service.log_text() and "asks for no token" in service.log_text()
+    assert "WARNING" in service.log_text() and "does not require a token" in service.log_text()
     for wrong in (
         {"rest.bind-address": "0.0.0.0"},
         {"headrace.service.token-file": str(tmp_path / "token")},
     ):
         (tmp_path / "token").touch()
-        with pytest.raises(ConfigurationError, match="is for a service on loopback"):
+        with pytest.raises(ConfigurationError, match="requires a loopback address"):
             read_settings({"headrace.service.authentication": "none", **wrong})
     with pytest.raises(ConfigurationError, match="token or none"):
         read_settings({"headrace.service.authentication": "off"})

@@ -188,8 +188,8 @@ def test_it_can_be_read(make_env, savepoint):
         "kept     passing: passed (operator ListState)",
         "dropped  counts: count (ValueState)",
         "new      other",
-        "changed  passing: passed is a operator ListState, the program wants a operator UnionListState",
-        "A job of this program does not start on the savepoint.",
+        "changed  passing: passed was saved as operator ListState, the program declares operator UnionListState",
+        "A job of this program cannot start from the savepoint.",
     ]
 
 
@@ -199,7 +199,7 @@ def test_a_changed_type_can_be_read(make_env, savepoint):
     lines = str(savepoint_diff(savepoint, env)).splitlines()
     assert lines[2:] == [
         "changed  counts: count was saved as Long, the program declares String",
-        "A job of this program does not start on the savepoint.",
+        "A job of this program cannot start from the savepoint.",
     ]
 
 
@@ -213,5 +213,5 @@ def test_a_function_that_cannot_be_opened_here(make_env, savepoint):
 
 
 def test_only_programs_can_be_compared(make_env, savepoint):
-    with pytest.raises(InvalidProgramError, match="no program"):
+    with pytest.raises(InvalidProgramError, match="not a program"):
         savepoint_diff(savepoint, EveryKind())

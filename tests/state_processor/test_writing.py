@@ -180,13 +180,13 @@ def test_states_keep_their_types(make_env, tmp_path, name):
 
 def test_a_conversion_to_another_kind_is_refused(tmp_path):
     writer = SavepointWriter.new().with_keyed_state("a", "count", "ListState", [(1, [3])])
-    with pytest.raises(StateError, match="another kind than the state"):
+    with pytest.raises(StateError, match="have different kinds"):
         writer.transform_keyed_state("a", "count", lambda key, value: value, TEXT)
 
 
 def test_times_to_live_stay(make_env, tmp_path):
     """What is changed keeps its age; what is new is as old as the call."""
-    from headrace.state_processor.forms import StateForm
+    from headrace.state_processor.keyed_layout import KeyedLayout
 
     _, path = savepoint_of(every_kind(make_env(1)), 20)
     reader = SavepointReader.read(path)
@@ -199,8 +199,8 @@ def test_times_to_live_stay(make_env, tmp_path):
     writer = SavepointWriter.from_existing(reader).transform_keyed_state("every-kind", "timed", lambda key, v: [*v, 0])
     changed = SavepointReader.read(writer.write(str(tmp_path / "changed")))
     assert ages(changed) == ages(reader)
-    form = StateForm("MapState with time to live")
-    changed_map = form.changed([(("k", "a"), (1, 5)), (("k", "b"), (2, 9))], lambda key, m: {"a": m["a"] + 1, "c": 3})
+    layout = KeyedLayout("MapState with time to live")
+    changed_map = layout.changed([(("k", "a"), (1, 5)), (("k", "b"), (2, 9))], lambda key, m: {"a": m["a"] + 1, "c": 3})
     assert dict(changed_map) == {("k", "a"): (2, 5), ("k", "c"): (3, 9)}
 
 
@@ -286,13 +286,13 @@ def test_unhashable_keys_from_nothing(make_env, tmp_path):
 
 def test_what_cannot_be_written_is_refused(make_env, tmp_path):
     writer = SavepointWriter.new()
-    with pytest.raises(TypeMismatchError, match="no such kind"):
+    with pytest.raises(TypeMismatchError, match="Unknown kind"):
         writer.with_keyed_state("a", "x", "Value", [])
-    with pytest.raises(TypeMismatchError, match="descriptor is of another state"):
+    with pytest.raises(TypeMismatchError, match="descriptor belongs to another state"):
         writer.with_keyed_state("a", "x", descriptors()["count"], [])
-    with pytest.raises(TypeMismatchError, match="a list of its elements"):
+    with pytest.raises(TypeMismatchError, match="must be a list of elements"):
         writer.with_keyed_state("a", "x", "ListState", [("k", "text")])
-    with pytest.raises(TypeMismatchError, match="is a mapping"):
+    with pytest.raises(TypeMismatchError, match="must be a mapping"):
         writer.with_keyed_state("a", "x", "MapState", [("k", [1])])
     with pytest.raises(StateError, match="no such operator"):
         writer.remove_operator("b")
@@ -300,7 +300,7 @@ def test_what_cannot_be_written_is_refused(make_env, tmp_path):
         writer.with_keyed_state("a", "x", "ValueState", []).transform_keyed_state("a", "y", max)
     with pytest.raises(StateError, match="max parallelism"):
         SavepointWriter.new(max_parallelism=0)
-    with pytest.raises(StateError, match="already where"):
+    with pytest.raises(StateError, match="already exists"):
         writer.write(str(tmp_path))
     with pytest.raises(ZeroDivisionError):
         writer.with_keyed_state("a", "x", "ValueState", [("k", 1)])
@@ -314,6 +314,6 @@ def test_remote_folders(make_env):
     assert writer.write(url) == url
     reader = SavepointReader.read(url)
     assert list(reader.keyed_state("a", "x")) == [("k", 1)]
-    operator, form = reader.operator("a"), reader.form("a", "x")
+    operator, layout = reader.operator("a"), reader.keyed_layout("a", "x")
     elsewhere = replace(reader.chains(operator.id)[0], directory="/not/on/this/machine")
-    assert list(_fetched_rows(url, elsewhere, operator, "x", form)) == [("k", 1)], "as Spark's workers read it"
+    assert list(_fetched_rows(url, elsewhere, operator, "x", layout)) == [("k", 1)], "as Spark's workers read it"

@@ -1,6 +1,6 @@
 """Complex event processing: patterns of events, found in streams with the semantics of Flink's CEP library.
 
-A `Pattern` says what to look for, `CEP.pattern` applies it to a stream, and the `PatternStream` turns matches into results.
+A `Pattern` describes what to look for, `CEP.pattern` applies it to a stream, and the `PatternStream` turns matches into results.
 """
 
 from headrace.cep.after_match_skip_strategy import AfterMatchSkipStrategy

@@ -1,7 +1,7 @@
-"""`select` and `flat_select` as process functions: what the CEP operator knows is `process_match` only.
+"""`select` and `flat_select` as process functions: the CEP operator knows only `process_match`.
 
-Made by `PatternStream`. An adapter without a timeout function has no `process_timed_out_match`, so that timed-out matches
-are not even put together.
+Made by `PatternStream`. An adapter without a timeout function has no `process_timed_out_match`, so timed-out matches
+are not even assembled.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Context = PatternProcessFunction.Context
 
 
 def check_pair(timeout_tag: object, timeout_fn: object, wanted: type[Function]) -> None:
-    """Refuse a timeout function without a tag, and the other way round.
+    """Refuse a timeout function without a tag, and vice versa.
 
     >>> check_pair(None, None, Function)
     """
@@ -40,7 +40,7 @@ def check_pair(timeout_tag: object, timeout_fn: object, wanted: type[Function]) 
 
 
 class _Adapter(PatternProcessFunction):
-    """Opens and closes the functions it stands for."""
+    """Opens and closes the functions that it wraps."""
 
     method = ""
 
@@ -51,14 +51,14 @@ class _Adapter(PatternProcessFunction):
         self._timeout = getattr(timeout_fn, "timeout", timeout_fn)
 
     def open(self, runtime_context: Any) -> None:
-        """Opens the functions that have an `open`."""
+        """Open the functions that have an `open`."""
         for part in self._parts:
             opener = getattr(part, "open", None)
             if callable(opener):
                 opener(runtime_context)
 
     def close(self) -> None:
-        """Closes the functions that have a `close`."""
+        """Close the functions that have a `close`."""
         for part in self._parts:
             closer = getattr(part, "close", None)
             if callable(closer):
@@ -77,12 +77,12 @@ class SelectAdapter(_Adapter):
 
     @staticmethod
     def of(func: Any, timeout_tag: OutputTag | None, timeout_fn: Any) -> SelectAdapter:
-        """The adapter with or without timeouts."""
+        """Return the adapter with or without timeouts."""
         kind = SelectAdapter if timeout_fn is None else _TimeoutSelectAdapter
         return kind(func, timeout_tag, timeout_fn)
 
     def process_match(self, match: Match, ctx: Context) -> Iterable[Any]:
-        """Calls the select function."""
+        """Call the select function."""
         return (self._call(match),)
 
 
@@ -98,12 +98,12 @@ class FlatSelectAdapter(_Adapter):
 
     @staticmethod
     def of(func: Any, timeout_tag: OutputTag | None, timeout_fn: Any) -> FlatSelectAdapter:
-        """The adapter with or without timeouts."""
+        """Return the adapter with or without timeouts."""
         kind = FlatSelectAdapter if timeout_fn is None else _TimeoutFlatSelectAdapter
         return kind(func, timeout_tag, timeout_fn)
 
     def process_match(self, match: Match, ctx: Context) -> Iterable[Any] | None:
-        """Calls the flat select function."""
+        """Call the flat select function."""
         given: Iterable[Any] | None = self._call(match)
         return given
 

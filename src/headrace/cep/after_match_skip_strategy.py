@@ -1,4 +1,4 @@
-"""AfterMatchSkipStrategy: what a found match does to the other matches in progress."""
+"""AfterMatchSkipStrategy: which other matches in progress a found match drops."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["AfterMatchSkipStrategy"]
 
 
 class AfterMatchSkipStrategy:
-    """Given to `Pattern.begin`; without one nothing is skipped.
+    """An argument of `Pattern.begin`; without one nothing is skipped.
 
     >>> AfterMatchSkipStrategy.skip_to_last("b").throw_exception_on_miss()
     AfterMatchSkipStrategy.skip_to_last('b').throw_exception_on_miss()
@@ -21,7 +21,7 @@ class AfterMatchSkipStrategy:
 
     @staticmethod
     def no_skip() -> AfterMatchSkipStrategy:
-        """Give every match.
+        """Return every match.
 
         >>> AfterMatchSkipStrategy.no_skip().is_skip_strategy()
         False
@@ -78,11 +78,11 @@ class AfterMatchSkipStrategy:
         return AfterMatchSkipStrategy(Skip(self.data.kind, self.data.name, strict=True))
 
     def is_skip_strategy(self) -> bool:
-        """Say whether anything is ever skipped."""
+        """Return whether anything is ever skipped."""
         return self.data.kind is not SkipKind.NO_SKIP
 
     def get_pattern_name(self) -> str | None:
-        """Give the step that is skipped to, if there is one."""
+        """Return the step that is skipped to, if there is one."""
         return self.data.name
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""CEP: applies a pattern to a stream."""
+"""CEP applies a pattern to a stream."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["CEP"]
 
 
 class CEP:
-    """The entrance to pattern detection.
+    """The entry point of pattern detection.
 
     >>> from headrace.datastream import StreamExecutionEnvironment
     >>> env = StreamExecutionEnvironment.get_execution_environment()
@@ -28,7 +28,7 @@ class CEP:
     def pattern(stream: DataStream, pattern: Pattern, comparator: Any = None) -> PatternStream:
         """Look for ``pattern`` in ``stream``: per key on a keyed stream, else in all events together, in one subtask.
 
-        ``comparator`` orders events of the same time: a callable of two events that gives a negative number, zero or a
+        ``comparator`` orders events of the same time: a callable of two events that returns a negative number, zero or a
         positive one, or an object with such a ``compare``.
 
         >>> from headrace.datastream import StreamExecutionEnvironment

@@ -1,4 +1,4 @@
-"""SimpleCondition and IterativeCondition, and what else may stand in `where`, `or_` and `until`.
+"""SimpleCondition and IterativeCondition, and the other arguments of `where`, `or_` and `until`.
 
 Decides how a condition is called: with the event, or with the event and a context. A callable that needs two arguments
 gets both; everything else gets the event.
@@ -19,7 +19,7 @@ __all__ = ["IterativeCondition", "SimpleCondition", "SubtypeCondition", "conditi
 
 
 class IterativeCondition(ABC):
-    """A condition that may look at the events its partial match has taken so far.
+    """A condition that can see the events its partial match has taken so far.
 
     >>> class Rising(IterativeCondition):
     ...     def filter(self, value, ctx):
@@ -29,23 +29,23 @@ class IterativeCondition(ABC):
     """
 
     class Context(ABC):
-        """What the condition may know."""
+        """What the condition can see."""
 
         @abstractmethod
         def get_events_for_pattern(self, name: str) -> list[Any]:
-            """Give the events that the step ``name`` has taken in this partial match, in order."""
+            """Return the events that the step ``name`` has taken in this partial match, in order."""
 
         @abstractmethod
         def timestamp(self) -> int:
-            """Give the time of the event: its timestamp, or in processing time the clock when it came."""
+            """Return the time of the event: its timestamp, or in processing time the clock at its arrival."""
 
         @abstractmethod
         def current_processing_time(self) -> int:
-            """Give the clock, in milliseconds."""
+            """Return the clock, in milliseconds."""
 
     @abstractmethod
     def filter(self, value: Any, ctx: IterativeCondition.Context) -> bool:
-        """Say whether the event is wanted."""
+        """Return whether the event fits."""
 
 
 class SimpleCondition(ABC):
@@ -60,7 +60,7 @@ class SimpleCondition(ABC):
 
     @abstractmethod
     def filter(self, value: Any) -> bool:
-        """Say whether the event is wanted."""
+        """Return whether the event fits."""
 
     @staticmethod
     def of(predicate: Callable[[Any], Any]) -> SimpleCondition:
@@ -82,7 +82,7 @@ class _Predicate(SimpleCondition):
 
 @dataclass(frozen=True)
 class SubtypeCondition:
-    """The event is an instance of `cls`; what `Pattern.subtype` adds.
+    """Holds for instances of `cls`; added by `Pattern.subtype`.
 
     >>> SubtypeCondition(int)(3)
     True
@@ -96,7 +96,7 @@ class SubtypeCondition:
 
 
 def condition_of(given: Any, where: str) -> Condition:
-    """Give the condition as data; ``where`` names the step in errors.
+    """Return the condition as data; ``where`` names the step in errors.
 
     >>> condition_of(lambda event, ctx: True, "a").iterative, condition_of(bool, "a").iterative
     (True, False)

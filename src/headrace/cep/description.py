@@ -1,4 +1,4 @@
-"""What `Pattern.describe` gives: the compiled states and edges, drawings, and warnings. A dry run, without events."""
+"""The result of `Pattern.describe`: the compiled states and edges, drawings, and warnings. A dry run, without events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["PatternDescription", "describe"]
 
 @dataclass(frozen=True)
 class PatternDescription:
-    """A compiled pattern to look at; `print` shows states, edges and warnings.
+    """A description of a compiled pattern; `print` shows states, edges and warnings.
 
     >>> from headrace.cep import Pattern
     >>> description = Pattern.begin("a").where(str.isalpha).one_or_more().followed_by("b").describe()
@@ -38,11 +38,11 @@ class PatternDescription:
     _graphviz: str
 
     def mermaid(self) -> str:
-        """Give the drawing as a mermaid flowchart."""
+        """Return the drawing as a mermaid flowchart."""
         return self._mermaid
 
     def graphviz(self) -> str:
-        """Give the drawing in graphviz's dot language."""
+        """Return the drawing in graphviz's dot language."""
         return self._graphviz
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class PatternDescription:
 
 
 def describe(pattern: PatternData) -> PatternDescription:
-    """Compile and look."""
+    """Compile and describe a pattern."""
     nfa = compile_pattern(pattern)
     edges = tuple((s.name, e.action.value, e.target.name, str(e.when)) for s in nfa.states for e in s.edges)
     return PatternDescription(

@@ -34,15 +34,15 @@ class PatternProcessFunction(Function):
     """
 
     class Context(ABC):
-        """What the function may know beside the match."""
+        """What the function can see besides the match."""
 
         @abstractmethod
         def timestamp(self) -> int:
-            """Give the time of the event that completed the match, or when the window of a timed-out one ended."""
+            """Return the time of the event that completed the match, or when the window of a timed-out one ended."""
 
         @abstractmethod
         def current_processing_time(self) -> int:
-            """Give the clock, in milliseconds."""
+            """Return the clock, in milliseconds."""
 
         @abstractmethod
         def output(self, output_tag: OutputTag, value: Any) -> None:
@@ -54,7 +54,7 @@ class PatternProcessFunction(Function):
 
 
 class TimedOutPartialMatchHandler(ABC):
-    """To be added to a `PatternProcessFunction` that wants to see partial matches whose window has ended.
+    """A mixin for a `PatternProcessFunction` that handles partial matches whose window has ended.
 
     >>> class Unpaid(PatternProcessFunction, TimedOutPartialMatchHandler):
     ...     def process_match(self, match, ctx):
@@ -85,7 +85,7 @@ class PatternSelectFunction(Function):
 
     @abstractmethod
     def select(self, match: dict[str, list[Any]]) -> Any:
-        """Give the result for a match."""
+        """Return the result for a match."""
 
 
 class PatternFlatSelectFunction(Function):
@@ -100,7 +100,7 @@ class PatternFlatSelectFunction(Function):
 
     @abstractmethod
     def flat_select(self, match: dict[str, list[Any]]) -> Iterable[Any] | None:
-        """Give the results for a match."""
+        """Return the results for a match."""
 
 
 class PatternTimeoutFunction(Function):
@@ -115,7 +115,7 @@ class PatternTimeoutFunction(Function):
 
     @abstractmethod
     def timeout(self, match: dict[str, list[Any]], timeout_timestamp: int) -> Any:
-        """Give the element for a partial match whose window ended at ``timeout_timestamp``."""
+        """Return the element for a partial match whose window ended at ``timeout_timestamp``."""
 
 
 class PatternFlatTimeoutFunction(Function):
@@ -130,4 +130,4 @@ class PatternFlatTimeoutFunction(Function):
 
     @abstractmethod
     def timeout(self, match: dict[str, list[Any]], timeout_timestamp: int) -> Iterable[Any] | None:
-        """Give the elements for a partial match whose window ended at ``timeout_timestamp``."""
+        """Return the elements for a partial match whose window ended at ``timeout_timestamp``."""

@@ -14,7 +14,7 @@ __all__ = ["GroupPattern"]
 
 
 class GroupPattern(Pattern):
-    """A step that is a pattern; it can be repeated and optional, but has no conditions of its own.
+    """A step that is a pattern; it can be repeated and optional, but has no conditions itself.
 
     >>> pair = Pattern.begin("a").followed_by("b")
     >>> group = Pattern.begin("start").followed_by(pair).times(2)
@@ -41,7 +41,7 @@ class GroupPattern(Pattern):
         self._raw_pattern = raw_pattern
 
     def get_raw_pattern(self) -> Pattern:
-        """Give the pattern inside."""
+        """Return the pattern inside."""
         return self._raw_pattern
 
     def where(self, condition: Any) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Patterns from text, for configuration files and quick trials.
+"""Patterns from strings, for configuration files and quick trials.
 
     pattern    = sequence [ "within" duration ]
     sequence   = step { [ "->" | "..>" ] step }        nothing: followed_by, "->": next, "..>": followed_by_any
@@ -9,8 +9,8 @@
     until      = "until" "(" name ")"                  the name of a condition
     duration   = number ( "ms" | "s" | "sec" | "min" | "h" | "d" )
 
-A quantifier stands right behind its step, without a blank. Conditions are given by the name of the step; a step without one takes
-every event. Errors show the text with a mark under the column.
+A quantifier directly follows its step, without a blank. Conditions are given by the name of the step; a step without one
+takes every event. Errors show the string with a mark under the column.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _QUANTIFIER = re.compile(
 
 
 class PatternSyntaxError(MalformedPatternException):
-    """The text is no pattern; `column` counts from 1.
+    """The string is not a pattern; `column` counts from 1.
 
     >>> parse_pattern("a -> )", {})
     Traceback (most recent call last):
@@ -49,7 +49,7 @@ class PatternSyntaxError(MalformedPatternException):
     code = "PATTERN_SYNTAX"
 
     def __init__(self, message: str, text: str, column: int) -> None:
-        """Keep where it is."""
+        """Take the string and the column."""
         super().__init__(f"{message} at column {column}", seen=f"{text}\n{' ' * (column - 1)}^")
         self.column = column
 
@@ -65,7 +65,7 @@ class _Token:
 def parse_pattern(
     text: str, conditions: Mapping[str, Any], skip_strategy: AfterMatchSkipStrategy | None = None
 ) -> Pattern:
-    """Give the pattern.
+    """Return the pattern.
 
     >>> parse_pattern("start (a -> b){2,}! !stop ..> end within 5 min", {"a": str.isalpha})
     Pattern('start (a -> b){2,}! !stop ..> end')
@@ -84,7 +84,7 @@ def parse_pattern(
 
 
 class _Parser:
-    """One pass over the text, one method per rule."""
+    """One pass over the string, one method per rule."""
 
     def __init__(self, text: str, conditions: Mapping[str, Any]) -> None:
         self._text = text
@@ -222,7 +222,7 @@ class _Parser:
         return self._next()
 
     def _at_token(self, call: Any, step: Pattern, token: _Token) -> None:
-        """Runs a call of the pattern API; what it refuses is shown at the token."""
+        """Run a call of the pattern API; show its errors at the token."""
         try:
             call(step)
         except PatternSyntaxError:

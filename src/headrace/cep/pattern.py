@@ -1,7 +1,7 @@
 """Pattern: what to look for, built step by step.
 
-As in Flink, `next` and its relatives give a new step behind this one; all else changes this step and gives it back. What is
-legal is decided by `StepBuilder`; `data()` gives the whole pattern as frozen data, for the compiler and the operator.
+As in Flink, `next` and its relatives return a new step after this one; all other methods change this step and return it.
+`StepBuilder` decides what is legal; `data()` returns the whole pattern as frozen data, for the compiler and the operator.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _OPTIONAL_BEFORE_NOT = (
 
 
 class Pattern:
-    """One step of a pattern, with those before it.
+    """One step of a pattern, with the steps before it.
 
     >>> pattern = (
     ...     Pattern.begin("start")
@@ -55,7 +55,7 @@ class Pattern:
         self._previous = previous
         self._skip_strategy = skip_strategy
 
-    # ------------------------------------------------------------------ where it starts and goes on
+    # ------------------------------------------------------------------ starting and continuing
 
     @staticmethod
     def begin(name_or_pattern: str | Pattern, skip_strategy: AfterMatchSkipStrategy | None = None) -> Pattern:
@@ -78,7 +78,7 @@ class Pattern:
         conditions: Mapping[str, Any] | None = None,
         skip_strategy: AfterMatchSkipStrategy | None = None,
     ) -> Pattern:
-        """Build a pattern from a text such as ``"a b+ c? within 10s"``; see `headrace.cep.parser` for the grammar.
+        """Build a pattern from a string such as ``"a b+ c? within 10s"``; see `headrace.cep.parser` for the grammar.
 
         >>> Pattern.parse("login fail{3}! within 1 min", {"fail": lambda event: event == "fail"})
         Pattern('login fail{3}!')
@@ -88,23 +88,23 @@ class Pattern:
         return parse_pattern(text, conditions or {}, skip_strategy)
 
     def next(self, name: str | Pattern) -> Pattern:
-        """Go on with a step (or group) whose first event is the very next one."""
+        """Continue with a step (or group) whose first event is the very next one."""
         return _step(name, self, Contiguity.STRICT, self._skip_strategy)
 
     def followed_by(self, name: str | Pattern) -> Pattern:
-        """Go on with a step (or group); events that do not fit may come before it."""
+        """Continue with a step (or group); events that do not fit may come before it."""
         return _step(name, self, Contiguity.RELAXED, self._skip_strategy)
 
     def followed_by_any(self, name: str | Pattern) -> Pattern:
-        """Go on with a step (or group); any events may come before it, and each that fits gives matches of its own."""
+        """Continue with a step (or group); any events may come before it, and each that fits makes separate matches."""
         return _step(name, self, Contiguity.ANY, self._skip_strategy)
 
     def not_next(self, name: str) -> Pattern:
-        """Demand that the very next event does not fit."""
+        """Require that the very next event does not fit."""
         return self._not(name, Contiguity.NOT_NEXT)
 
     def not_followed_by(self, name: str) -> Pattern:
-        """Demand that no event fits until the next step takes one, or until the window ends."""
+        """Require that no event fits until the next step takes one, or until the window ends."""
         return self._not(name, Contiguity.NOT_FOLLOWED)
 
     def _not(self, name: str, contiguity: Contiguity) -> Pattern:
@@ -117,7 +117,7 @@ class Pattern:
     # ------------------------------------------------------------------ conditions
 
     def where(self, condition: Any) -> Self:
-        """Demand that an event of this step fits ``condition``, and all conditions given before.
+        """Require that an event of this step fits ``condition``, and all earlier conditions.
 
         >>> Pattern.begin("a").where(str.isdigit).where(lambda event, ctx: True)
         Pattern('a')
@@ -126,12 +126,12 @@ class Pattern:
         return self
 
     def or_(self, condition: Any) -> Self:
-        """Accept events that fit ``condition``, beside those that fit what was given before."""
+        """Accept events that fit ``condition``, besides those that fit earlier conditions."""
         self.step.add_any_of(condition_of(condition, self.get_name()))
         return self
 
     def subtype(self, subtype_class: Any) -> Self:
-        """Demand that events are instances of a class (or of one of a tuple of classes).
+        """Require that events are instances of a class (or of one of a tuple of classes).
 
         >>> Pattern.begin("number").subtype(int).where(lambda number: number > 3)
         Pattern('number')
@@ -143,7 +143,7 @@ class Pattern:
         return self
 
     def until(self, condition: Any) -> Self:
-        """End a loop at the first event that fits ``condition``: it is not part of the loop, and the loop waits no longer."""
+        """End a loop at the first event that fits ``condition``: it is not part of the loop, and the loop stops waiting."""
         self.step.check_can_have_until()
         self.step.until = condition_of(condition, self.get_name())
         return self
@@ -170,36 +170,36 @@ class Pattern:
         return self
 
     def one_or_more(self, window_time: Duration | None = None) -> Self:
-        """Take one event or more: a loop, which gives a match for every number of events."""
+        """Take one event or more: a loop, with a match for every number of events."""
         self.step.repeat(Repetition.LOOP, 1, 1, window_time)
         return self
 
     def optional(self) -> Self:
-        """Let the step be left out."""
+        """Make the step optional."""
         self.step.make_optional(None if self._previous is None else self._previous.step)
         return self
 
     def greedy(self) -> Self:
-        """Let a loop take all it can before the next step takes anything; without effect on the last step."""
+        """Let a loop take all it can before the next step takes anything; no effect on the last step."""
         self.step.make_greedy()
         return self
 
     def consecutive(self) -> Self:
-        """Demand that the events of a loop follow each other directly."""
+        """Require that the events of a loop follow each other directly."""
         self.step.set_inner(Contiguity.STRICT, "Consecutive")
         return self
 
     def allow_combinations(self) -> Self:
-        """Let a loop leave out events that fit: every combination gives a match."""
+        """Let a loop skip events that fit: every combination is a match."""
         self.step.set_inner(Contiguity.ANY, "Combinations")
         return self
 
     # ------------------------------------------------------------------ time
 
     def within(self, window_time: Duration | None, within_type: WithinType = WithinType.FIRST_AND_LAST) -> Self:
-        """Limit the time: of the whole match, or from the event before to this step's.
+        """Limit the time: of the whole match, or from the previous event to this step's.
 
-        The end is exclusive. The smallest limit of all steps counts for the whole match.
+        The end is exclusive. The smallest limit of all steps applies to the whole match.
         """
         if not isinstance(within_type, WithinType):
             raise TypeMismatchError("within takes a WithinType", seen=within_type)
@@ -210,19 +210,19 @@ class Pattern:
     # ------------------------------------------------------------------ looking at it
 
     def get_name(self) -> str:
-        """Give the name of this step; of a group, what is inside."""
+        """Return the name of this step; of a group, its contents."""
         return self.step.name
 
     def get_previous(self) -> Pattern | None:
-        """Give the step before this one."""
+        """Return the step before this one."""
         return self._previous
 
     def get_after_match_skip_strategy(self) -> AfterMatchSkipStrategy:
-        """Give the skip strategy that the pattern began with."""
+        """Return the skip strategy that the pattern began with."""
         return self._skip_strategy
 
     def data(self) -> PatternData:
-        """Give the whole pattern, from its first step to this one, as frozen data."""
+        """Return the whole pattern, from its first step to this one, as frozen data."""
         steps = []
         at: Pattern | None = self
         while at is not None:
@@ -231,7 +231,7 @@ class Pattern:
         return PatternData(tuple(reversed(steps)), self._skip_strategy.data)
 
     def describe(self) -> PatternDescription:
-        """Compile the pattern and give its states and edges, drawings, and warnings.
+        """Compile the pattern. Return its states and edges, drawings, and warnings.
 
         >>> print(Pattern.begin("a").followed_by("b").describe())  # doctest: +ELLIPSIS
         pattern: a b

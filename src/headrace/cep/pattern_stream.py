@@ -1,6 +1,6 @@
-"""PatternStream: a stream with a pattern, waiting for what to do with matches.
+"""PatternStream: a stream with a pattern, to which a function for matches is applied.
 
-Decides which operator is added and with which function; never looks at an event. As in Flink the settings give new objects.
+Decides which operator is added and with which function; never looks at an event. As in Flink, settings return new objects.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["PatternStream"]
 
 
 class PatternStream:
-    """Made by `CEP.pattern`; event time unless told otherwise.
+    """Made by `CEP.pattern`; event time by default.
 
     >>> from headrace.cep import CEP, Pattern
     >>> from headrace.datastream import StreamExecutionEnvironment
@@ -58,11 +58,11 @@ class PatternStream:
         return self._with(event_time=True)
 
     def in_processing_time(self) -> PatternStream:
-        """Take times from the clock; events are handled when they come."""
+        """Take times from the clock; events are handled when they arrive."""
         return self._with(event_time=False)
 
     def side_output_late_data(self, late_data_output_tag: OutputTag) -> PatternStream:
-        """Send events that come behind the watermark to a side output; else they are dropped and counted."""
+        """Send events that are late to a side output; otherwise they are dropped and counted."""
         if not isinstance(late_data_output_tag, OutputTag):
             raise TypeMismatchError("side_output_late_data takes an OutputTag", seen=late_data_output_tag)
         return self._with(late_tag=late_data_output_tag.tag_id)
@@ -86,7 +86,7 @@ class PatternStream:
         timeout_fn: Any = None,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Give one result per match; with a tag and a timeout function, one per timed-out match in a side output.
+        """Return one result per match; with a tag and a timeout function, one per timed-out match in a side output.
 
         The arguments may also come in the order of Flink's Java API: the tag, the timeout function, the select function.
         """
@@ -104,9 +104,9 @@ class PatternStream:
         timeout_fn: Any = None,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Give any number of results per match, and per timed-out match in a side output.
+        """Return any number of results per match, and per timed-out match in a side output.
 
-        The arguments may also come in the order of Flink's Java API, as those of `select`.
+        The arguments may also come in the order of Flink's Java API, like those of `select`.
         """
         given = flat_select_function, timeout_tag, timeout_fn, output_type
         flat_select_function, timeout_tag, timeout_fn, output_type = _arguments(*given)
@@ -134,7 +134,7 @@ class PatternStream:
 
 
 def _arguments(function: Any, tag: Any, timeout: Any, type_info: Any) -> tuple[Any, Any, Any, Any]:
-    """The arguments of select and flat_select in one order, whether they came in this one or in that of the Java API."""
+    """Return the arguments of select and flat_select in one order, given in this order or in that of the Java API."""
     if isinstance(tag, TypeInformation):
         return function, None, timeout, tag
     if not isinstance(function, OutputTag):
@@ -145,5 +145,5 @@ def _arguments(function: Any, tag: Any, timeout: Any, type_info: Any) -> tuple[A
 
 
 def _no_key(event: Any) -> int:
-    """All events of a stream without keys belong together."""
+    """Return the same key for all events of a stream without keys."""
     return 0

@@ -1,4 +1,4 @@
-"""Patterns as text, in the grammar of `headrace.cep.parser`. Pure; used by `repr` and by descriptions."""
+"""Patterns as strings, in the grammar of `headrace.cep.parser`. Pure; used by `repr` and by descriptions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BEFORE = {
 
 
 def text_of(steps: tuple[Step, ...]) -> str:
-    """The steps, without conditions and time limits.
+    """Return the steps, without conditions and time limits.
 
     >>> loop = Step("b", Contiguity.RELAXED, repetition=Repetition.LOOP, optional=True)
     >>> text_of((Step("a", Contiguity.STRICT), loop, Step("c", Contiguity.STRICT)))

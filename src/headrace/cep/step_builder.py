@@ -1,6 +1,6 @@
-"""The settings of one step while a pattern is being built, and what is legal at each point.
+"""The settings of one step while a pattern is being built, and which settings are legal at each point.
 
-Decides nothing about other steps but one rule (`optional` after a greedy step). Used by `Pattern` only; becomes a frozen
+Decides nothing about other steps except one rule (`optional` after a greedy step). Used by `Pattern` only; becomes a frozen
 `Step` when the pattern is compiled.
 """
 
@@ -19,7 +19,7 @@ __all__ = ["StepBuilder"]
 
 
 class StepBuilder:
-    """A step that can still change; refuses what has no meaning, with Flink's words and the step's name.
+    """A step that can still change; refuses meaningless settings with Flink's messages and the step's name.
 
     >>> builder = StepBuilder("a", Contiguity.STRICT)
     >>> builder.repeat(Repetition.LOOP, 1, 1, None)
@@ -28,7 +28,7 @@ class StepBuilder:
     """
 
     def __init__(self, name: str, contiguity: Contiguity, group: Callable[[], tuple[Step, ...]] | None = None) -> None:
-        # A group is asked for its steps at the end: the pattern inside may still change until then.
+        # A group returns its steps at the end: the pattern inside may change until then.
         self.name = name
         self.contiguity = contiguity
         self.group = group
@@ -42,7 +42,7 @@ class StepBuilder:
         self.windows: dict[WithinType, int] = {}
 
     def as_step(self) -> Step:
-        """The step as it is now."""
+        """Return the step as it is now."""
         return Step(
             name=self.name,
             contiguity=self.contiguity,
@@ -63,15 +63,15 @@ class StepBuilder:
     # ------------------------------------------------------------------ conditions
 
     def add_all_of(self, given: ConditionTree) -> None:
-        """The condition must hold too."""
+        """Add a condition that must hold too."""
         self.condition = given if self.condition is None else AllOf(self.condition, given)
 
     def add_any_of(self, given: ConditionTree) -> None:
-        """The condition may hold instead."""
+        """Add a condition that may hold instead."""
         self.condition = given if self.condition is None else AnyOf(self.condition, given)
 
     def check_can_have_until(self) -> None:
-        """One until, on a loop."""
+        """Set the `until` condition of a loop."""
         if self.until is not None:
             self.refuse("Only one until condition can be applied.")
         if self.repetition is not Repetition.LOOP:
@@ -83,7 +83,7 @@ class StepBuilder:
     # ------------------------------------------------------------------ how often
 
     def repeat(self, repetition: Repetition, least: int, most: int, window_time: Duration | None) -> None:
-        """Sets the quantifier; as in Flink this takes an earlier `optional` back."""
+        """Set the quantifier; as in Flink this undoes an earlier `optional`."""
         self._check_wants_events()
         if self.repetition is not Repetition.ONCE:
             self.refuse(f"Already applied quantifier to this Pattern. Current quantifier is: {self.repetition.value}")
@@ -96,7 +96,7 @@ class StepBuilder:
         self.is_optional = False
 
     def make_optional(self, previous: StepBuilder | None) -> None:
-        """The step may be left out."""
+        """Make the step optional."""
         if previous is not None and previous.is_greedy:
             self.refuse("Optional pattern cannot be preceded by greedy pattern")
         if self.is_optional:
@@ -106,7 +106,7 @@ class StepBuilder:
         self.is_optional = True
 
     def make_greedy(self) -> None:
-        """The loop comes before the next step."""
+        """Make the loop greedy."""
         self._check_wants_events()
         if self.group is not None:
             self.refuse("Option not applicable to group pattern")
@@ -117,7 +117,7 @@ class StepBuilder:
         self.is_greedy = True
 
     def set_inner(self, inner: Contiguity, what: str) -> None:
-        """How the events of a loop follow each other."""
+        """Set how the events of a loop follow each other."""
         if self.repetition is Repetition.ONCE:
             self.refuse(f"{what} not applicable to a single pattern!", "call one_or_more() or times(...) first")
         if self.inner is inner:
@@ -127,7 +127,7 @@ class StepBuilder:
         self.inner = inner
 
     def check_count(self, count: object, lowest: int) -> None:
-        """A whole number, large enough."""
+        """Check that a count is an integer and large enough."""
         if isinstance(count, bool) or not isinstance(count, int):
             raise TypeMismatchError(f"times takes whole numbers (pattern {self.name!r})", seen=count, expected="int")
         if count < lowest:
@@ -138,5 +138,5 @@ class StepBuilder:
             self.refuse("Option not applicable to NOT pattern")
 
     def refuse(self, message: str, remedy: str | None = None) -> NoReturn:
-        """Raises for this step."""
+        """Raise an error that names this step."""
         raise MalformedPatternException.at(self.name, message, remedy)

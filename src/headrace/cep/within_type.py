@@ -1,4 +1,4 @@
-"""WithinType: between which events a time limit counts."""
+"""WithinType: between which events a time limit applies."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ class WithinType(Enum):
     FIRST_AND_LAST = 0
     """From the first event of the match to its last."""
     PREVIOUS_AND_CURRENT = 1
-    """From the event before to the event of the step on which it is written."""
+    """From the previous event to the event of the step that has the limit."""

@@ -1,1 +1,1 @@
-"""The command line: `headrace COMMAND ...`. One file per command; `app` puts them together."""
+"""The command line: `headrace COMMAND ...`. `app` lists the commands."""

@@ -1,7 +1,6 @@
-"""The program `headrace`: puts the commands together and shows errors as people want to read them.
+"""The program `headrace`: collect the commands, and show errors without a traceback.
 
-A new command is a click command in a file of its own, listed in `COMMANDS`. Called by the console script and by
-`python -m headrace`.
+To add a command, write a click command and list it in `COMMANDS`. Called by the console script and by `python -m headrace`.
 """
 
 from __future__ import annotations
@@ -30,23 +29,23 @@ COMMANDS = {
     "savepoint": "job_commands:savepoint",
     "checkpoint": "job_commands:checkpoint",
     "rescale": "job_commands:rescale",
-    "ui": "ui_command:ui",
+    "ui": "job_commands:ui",
     "cluster": "cluster_command:cluster",
     "state": "state_command:state",
     "doctor": "doctor_command:doctor",
 }
-"""In the order in which people meet them. A command is imported when it is called: most need little of headrace."""
+"""In the order of `--help`. A command is imported when it is called, because most need little of headrace."""
 
 
 class LazyGroup(click.Group):
-    """Knows its commands by name."""
+    """Imports a command when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Give the names in their order."""
+        """Return the names in the order of `--help`."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command; None if there is none of this name."""
+        """Import a command; return None if the name is unknown."""
         if cmd_name not in COMMANDS:
             return None
         module, _, name = COMMANDS[cmd_name].partition(":")
@@ -56,7 +55,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that the first word names; if there is none, name the nearest."""
+        """Return the command that the first word names; suggest the closest one if it is unknown."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
@@ -72,39 +71,39 @@ def app() -> None:
     """Flink's programming model for Python, executed on Apache Spark.
 
     \b
-    headrace doctor                   is this machine ready?
+    headrace doctor                   check this machine
     headrace run job.py               run a program here
-    headrace cluster start            a local Spark cluster and the job service
-    headrace run -d job.py            give a program to the service
-    headrace list                     what runs?
-    headrace ui                       a link to the web UI
+    headrace cluster start            start a local Spark cluster and the job service
+    headrace run -d job.py            submit a program to the service
+    headrace list                     list running jobs
+    headrace ui                       print a link to the web UI
     headrace stop -p DIR JOB          stop with a savepoint
     headrace run -d -s SAVEPOINT job_v2.py
 
-    `headrace COMMAND --help` has examples of each. Exit codes: 0 done, 1 failed, 2 wrong use or configuration, 3 the service
-    cannot be reached, 4 there is no such job.
+    `headrace COMMAND --help` shows examples. Exit codes: 0 success, 1 failure, 2 wrong usage or configuration, 3 the service
+    is unreachable, 4 no such job.
     """
 
 
 def main() -> None:
     """Run the command that the arguments of the process name.
 
-    An error of headrace is shown without a traceback; with `--json`, all errors are JSON.
+    Errors of headrace are shown without a traceback, and as JSON with `--json`.
 
     >>> app.list_commands(click.Context(app))[:2]
     ['run', 'run-application']
     """
-    wishes: dict[str, bool] = {}
+    requested: dict[str, bool] = {}
     try:
-        sys.exit(app(prog_name="headrace", obj=wishes, standalone_mode=False))
+        sys.exit(app(prog_name="headrace", obj=requested, standalone_mode=False))
     except HeadraceError as error:
-        if wishes.get("json"):
+        if requested.get("json"):
             _show_as_json(str(error), error.code)
         else:
             click.echo(f"headrace: {error}", err=True)
         sys.exit(exit_code_of(error))
     except click.ClickException as error:
-        if "--json" in sys.argv:  # a wrong use is noticed before the option itself is
+        if "--json" in sys.argv:  # usage errors are found before this option is processed
             _show_as_json(error.format_message(), "USAGE")
         else:
             error.show()

@@ -1,21 +1,21 @@
-"""Application mode: the program itself runs on the cluster, as the driver of a Spark application. By `spark-submit`.
+"""Application mode: `spark-submit` runs the program itself on the cluster, as the driver of a Spark application.
 
-1. The program, its settings and its files are put into one folder, the application.
-2. Standalone: `spark-submit` cannot send Python drivers there, so the class with which Spark runs Python files is sent; the
-   folder must be on a path that the workers reach. Spark starts the driver of a job with a name (`headrace.job.id`) again
-   if it dies.
-   YARN and Kubernetes: the folder travels as an archive, which Spark unpacks beside the driver.
-3. There `application_driver.py` runs the program with its settings.
+1. The program, its settings and its files are copied into one folder, the application.
+2. Standalone: `spark-submit` cannot send Python drivers to such a cluster, so it sends the class with which Spark runs
+   Python files. The workers must be able to access the folder. Spark restarts the driver of a job that has an id
+   (`headrace.job.id`) if it dies.
+   YARN and Kubernetes: the folder is sent as an archive, which Spark unpacks beside the driver.
+3. There, `application_driver.py` runs the program with its settings.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from headrace.cli.spark_daemons import spark_home
 from headrace.config.headrace_keys import JOB_ID
 from headrace.config.job_file_keys import FILE_KEYS, MODULES_KEY, moved_settings
 from headrace.errors import ConfigurationError
@@ -29,7 +29,7 @@ _DRIVER_OPTIONS = "spark.driver.extraJavaOptions"
 
 
 def make_application(program: Path, settings: Mapping[str, str], folder: Path) -> None:
-    """Put a program and all that it needs into a folder; paths in its settings become relative to that."""
+    """Copy a program and its files into a folder; make the paths in its settings relative to the folder."""
     folder.mkdir(parents=True, mode=0o700)
     (folder / "program").mkdir()
     shutil.copyfile(program, folder / "program" / program.name)
@@ -58,23 +58,25 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def submit_command(folder: Path, name: str, settings: Mapping[str, str], arguments: Sequence[str]) -> list[str]:
-    """Give the `spark-submit` that starts the application of a folder on `spark.master`.
+    """Return the `spark-submit` command that starts the application of a folder on `spark.master`.
 
     >>> made = submit_command(Path("/data/app"), "count", {"spark.master": "spark://m:7077"}, ["--x"])
     >>> made[-4:]
     ['/data/app/application_driver.py', '', '/data/app', '--x']
     """
     master = settings.get("spark.master", "")
-    home = _spark_home()
+    home = spark_home()
     spark = {key: value for key, value in settings.items() if key.startswith("spark.") and key != "spark.master"}
-    if master.startswith("spark://"):  # a worker starts drivers without them
+    if master.startswith("spark://"):  # a worker starts drivers without these options
         own = spark.get(_DRIVER_OPTIONS, "")
         spark[_DRIVER_OPTIONS] = " ".join([*opened_modules(), own]).strip()
     command = [str(home / "bin" / "spark-submit"), "--master", master, "--deploy-mode", "cluster", "--name", name]
     command += [part for key, value in sorted(spark.items()) for part in ("--conf", f"{key}={value}")]
     if master.startswith("spark://"):
-        jar = min((home / "jars").glob("*.jar"), key=lambda path: path.stat().st_size)  # Spark wants one; any will do
-        # A driver that is started again goes on from its checkpoint only if the job has a name.
+        jar = min(
+            (home / "jars").glob("*.jar"), key=lambda path: path.stat().st_size
+        )  # Spark requires a jar; any will do
+        # A restarted driver finds its checkpoint only if the job has an id.
         command += ["--supervise"] if JOB_ID.key in settings else []
         command += ["--class", "org.apache.spark.deploy.PythonRunner", f"file:{jar}"]
         return [*command, str(folder / _DRIVER), "", str(folder), *arguments]
@@ -82,14 +84,8 @@ def submit_command(folder: Path, name: str, settings: Mapping[str, str], argumen
         archive = shutil.make_archive(str(folder), "zip", folder) if folder.is_dir() else f"{folder}.zip"
         return [*command, "--archives", f"{archive}#{_ARCHIVE}", str(folder / _DRIVER), _ARCHIVE, *arguments]
     raise ConfigurationError(
-        "Application mode runs the program on a cluster, and spark.master names none",
+        "Application mode needs a cluster, and spark.master does not name one",
         seen=master or "spark.master is not set",
         expected="spark://host:port, yarn or k8s://...",
-        remedy="set spark.master with -D or in the configuration file; `headrace run` runs programs here",
+        remedy="set spark.master with -D or in the configuration file; `headrace run` runs programs on this machine",
     )
-
-
-def _spark_home() -> Path:
-    found = importlib.util.find_spec("pyspark")
-    assert found is not None and found.origin is not None  # headrace depends on it
-    return Path(found.origin).parent

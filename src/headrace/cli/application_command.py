@@ -1,4 +1,4 @@
-"""`headrace run-application FILE`: a program whose main runs on the cluster."""
+"""`headrace run-application FILE`: run a program as a driver on the cluster."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _SUBMISSION = re.compile(r"\b(driver-\d+-\d+|application_\d+_\d+)\b")
 
 
 @click.command("run-application", cls=ProgramCommand)
-@click.option("--print-command", is_flag=True, help="Show the spark-submit that would be run, and do not run it.")
+@click.option("--print-command", is_flag=True, help="Print the spark-submit command instead of running it.")
 @program_options
 @json_option
 def run_application(program: str, arguments: tuple[str, ...], print_command: bool, **options: Any) -> None:
-    """Run a program on the cluster's side: its main is the driver of a Spark application, and this command returns.
+    """Run a program on the cluster, as the driver of a Spark application. This command returns at once.
 
-    spark.master names the cluster: spark://host:port, yarn or k8s://... On a standalone cluster the directory
-    headrace.cluster.dir must be one that its workers reach, and the driver of a job with a name (headrace.job.id) is
-    started again if it dies. headrace must be installed where drivers run.
+    spark.master names the cluster: spark://host:port, yarn or k8s://... On a standalone cluster, the workers must be able
+    to access the directory headrace.cluster.dir, and the driver of a job that has an id (headrace.job.id) is restarted if
+    it dies. headrace must be installed where drivers run.
 
     \b
     headrace run-application -D spark.master=spark://host:7077 -D headrace.cluster.dir=/shared/headrace job.py
@@ -46,19 +46,17 @@ def run_application(program: str, arguments: tuple[str, ...], print_command: boo
         command = submit_command(folder, path.stem, settings, arguments)
         show({"command": command}, [" ".join(command)])
         return
-    submit_command(
-        Path("unused"), path.stem, settings, arguments
-    )  # a master that cannot be is refused before files are made
+    submit_command(Path("unused"), path.stem, settings, arguments)  # reject a wrong master before copying any files
     make_application(path, settings, folder)
     done = subprocess.run(
         submit_command(folder, path.stem, settings, arguments), capture_output=True, text=True, check=False
     )
-    said = done.stdout + done.stderr
-    found = _SUBMISSION.search(said)
+    output = done.stdout + done.stderr
+    found = _SUBMISSION.search(output)
     if done.returncode or found is None:
         raise ServiceError(
             "spark-submit could not start the application",
-            seen="\n".join(said.splitlines()[-15:]),
-            remedy="check spark.master; all that Spark said is above",
+            seen="\n".join(output.splitlines()[-15:]),
+            remedy="check spark.master; the output of spark-submit is above",
         )
     show({"submission": found[0], "folder": str(folder)}, [f"Submitted as {found[0]}."])

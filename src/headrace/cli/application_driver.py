@@ -1,6 +1,6 @@
-"""`python application_driver.py FOLDER [arguments]`: runs the program of an application on the cluster's side.
+"""Run the program of an application on the cluster: `python application_driver.py FOLDER [arguments]`.
 
-Stands alone, because a copy of it travels with the application; headrace itself is installed where drivers run.
+This file must work on its own, because a copy of it is part of the application. headrace is installed where drivers run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Hands the settings over as a launcher does, then runs the program as `python FILE` would."""
+    """Pass the settings on like a launcher, then run the program like `python FILE`."""
     from headrace.cli.launch import import_paths
     from headrace.config.config_file import CONFIGURATION_FILE_VARIABLE, write_configuration
 

@@ -1,8 +1,8 @@
-"""One zip file of a program and all that it brings along: what is uploaded to a service.
+"""Pack a program and its files into the zip file that is uploaded to a service.
 
-Decides how things lie in it. Modules (`-pyfs`) as on a path for imports: `.py` files by their name, a package under its own
-name, other directories and zip files with what is in them; the program is a module beside them. What only the functions need
-(`-pyreq`, `-pyarch`) lies below a directory of its own, which the service unpacks: settings name it there.
+Decides the layout. Modules (`-pyfs`) are placed as on an import path: `.py` files and packages under their names, other
+directories and zip files with their contents. The program is a module beside them. Files that only the functions need
+(`-pyreq`, `-pyarch`) are below a separate directory, which the service unpacks; the settings name them there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["make_bundle", "module_of", "needs_bundle"]
 
 
 def module_of(program: Path) -> str:
-    """Give the name under which a program stands in its bundle.
+    """Return the module name of a program in its bundle.
 
     >>> module_of(Path("jobs/word-count.py"))
     'word_count'
@@ -28,7 +28,7 @@ def module_of(program: Path) -> str:
 
 
 def needs_bundle(settings: Mapping[str, str]) -> bool:
-    """Say whether a program brings anything along.
+    """Return whether a program needs other files.
 
     >>> needs_bundle({"python.requirements": "requirements.txt"}), needs_bundle({"python.executable": "python3"})
     (True, False)
@@ -37,7 +37,7 @@ def needs_bundle(settings: Mapping[str, str]) -> bool:
 
 
 def make_bundle(program: Path, settings: Mapping[str, str], target: Path) -> dict[str, str]:
-    """Write the zip file of a program and of what its settings name; give the settings that fit it."""
+    """Write the zip file of a program and its files, and return the settings with the paths inside it."""
     modules = [Path(path) for path in settings.get(MODULES_KEY, "").split(",") if path]
     places: dict[str, Path] = {}
 
@@ -51,7 +51,7 @@ def make_bundle(program: Path, settings: Mapping[str, str], target: Path) -> dic
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as bundle:
         written: set[str] = set()
         for name, content in _modules(program, modules):
-            if name not in written:  # the first of two modules of one name is the one that an import finds
+            if name not in written:  # an import finds the first of two modules with the same name
                 written.add(name)
                 bundle.writestr(name, content)
         for name, path in places.items():
@@ -78,7 +78,7 @@ def _modules(program: Path, paths: list[Path]) -> Iterator[tuple[str, bytes]]:
 
 
 def _add(bundle: zipfile.ZipFile, name: str, path: Path) -> None:
-    """Archives and wheels are compressed already: they are stored as they are."""
+    """Store a file or folder without compression: archives and wheels are compressed already."""
     if path.is_file():
         bundle.write(path, name, zipfile.ZIP_STORED)
     elif path.is_dir():

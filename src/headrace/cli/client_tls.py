@@ -1,4 +1,4 @@
-"""How the command line knows a service that speaks HTTPS, and what it shows to one that asks for a certificate."""
+"""Decide how the command line verifies an HTTPS service, and which certificate it presents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["speaks_https", "tls_context"]
 
 
 def speaks_https(settings: Mapping[str, str]) -> bool:
-    """Say whether an address without a scheme means HTTPS: if anything is set that only HTTPS needs.
+    """Return whether an address without a scheme means HTTPS: if any setting is set that only HTTPS needs.
 
     >>> speaks_https({"headrace.client.tls.ca": "ca.pem"}), speaks_https({})
     (True, False)
@@ -22,7 +22,7 @@ def speaks_https(settings: Mapping[str, str]) -> bool:
 
 
 def tls_context(settings: Mapping[str, str]) -> ssl.SSLContext | None:
-    """Give the context of `headrace.client.tls.*`; None if nothing is set, and the system's authorities count.
+    """Return the context for `headrace.client.tls.*`; None if nothing is set, which means the system's authorities.
 
     >>> tls_context({}) is None
     True
@@ -30,15 +30,15 @@ def tls_context(settings: Mapping[str, str]) -> ssl.SSLContext | None:
     Traceback (most recent call last):
     ...
     headrace.errors.ConfigurationError: headrace.client.tls.certificate and headrace.client.tls.key ... [CONFIGURATION]
-      remedy:   set both; they may name one PEM file that holds both
+      remedy:   set both; they may name the same PEM file
     """
     certificate, key, authority = (settings.get(option.key) for option in (CLIENT_CERTIFICATE, CLIENT_KEY, CLIENT_CA))
     if not (certificate or key or authority):
         return None
     if bool(certificate) != bool(key):
         raise ConfigurationError(
-            f"{CLIENT_CERTIFICATE.key} and {CLIENT_KEY.key} belong together",
-            remedy="set both; they may name one PEM file that holds both",
+            f"{CLIENT_CERTIFICATE.key} and {CLIENT_KEY.key} must be set together",
+            remedy="set both; they may name the same PEM file",
         )
     context = _context(authority)
     if certificate:
@@ -58,7 +58,7 @@ def _context(authority: str | None) -> ssl.SSLContext:
 
 def _unusable(keys: str, files: str, error: OSError) -> ConfigurationError:
     return ConfigurationError(
-        f"What is set as {keys} cannot be used",
+        f"The files of {keys} cannot be used",
         seen=f"{files}: {error}",
-        expected="PEM files that this user may read, the key without a passphrase",
+        expected="PEM files that this user can read, the key without a passphrase",
     )

@@ -1,4 +1,4 @@
-"""`headrace cluster start|stop|status`: a Spark cluster and the job service on this machine."""
+"""`headrace cluster start|stop|status`: manage a Spark cluster and the job service on this machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["cluster"]
 
 @click.group()
 def cluster() -> None:
-    """Start, look at and end a Spark cluster and the job service on this machine.
+    """Start, inspect and stop a Spark cluster and the job service on this machine.
 
     \b
     headrace cluster start                                master, two workers, service
@@ -30,22 +30,22 @@ def cluster() -> None:
 
 
 @cluster.command()
-@click.option("-w", "--workers", type=click.IntRange(min=1), help="Workers of the cluster. [default: 2]")
+@click.option("-w", "--workers", type=click.IntRange(min=1), help="Number of workers. [default: 2]")
 @settings_option
 @json_option
 def start(workers: int | None, settings: dict[str, str]) -> None:
-    """Start what does not run yet: a Spark master, workers, and the job service.
+    """Start what is not running yet: a Spark master, workers, and the job service.
 
-    After the loss of a process the same command starts it again, under the jobs that run on.
+    If a process dies, the same command restarts it while the jobs keep running.
     """
     if workers is not None:
         settings = {**settings, options.CLUSTER_WORKERS.key: str(workers)}
     local = LocalCluster(load_configuration(overrides=settings))
     started = local.start()
     status = local.status()
-    said = f"Started: {', '.join(started)}." if started else "All of it runs already."
+    said = f"Started: {', '.join(started)}." if started else "Everything is running already."
     link = local.browser_link()
-    hint = "           (the link works once, within ten minutes; `headrace ui` prints another)"
+    hint = "           (the link works once, for ten minutes; `headrace ui` prints another)"
     lines = [] if link is None else [f"Web UI     {link}", hint]
     show({"started": started, **status}, [said, *_lines(status), *lines])
 
@@ -54,14 +54,14 @@ def start(workers: int | None, settings: dict[str, str]) -> None:
 @settings_option
 @json_option
 def stop(settings: dict[str, str]) -> None:
-    """Cancel all jobs and end service, workers and master.
+    """Cancel all jobs and stop service, workers and master.
 
-    A job that shall go on later is stopped before, with `headrace stop`.
+    To continue a job later, stop it first with `headrace stop`.
     """
     done = LocalCluster(load_configuration(overrides=settings)).stop()
     lines = [f"Cancelled job {job}." for job in done["cancelled"]]
-    lines += [f"{name} did not end by itself and was killed." for name in done["forced"]]
-    lines.append(f"Ended: {', '.join(done['ended'])}." if done["ended"] else "Nothing ran.")
+    lines += [f"{name} did not end in time and was killed." for name in done["forced"]]
+    lines.append(f"Stopped: {', '.join(done['ended'])}." if done["ended"] else "Nothing was running.")
     show(done, lines)
 
 
@@ -69,7 +69,7 @@ def stop(settings: dict[str, str]) -> None:
 @settings_option
 @json_option
 def status_of_cluster(settings: dict[str, str]) -> None:
-    """Show what runs; the exit code is 1 if a process is missing or none was started."""
+    """Show the processes; the exit code is 1 if one is missing or none was started."""
     status = LocalCluster(load_configuration(overrides=settings)).status()
     show(status, _lines(status))
     if not status["running"]:
@@ -81,7 +81,7 @@ def _lines(status: dict[str, Any]) -> Iterator[str]:
         yield "No cluster was started. `headrace cluster start` starts one."
         return
     for process in status["processes"]:
-        yield f"{process['name']:<10} {process['pid']:>8}  {'runs' if process['alive'] else 'IS GONE'}"
+        yield f"{process['name']:<10} {process['pid']:>8}  {'running' if process['alive'] else 'DEAD'}"
     spark, service = status["spark"], status["service"]
     yield f"Spark      {spark['master']}, {spark['workers']} workers, {spark['cores-used']} of {spark['cores']} cores used"
-    yield f"Service    {service['url']}, {service['jobs']} jobs run"
+    yield f"Service    {service['url']}, {service['jobs']} running jobs"

@@ -1,8 +1,9 @@
-"""The checks of `headrace doctor`: each looks at one thing that jobs need, and knows what to do if it is wrong."""
+"""The checks of `headrace doctor`: each checks one thing that jobs need, and knows how to fix it."""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import platform
 import socket
@@ -26,14 +27,15 @@ from headrace.state.storage import file_system, join, local_path
 
 __all__ = ["Finding", "check_everything"]
 
+_log = logging.getLogger("headrace.cli")
 _PROBE_SECONDS = 120.0
 _LONGEST_SOCKET_PATH = 60
-"""Of the temporary directory: a Unix socket's whole path has a hundred characters, and headrace needs forty."""
+"""Limit for the temporary directory: the path of a Unix socket has about 100 characters, and headrace needs 40."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found; `remedy` says what to do if it is not `ok`."""
+    """The result of a check; `remedy` says what to do if it is not `ok`."""
 
     check: str
     ok: bool
@@ -42,20 +44,20 @@ class Finding:
 
     @staticmethod
     def of(check: str, error: HeadraceError) -> Finding:
-        """Make a finding of an error."""
+        """Return the finding for an error."""
         seen = error.message if error.seen is None else f"{error.message}: {error.seen}"
         return Finding(check, False, seen, error.remedy)
 
 
 def check_everything(overrides: Mapping[str, str], spark: bool) -> Iterator[Finding]:
-    """Give the findings one after the other; `spark` also runs a Spark job, which takes some seconds."""
+    """Yield the findings; with `spark`, also run a Spark job, which takes a few seconds."""
     try:
         settings = load_configuration(overrides=overrides)
     except HeadraceError as error:
         yield Finding.of("configuration", error)
         return
     path = configuration_file()
-    yield Finding("configuration", True, f"{path} is read" if path.is_file() else "no file, all defaults")
+    yield Finding("configuration", True, str(path) if path.is_file() else "no file, using the defaults")
     java = _java()
     yield java
     yield Finding("python", True, f"{platform.python_version()}, headrace {headrace.__version__}, {sys.executable}")
@@ -87,7 +89,7 @@ print(json.dumps(probe_executors(json.loads(sys.argv[1]))))
 
 
 def _executors(settings: Mapping[str, str]) -> Finding:
-    """Runs a small job on `spark.master`, in a process of its own: its Spark ends with it."""
+    """Run a small job on `spark.master`, in a separate process, so that its Spark ends with it."""
     own = {key: value for key, value in settings.items() if key.startswith("spark.")}
     where = own.get("spark.master") or os.environ.get("HEADRACE_SPARK_MASTER") or "local Spark"
     try:
@@ -102,8 +104,8 @@ def _executors(settings: Mapping[str, str]) -> Finding:
         return Finding(
             "executors",
             False,
-            f"no executor of {where} answered within {_PROBE_SECONDS:.0f} s",
-            "look at the web page of the Spark master: are there workers with cores and memory that are free?",
+            f"no executor of {where} responded within {_PROBE_SECONDS:.0f} s",
+            "check on the web page of the Spark master that workers have free cores and memory",
         )
     if done.returncode:
         return Finding("executors", False, _last_words(done.stderr), "check spark.master and spark.pyspark.python")
@@ -113,8 +115,8 @@ def _executors(settings: Mapping[str, str]) -> Finding:
     return Finding(
         "executors",
         not others,
-        "; ".join(others) or f"{where}: Python {here['python']} and headrace {here['headrace']} as here",
-        "set spark.pyspark.python to a Python of the same minor version that has the same headrace, on all machines",
+        "; ".join(others) or f"{where}: Python {here['python']} and headrace {here['headrace']}, like here",
+        "on all machines, set spark.pyspark.python to the same minor version of Python, with the same version of headrace",
     )
 
 
@@ -138,11 +140,11 @@ def _rest_port(settings: Mapping[str, str]) -> Finding:
         try:
             service = find_service(None, settings)
             service.jobs()
-            return Finding("service", True, f"runs at {service.rest.url}")
+            return Finding("service", True, f"running at {service.rest.url}")
         except ConfigurationError as error:
             return Finding.of("service", error)
-        except HeadraceError:
-            pass
+        except HeadraceError as error:
+            _log.debug("the noted service does not respond: %s", error)
     try:
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -152,9 +154,9 @@ def _rest_port(settings: Mapping[str, str]) -> Finding:
             "service",
             False,
             f"{host}:{port} cannot be used: {error}",
-            "set rest.port to a port that is free (0 takes any), or end the program that listens there",
+            "set rest.port to a free port (0 for any), or stop the program that uses it",
         )
-    return Finding("service", True, f"does not run; {host}:{port} is free for it")
+    return Finding("service", True, f"not running; {host}:{port} is free")
 
 
 def _temporary_directory() -> Finding:
@@ -163,12 +165,12 @@ def _temporary_directory() -> Finding:
         "temporary directory",
         len(place) <= _LONGEST_SOCKET_PATH,
         place,
-        "sockets are made in it, whose paths must be short: set TMPDIR to a shorter path, such as /tmp",
+        "it contains sockets, whose paths must be short: set TMPDIR to a shorter path, such as /tmp",
     )
 
 
 def _storage(settings: Mapping[str, str]) -> Iterator[Finding]:
-    """Writes, reads and deletes a small file wherever jobs would."""
+    """Write, read and delete a small file in each directory that jobs use."""
     configuration = Configuration.from_dict(settings)
     for option in (
         checkpoint_keys.CHECKPOINT_DIRECTORY,
@@ -186,11 +188,11 @@ def _storage_at(key: str, place: str) -> Finding:
         same = _write_and_read(place, name)
     except HeadraceError as error:
         return Finding.of(key, error)
-    except Exception as error:  # whatever a file system of fsspec raises
-        return Finding(
-            key, False, f"{place}: {type(error).__name__}: {error}", "check the path and who may write there"
-        )
-    return Finding(key, same, place, None if same else "what was written there reads back differently")
+    except Exception as error:  # fsspec's file systems raise many kinds
+        return Finding(key, False, f"{place}: {type(error).__name__}: {error}", "check the path and its permissions")
+    return Finding(
+        key, same, place, None if same else "a file that was written there has another content when it is read"
+    )
 
 
 def _write_and_read(place: str, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""`headrace doctor`: is this machine ready to run jobs, and if not, what is to be done?"""
+"""`headrace doctor`: check whether this machine can run jobs, and say how to fix what is wrong."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["doctor"]
 
 
 @click.command()
-@click.option("--spark/--no-spark", default=True, help="Whether to run a small Spark job: it takes some seconds.")
+@click.option("--spark/--no-spark", default=True, help="Run a small Spark job, which takes a few seconds.")
 @settings_option
 @json_option
 def doctor(spark: bool, settings: dict[str, str]) -> None:
-    """Check configuration, Java, the Python of the executors, ports and storage; say what to do where something is wrong.
+    """Check configuration, Java, the Python of the executors, ports and storage; say how to fix what is wrong.
 
     The exit code is 1 if a check failed.
 

@@ -1,10 +1,10 @@
-"""What can go wrong between the command line and a service, and the exit codes of the commands.
+"""Errors between the command line and a service, and the exit codes of the commands.
 
-0    done
-1    it failed: the job, the savepoint, a check
+0    success
+1    the job, savepoint or check failed
 2    wrong arguments or configuration
-3    the service could not be reached
-4    there is no such job, program or savepoint
+3    the service is unreachable
+4    no such job, program or savepoint
 130  interrupted (Ctrl-C)
 """
 
@@ -22,7 +22,7 @@ INTERRUPTED = 130
 
 
 class ServiceError(HeadraceError):
-    """The service refused, or could not do what it was asked.
+    """The service rejected a request, or could not perform it.
 
     >>> exit_code_of(ServiceError("no"))
     1
@@ -33,7 +33,7 @@ class ServiceError(HeadraceError):
 
 
 class ServiceUnreachableError(ServiceError):
-    """No service answers.
+    """No service responds.
 
     >>> exit_code_of(ServiceUnreachableError("no"))
     3
@@ -44,7 +44,7 @@ class ServiceUnreachableError(ServiceError):
 
 
 class NotFoundError(ServiceError):
-    """The service knows no such job, program or savepoint.
+    """The service does not know the job, program or savepoint.
 
     >>> exit_code_of(NotFoundError("no"))
     4
@@ -55,7 +55,7 @@ class NotFoundError(ServiceError):
 
 
 def exit_code_of(error: HeadraceError) -> int:
-    """Give the code that a command ends with when it raises this.
+    """Return the exit code of a command that raises this error.
 
     >>> exit_code_of(ConfigurationError("no"))
     2

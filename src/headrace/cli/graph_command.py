@@ -1,4 +1,4 @@
-"""`headrace graph PROGRAM`: the plan of a program, as a picture or as Flink's JSON, without running it."""
+"""`headrace graph PROGRAM`: show the plan of a program as a picture or as Flink's JSON, without running its job."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["graph"]
     "--format",
     "kind",
     type=click.Choice([*PICTURES, "json"]),
-    help="How to show the plan; by the ending of --output if that is given, else mermaid.",
+    help="Format of the plan. Default: by the suffix of --output, else mermaid.",
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
 @click.argument("program", type=click.Path(exists=True, dir_okay=False))
@@ -28,7 +28,7 @@ __all__ = ["graph"]
 def graph(kind: str | None, output: Path | None, program: str, arguments: tuple[str, ...]) -> None:
     """Show the plan of PROGRAM without running its job.
 
-    The program is run up to its first execute(). ARGUMENTS are passed on to it.
+    The program runs up to its first execute(). ARGUMENTS are passed on to it.
     """
     stream_graph = planned(program, arguments)
     kind = kind or _kind_of(output)

@@ -1,4 +1,4 @@
-"""`headrace list|cancel|stop|savepoint|checkpoint|rescale`: what people do with jobs of a service."""
+"""The commands for a running service: `headrace list|cancel|stop|savepoint|checkpoint|rescale|ui`."""
 
 from __future__ import annotations
 
@@ -8,40 +8,33 @@ from typing import Any
 
 import click
 
-from headrace.cli.options import address_option, json_option, settings_option, show
-from headrace.cli.service_client import TERMINAL, ServiceClient, find_service
-from headrace.config.config_file import load_configuration
+from headrace.cli.options import show
+from headrace.cli.service_client import TERMINAL, ServiceClient, service_options
 
-__all__ = ["cancel", "checkpoint", "list_jobs", "rescale", "savepoint", "stop"]
+__all__ = ["cancel", "checkpoint", "list_jobs", "rescale", "savepoint", "stop", "ui"]
 
 _SCHEDULED = ("CREATED", "INITIALIZING", "RESTARTING")
 _CANCEL_SECONDS = 60.0
 
 
-def _service(address: str | None, settings: dict[str, str]) -> ServiceClient:
-    return find_service(address, load_configuration(overrides=settings))
-
-
 @click.command("list")
-@click.option("-r", "--running", is_flag=True, help="Only jobs that run.")
-@click.option("-s", "--scheduled", is_flag=True, help="Only jobs that are about to run.")
-@click.option("-a", "--all", "all_jobs", is_flag=True, help="Also jobs that have ended.")
-@address_option
-@settings_option
-@json_option
-def list_jobs(running: bool, scheduled: bool, all_jobs: bool, address: str | None, settings: dict[str, str]) -> None:
+@click.option("-r", "--running", is_flag=True, help="Show only running jobs.")
+@click.option("-s", "--scheduled", is_flag=True, help="Show only jobs that are starting.")
+@click.option("-a", "--all", "all_jobs", is_flag=True, help="Show ended jobs too.")
+@service_options
+def list_jobs(running: bool, scheduled: bool, all_jobs: bool, service: ServiceClient) -> None:
     """List the jobs of the service.
 
     \b
-    headrace list              jobs that run or are about to
-    headrace list --all --json jobs of all times, for a script
+    headrace list              running and starting jobs
+    headrace list --all --json all jobs, for a script
     """
-    jobs = _service(address, settings).jobs()
+    jobs = service.jobs()
     if running or scheduled:
         wanted = [j for j in jobs if (running and _runs(j)) or (scheduled and j["state"] in _SCHEDULED)]
     else:
         wanted = jobs if all_jobs else [j for j in jobs if j["state"] not in TERMINAL]
-    show(wanted, [_line(job) for job in wanted] or ["There are no such jobs."])
+    show(wanted, [_line(job) for job in wanted] or ["No such jobs."])
 
 
 def _runs(job: dict[str, Any]) -> bool:
@@ -55,18 +48,15 @@ def _line(job: dict[str, Any]) -> str:
 
 @click.command()
 @click.argument("job")
-@address_option
-@settings_option
-@json_option
-def cancel(job: str, address: str | None, settings: dict[str, str]) -> None:
+@service_options
+def cancel(job: str, service: ServiceClient) -> None:
     """Cancel JOB (an id, the beginning of one, or a name): it ends at once, without a savepoint.
 
-    To go on later from where it was, use `headrace stop` instead.
+    To continue later from where it was, use `headrace stop` instead.
 
     \b
     headrace cancel 5f3a
     """
-    service = _service(address, settings)
     job_id = service.resolve(job)
     state = service.cancel(job_id, _CANCEL_SECONDS)
     show({"jobid": job_id, "state": state}, [f"Job {job_id}: {state}"])
@@ -76,19 +66,18 @@ def cancel(job: str, address: str | None, settings: dict[str, str]) -> None:
 
 @click.command()
 @click.option("-p", "--savepoint-path", "directory", metavar="DIR", help="Where to write the savepoint.")
-@click.option("-d", "--drain", is_flag=True, help="Bring event time to its end first: all windows and timers fire.")
+@click.option(
+    "-d", "--drain", is_flag=True, help="Advance event time to its end first, so that all windows and timers fire."
+)
 @click.argument("job")
-@address_option
-@settings_option
-@json_option
-def stop(job: str, directory: str | None, drain: bool, address: str | None, settings: dict[str, str]) -> None:
-    """Stop JOB with a savepoint, from which it (or its next version) can go on.
+@service_options
+def stop(job: str, directory: str | None, drain: bool, service: ServiceClient) -> None:
+    """Stop JOB with a savepoint, from which it, or its next version, can continue.
 
     \b
     headrace stop -p file:///data/savepoints wordcount
     headrace run -s SAVEPOINT wordcount_v2.py
     """
-    service = _service(address, settings)
     job_id = service.resolve(job)
     path = service.stop(job_id, directory, drain)
     show({"jobid": job_id, "savepoint": path}, [f"Savepoint: {path}"])
@@ -98,22 +87,17 @@ def stop(job: str, directory: str | None, drain: bool, address: str | None, sett
 @click.option("-d", "--dispose", metavar="SAVEPOINT", help="Delete this savepoint.")
 @click.argument("job", required=False)
 @click.argument("directory", required=False)
-@address_option
-@settings_option
-@json_option
-def savepoint(
-    dispose: str | None, job: str | None, directory: str | None, address: str | None, settings: dict[str, str]
-) -> None:
-    """Take a savepoint of JOB into DIRECTORY (default: the configured one) while it runs on, or delete one.
+@service_options
+def savepoint(dispose: str | None, job: str | None, directory: str | None, service: ServiceClient) -> None:
+    """Take a savepoint of JOB into DIRECTORY (default: the configured one) while it keeps running, or delete a savepoint.
 
     \b
     headrace savepoint wordcount file:///data/savepoints
     headrace savepoint -d file:///data/savepoints/savepoint-5f3a12-0b9c
     """
-    service = _service(address, settings)
     if dispose is not None:
         if job is not None:
-            raise click.UsageError("--dispose deletes a savepoint: it takes no JOB.")
+            raise click.UsageError("--dispose deletes a savepoint and does not take a JOB.")
         service.dispose(dispose)
         show({"disposed": dispose}, [f"Deleted: {dispose}"])
         return
@@ -126,16 +110,13 @@ def savepoint(
 
 @click.command()
 @click.argument("job")
-@address_option
-@settings_option
-@json_option
-def checkpoint(job: str, address: str | None, settings: dict[str, str]) -> None:
-    """Make a checkpoint of JOB now, whatever its interval.
+@service_options
+def checkpoint(job: str, service: ServiceClient) -> None:
+    """Trigger a checkpoint of JOB now, whatever its interval.
 
     \b
     headrace checkpoint wordcount
     """
-    service = _service(address, settings)
     job_id = service.resolve(job)
     number = service.checkpoint(job_id)
     show({"jobid": job_id, "checkpoint": number}, [f"Checkpoint {number} of job {job_id}"])
@@ -144,16 +125,28 @@ def checkpoint(job: str, address: str | None, settings: dict[str, str]) -> None:
 @click.command()
 @click.option("-p", "--parallelism", type=click.IntRange(min=1), required=True, help="The new parallelism.")
 @click.argument("job")
-@address_option
-@settings_option
-@json_option
-def rescale(job: str, parallelism: int, address: str | None, settings: dict[str, str]) -> None:
-    """Let JOB go on with another parallelism, without a restart.
+@service_options
+def rescale(job: str, parallelism: int, service: ServiceClient) -> None:
+    """Change the parallelism of JOB without a restart.
 
     \b
     headrace rescale -p 8 wordcount
     """
-    service = _service(address, settings)
     job_id = service.resolve(job)
     service.rescale(job_id, parallelism)
-    show({"jobid": job_id, "parallelism": parallelism}, [f"Job {job_id} goes on with parallelism {parallelism}."])
+    show({"jobid": job_id, "parallelism": parallelism}, [f"Job {job_id} continues with parallelism {parallelism}."])
+
+
+@click.command()
+@service_options
+def ui(service: ServiceClient) -> None:
+    """Print a link to the web UI. It signs in one browser, once, within ten minutes.
+
+    Works for the job service, and with -m for a program that serves its own jobs (headrace.ui).
+
+    \b
+    headrace ui
+    headrace ui -m 127.0.0.1:8082
+    """
+    link = service.browser_link()
+    show({"link": link}, [link])

@@ -1,6 +1,6 @@
-"""Starting a program as a process of its own, with settings that its environments read.
+"""Start a program in a separate process, with settings that its environments read.
 
-Used by `headrace run`: the driver is a child of the command, gets its signals, and its exit code is the command's.
+Used by `headrace run`: the driver is a child of the command and gets its signals. The command returns its exit code.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ __all__ = ["absolute_paths", "import_paths", "launched_environment", "run_progra
 
 
 def run_program(program: str, arguments: Sequence[str], settings: Mapping[str, str], quiet: bool) -> int:
-    """Run a program to its end; give its exit code, 128 and the number of the signal if one ended it.
+    """Run a program to its end, and return its exit code: 128 plus the signal's number if a signal ended it.
 
-    With `quiet` its standard output goes to standard error.
+    With `quiet`, its standard output goes to standard error.
     """
     with launched_environment(settings) as (environment, _):
         child = subprocess.Popen(
             [sys.executable, program, *arguments], env=environment, stdout=sys.stderr if quiet else None
         )
-        with _passing_signals_on(child):
+        with _forwarding_signals(child):
             code = _wait(child)
     return 128 - code if code < 0 else code
 
@@ -44,16 +44,16 @@ def _wait(child: subprocess.Popen[bytes]) -> int:
         try:
             return child.wait()
         except KeyboardInterrupt:
-            continue  # the terminal has told the program, too: it ends its job and itself
+            continue  # the terminal sent it to the program too, which ends its job and itself
 
 
 @contextmanager
-def _passing_signals_on(child: subprocess.Popen[bytes]) -> Iterator[None]:
-    def pass_on(number: int, _: Any) -> None:
+def _forwarding_signals(child: subprocess.Popen[bytes]) -> Iterator[None]:
+    def forward(number: int, _: Any) -> None:
         if child.poll() is None:
             child.send_signal(number)
 
-    before = signal.signal(signal.SIGTERM, pass_on)
+    before = signal.signal(signal.SIGTERM, forward)
     try:
         yield
     finally:
@@ -62,7 +62,7 @@ def _passing_signals_on(child: subprocess.Popen[bytes]) -> Iterator[None]:
 
 @contextmanager
 def launched_environment(settings: Mapping[str, str]) -> Iterator[tuple[dict[str, str], list[str]]]:
-    """Give the environment variables for a program with these settings, and what it shall import from (`-pyfs`)."""
+    """Yield the environment variables for a program with these settings, and its import paths (`-pyfs`)."""
     with tempfile.TemporaryDirectory(prefix="headrace-launch-") as folder:
         path = os.path.join(folder, "settings.json")
         write_configuration(path, settings)
@@ -74,14 +74,14 @@ def launched_environment(settings: Mapping[str, str]) -> Iterator[tuple[dict[str
 
 
 def import_paths(settings: Mapping[str, str], folder: Path) -> list[str]:
-    """The program itself may import what its functions import: the same files, put on the path in the same way."""
+    """Unpack the files that functions import, so that the program can import them too, and return their paths."""
     named = {"python.files": settings["python.files"]} if settings.get("python.files") else {}
     files = gather_files(Configuration.from_dict(named)).python_files
     return list(unpack_files(JobFiles(python_files=files), folder / "files").import_paths)
 
 
 def absolute_paths(settings: Mapping[str, str]) -> dict[str, str]:
-    """Give settings whose files are found from any working directory.
+    """Return the settings with absolute paths of files.
 
     >>> os.path.isabs(absolute_paths({"python.requirements": "r.txt#wheels"})["python.requirements"].split("#")[1])
     True

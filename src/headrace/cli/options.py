@@ -1,6 +1,6 @@
-"""Options that several commands have, and how their results are shown.
+"""Options that several commands share, and how results are shown.
 
-`--json` gives one JSON document on standard output and nothing else there; an error is then one too, on standard error.
+With `--json`, standard output is exactly one JSON document, and an error is a JSON document on standard error.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     for entry in given:
         key, equals, value = entry.partition("=")
         if not key or not equals:
-            raise click.BadParameter(f"{entry!r} is not of the form key=value")
+            raise click.BadParameter(f"expected key=value, got {entry!r}")
         settings[key] = value
     check_options(settings, "-D")
     return settings
@@ -54,7 +54,7 @@ def settings_option(function: F) -> F:
         multiple=True,
         metavar="KEY=VALUE",
         callback=_settings,
-        help="Set an option, over the configuration file. May be given again and again.",
+        help="Set an option; overrides the configuration file. Can be repeated.",
     )(function)
 
 
@@ -65,18 +65,18 @@ def address_option(function: F) -> F:
         "--jobmanager",
         "address",
         metavar="HOST:PORT",
-        help="The job service. Default: rest.address of the configuration, else the one of this machine.",
+        help="The job service. Default: rest.address of the configuration, else the one on this machine.",
     )(function)
 
 
 def wants_json() -> bool:
-    """Say whether the command that runs was given `--json`."""
+    """Return whether the running command has `--json`."""
     given = click.get_current_context().find_root().obj
     return isinstance(given, dict) and bool(given.get("json"))
 
 
 def show(value: Any, lines: Iterable[str]) -> None:
-    """Show a result: `value` as JSON, or `lines` for people."""
+    """Show a result: `value` as JSON with `--json`, otherwise `lines`."""
     if wants_json():
         click.echo(json.dumps(value, indent=2, ensure_ascii=False))
     else:

@@ -1,7 +1,7 @@
-"""Processes that outlive the command that started them: started, known again later, ended.
+"""Start processes that outlive the command, recognize them later, and end them.
 
-A process id says little after some time: another process may have it. So the moment at which the process began is noted
-with it, and nothing is signalled whose moment is another.
+Process ids are reused. So the start time of a process is recorded with its id, and a process with another start time is
+never signalled.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _POLL_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class NotedProcess:
-    """A process by id and beginning; plain values, so that it can be written down.
+    """A process by id and start time; plain values, so that it can be stored.
 
     >>> NotedProcess.of(os.getpid(), "me").is_alive(), NotedProcess(os.getpid(), "another time", "me").is_alive()
     (True, False)
@@ -33,16 +33,16 @@ class NotedProcess:
 
     @staticmethod
     def of(pid: int, name: str) -> NotedProcess:
-        """Note a process that runs now."""
+        """Return the record of a running process."""
         return NotedProcess(pid, _beginning(pid) or "", name)
 
     def is_alive(self) -> bool:
-        """Say whether it is still there, and still the same."""
+        """Return whether the same process is still running."""
         return bool(self.began) and _beginning(self.pid) == self.began
 
 
 def _beginning(pid: int) -> str | None:
-    """When a process began, in whatever words; None if there is none, or only its exit code is left."""
+    """Return when a process started, in any format; None if it does not exist or is a zombie."""
     if Path("/proc/self/stat").exists():
         try:
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -51,13 +51,13 @@ def _beginning(pid: int) -> str | None:
             return None
         return None if fields[0] in "ZX" else f"{boot} {fields[19]}"
     command = ["/bin/ps", "-o", "stat=,lstart=", "-p", str(pid)]
-    said = subprocess.run(command, capture_output=True, text=True, check=False)
-    state, _, beginning = said.stdout.strip().partition(" ")
+    shown = subprocess.run(command, capture_output=True, text=True, check=False)
+    state, _, beginning = shown.stdout.strip().partition(" ")
     return None if not state or state.startswith("Z") else beginning.strip()
 
 
 def start_process(name: str, command: Sequence[str], log: Path, environment: Mapping[str, str]) -> NotedProcess:
-    """Start a process in a session of its own, with both outputs added to a log file."""
+    """Start a process in a new session; append its output and errors to a log file."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "ab") as output:
         process = subprocess.Popen(
@@ -72,7 +72,7 @@ def start_process(name: str, command: Sequence[str], log: Path, environment: Map
 
 
 def end_process(noted: NotedProcess, seconds: float) -> bool:
-    """End a process, by force if it takes too long; gives whether it ended by itself."""
+    """End a process, by force if it takes too long; return whether it ended without force."""
     if not noted.is_alive():
         return True
     os.kill(noted.pid, signal.SIGTERM)

@@ -1,7 +1,7 @@
-"""A command that takes a program and the program's own arguments: `headrace run [options] FILE [arguments]`.
+"""A command that takes a program and its arguments: `headrace run [options] FILE [arguments]`.
 
-Decides where headrace's options end: at FILE, or, with `-py FILE`, at the first word that is none of them. All that
-follows is the program's, also what looks like an option of headrace.
+Decides where headrace's options end: at FILE, or with `-py FILE` at the first word that is not one of them. Everything
+after that belongs to the program, even if it looks like an option of headrace.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ProgramCommand(click.Command):
-    """Takes `-py FILE` and `FILE` alike; the command gets `program` and `arguments`."""
+    """Accepts both `-py FILE` and `FILE`; the command gets `program` and `arguments`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Mark where the program's arguments begin."""
@@ -32,7 +32,7 @@ class ProgramCommand(click.Command):
         rest = super().parse_args(ctx, args)
         words, file = list(ctx.params.pop("words")), ctx.params.pop("python")
         if not named and not words and not ctx.resilient_parsing:
-            raise click.UsageError("Missing the program: FILE or -py FILE.", ctx)
+            raise click.UsageError("Missing argument: FILE or -py FILE.", ctx)
         ctx.params["program"] = file if named else (words.pop(0) if words else None)
         ctx.params["arguments"] = tuple(words)
         return rest
@@ -58,47 +58,47 @@ class ProgramCommand(click.Command):
 
 
 _OPTIONS = (
-    click.option("-py", "--python", metavar="FILE", help="The program; all other words are its arguments then."),
+    click.option("-py", "--python", metavar="FILE", help="The program; all remaining words are its arguments."),
     click.option("-p", "--parallelism", type=click.IntRange(min=1), help="The parallelism of the job."),
     click.option("-s", "--from-savepoint", metavar="PATH", help="Start from this savepoint or checkpoint."),
     click.option(
         "-n",
         "--allow-non-restored-state",
         is_flag=True,
-        help="Start although the savepoint has state of operators that the program does not have.",
+        help="Start even if the savepoint has state of operators that the program does not have.",
     ),
     click.option(
         "-rm",
         "--claim-mode",
         type=click.Choice(["CLAIM", "NO_CLAIM"], case_sensitive=False),
-        help="Whether the job owns the savepoint from now on and may delete it.",
+        help="CLAIM: the job takes ownership of the savepoint and may delete it.",
     ),
     click.option(
         "-pyfs",
         "--py-files",
         metavar="PATHS",
-        help="Modules (.py), packages (directories) and .zip files to import from, with commas between.",
+        help="Modules (.py), packages (directories) and .zip files to import from, separated by commas.",
     ),
     click.option(
         "-pyreq",
         "--py-requirements",
         metavar="FILE[#DIR]",
-        help="Packages to install for the functions, from DIR if it is given.",
+        help="Packages to install for the functions, from DIR if given.",
     ),
     click.option(
         "-pyarch",
         "--py-archives",
         metavar="PATHS",
-        help="Archives to unpack for the functions, with commas between; FILE#NAME unpacks into the directory NAME.",
+        help="Archives to unpack for the functions, separated by commas; FILE#NAME unpacks into the directory NAME.",
     ),
-    click.option("-pyexec", "--py-executable", metavar="PATH", help="The Python that functions run in."),
+    click.option("-pyexec", "--py-executable", metavar="PATH", help="The Python that runs the functions."),
     settings_option,
     click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[FILE] [ARGUMENTS]..."),
 )
 
 
 def program_options(function: F) -> F:
-    """Add the options by which a program is started; `launch_settings` makes settings of them."""
+    """Add the options for starting a program; `launch_settings` converts them to settings."""
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
@@ -115,7 +115,7 @@ def launch_settings(
     py_archives: str | None,
     py_executable: str | None,
 ) -> dict[str, str]:
-    """Give what the options mean as settings under Flink's keys; `-D` first, the options' own values over them.
+    """Return the options as settings under Flink's keys. They override the settings of `-D`.
 
     >>> launch_settings({"a": "1"}, 4, None, True, None, None, None, None, None)
     {'a': '1', 'parallelism.default': '4', 'execution.state-recovery.ignore-unclaimed-state': 'true'}

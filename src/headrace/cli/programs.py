@@ -1,4 +1,4 @@
-"""Running a user's program inside the command line's own process."""
+"""Run a user's program inside the process of the command line."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["planned"]
 
 
 def planned(program: str, arguments: Sequence[str] = ()) -> StreamGraph:
-    """Run a program up to its first `execute()` and give the graph that would have run.
+    """Run a program up to its first `execute()` and return the graph that it would have run.
 
-    What the program prints goes to standard error, so that standard output is the caller's.
+    The program's output goes to standard error, so that the caller can use standard output.
 
     >>> import tempfile
     >>> text = '''
@@ -45,19 +45,19 @@ def planned(program: str, arguments: Sequence[str] = ()) -> StreamGraph:
         raise
     except Exception as error:
         raise InvalidProgramError(
-            "The program failed before its execute(): there is no plan to show", seen=_traceback_of(program, error)
+            "The program failed before its execute(), so it has no plan", seen=_traceback_of(program, error)
         ) from None
     finally:
         sys.argv, sys.path[:] = before[0], before[1]
     raise InvalidProgramError(
-        "The program ended without execute(): there is no plan to show",
+        "The program ended without calling execute(), so it has no plan",
         seen=program,
-        remedy="call env.execute() (or execute_async(), or execute_and_collect()) when the program is run as a script",
+        remedy="call env.execute() (or execute_async(), or execute_and_collect()) when the program runs as a script",
     )
 
 
 def _traceback_of(program: str, error: Exception) -> str:
-    """What `python PROGRAM` would have shown: without the frames of this command."""
+    """Return the traceback that `python PROGRAM` would show, without the frames of this command."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename != program:
         trace = trace.tb_next

@@ -1,7 +1,7 @@
-"""Talks HTTP with a job service: Flink's REST, with the standard library only.
+"""Send HTTP requests to a job service, with the standard library only.
 
-Decides how a request is made (JSON, token, upload) and what its failures mean. A standby's redirect to the leader is
-followed, also for requests that change something. What to ask for is decided in `service_client`.
+Decides how to send a request (JSON, token, upload) and how to report failures. Follows a standby's redirect to the leader,
+even for requests that change something. `service_client` decides what to request.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TOKEN_VARIABLE = "HEADRACE_TOKEN"  # noqa: S105 - the name of the variable
 _TIMEOUT_SECONDS = 60.0
 _REDIRECTS = 3
 _TLS_REMEDY = (
-    "name the authority of its certificate with headrace.client.tls.ca, and, if it asks for a certificate, your own with "
+    "set headrace.client.tls.ca to the authority of its certificate; if it requires a client certificate, also set "
     "headrace.client.tls.certificate and headrace.client.tls.key"
 )
 _REDIRECT_CODES = (301, 302, 303, 307, 308)
@@ -35,7 +35,7 @@ _REDIRECT_CODES = (301, 302, 303, 307, 308)
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None  # urllib itself would make a GET of a POST
+        return None  # urllib itself would turn a POST into a GET
 
 
 class RestClient:
@@ -52,41 +52,43 @@ class RestClient:
         tls: ssl.SSLContext | None = None,
         noted: Callable[[str], str | None] = lambda url: None,
     ) -> None:
-        """The token is what the service was started with; by default that of the environment variable HEADRACE_TOKEN.
+        """Create a client; the token is by default that of the environment variable HEADRACE_TOKEN.
 
-        `noted` gives the token that a service of this user has noted for an address; it goes before the other.
-        `tls` says which services of HTTPS are trusted, and which certificate is shown to them.
+        `noted` returns the token that a service of this user has noted for an address, which takes precedence.
+        `tls` decides which HTTPS services to trust, and which certificate to present to them.
         """
         url = address if "://" in address else f"http://{address}"
         if not _is_address(url):
-            raise ConfigurationError("This is no address of a service", seen=address, expected="host:port or a URL")
+            raise ConfigurationError(
+                "This is not the address of a service", seen=address, expected="host:port or a URL"
+            )
         self.url = url.rstrip("/") + "/"
         self._token = token or os.environ.get(TOKEN_VARIABLE)
         self._noted = noted
-        # Proxies of the environment are for the way out; a service on this machine is never behind one.
+        # A service on this machine is never behind a proxy of the environment.
         local = urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
         proxies = [urllib.request.ProxyHandler({})] if local else []
         https = urllib.request.HTTPSHandler(context=tls)
         self._opener = urllib.request.build_opener(_NoRedirects, https, *proxies)
 
     def get(self, path: str) -> Any:
-        """Give what a path answers."""
+        """Return the response of a path."""
         return self._request("GET", path)
 
     def post(self, path: str, body: Any = None) -> Any:
-        """Send JSON."""
+        """Send a POST request with JSON."""
         return self._request("POST", path, json.dumps(body or {}).encode(), "application/json")
 
     def patch(self, path: str, body: Any = None) -> Any:
-        """Send JSON that changes something."""
+        """Send a PATCH request with JSON."""
         return self._request("PATCH", path, json.dumps(body or {}).encode(), "application/json")
 
     def delete(self, path: str) -> Any:
-        """Delete what is at a path."""
+        """Send a DELETE request."""
         return self._request("DELETE", path)
 
     def upload(self, path: str, file: Path, name: str | None = None) -> Any:
-        """Send a file as a form does, under its own name or another."""
+        """Upload a file as a form, under its own name or another."""
         boundary = secrets.token_hex(16)
         shown = (name or file.name).replace('"', "%22").replace("\r", "").replace("\n", "")
         head = (
@@ -118,27 +120,27 @@ class RestClient:
                 raise _refusal(error, url) from None
             except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
                 raise self._unreachable(error) from None
-        raise ServiceError("The service sends its clients in circles", seen=url)
+        raise ServiceError("The service redirects in circles", seen=url)
 
     def _unreachable(self, error: Exception) -> ServiceUnreachableError:
         reason = getattr(error, "reason", error)
         cut_off = isinstance(reason, (ConnectionResetError, BrokenPipeError, http.client.HTTPException))
         if self.url.startswith("https:") and (cut_off or isinstance(reason, ssl.SSLError)):
             return ServiceUnreachableError(
-                f"The service at {self.url} and this command do not agree on HTTPS",
+                f"The HTTPS connection to {self.url} failed",
                 seen=str(reason),
                 remedy=_TLS_REMEDY,
             )
         if cut_off:
             return ServiceUnreachableError(
-                f"What listens at {self.url} does not answer as a service",
+                f"The server at {self.url} does not respond like a job service",
                 seen=str(reason),
-                remedy="name its address with https:// if it is a service of HTTPS",
+                remedy="start the address with https:// if it is an HTTPS service",
             )
         return ServiceUnreachableError(
-            f"No job service answers at {self.url}",
+            f"No job service responds at {self.url}",
             seen=str(reason),
-            remedy="start one with `headrace cluster start`, or name its address with -m HOST:PORT",
+            remedy="start one with `headrace cluster start`, or set its address with -m HOST:PORT",
         )
 
 
@@ -146,7 +148,7 @@ def _is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number, or too large
+    except ValueError:  # the port is not a number, or too large
         return False
 
 
@@ -157,12 +159,12 @@ def _json_of(text: bytes, url: str) -> Any:
         return json.loads(text)
     except ValueError:
         raise ServiceError(
-            "What answers is no job service: its answer is no JSON", seen=f"{url}: {text[:100]!r}"
+            "The server is not a job service: its response is not JSON", seen=f"{url}: {text[:100]!r}"
         ) from None
 
 
 def _refusal(error: urllib.error.HTTPError, url: str) -> ServiceError:
-    """The service's own words, Flink's {"errors": [...]}, without the stack trace that may follow them."""
+    """Return the service's own message, from Flink's {"errors": [...]}, without the stack trace that may follow."""
     text = error.read()
     try:
         words = [str(part) for part in json.loads(text)["errors"] if part]
@@ -171,10 +173,10 @@ def _refusal(error: urllib.error.HTTPError, url: str) -> ServiceError:
     message = next((word for word in words if word), f"HTTP {error.code}")
     if error.code in (401, 403):
         return ServiceError(
-            f"The service refuses: {message}",
+            f"The service rejected the request: {message}",
             seen=url,
-            remedy=f"put its token into the environment variable {TOKEN_VARIABLE}; the token of your own service on this "
-            "machine is found in headrace.service.dir, so set that as the service has it",
+            remedy=f"set the environment variable {TOKEN_VARIABLE} to its token; to find the token of your own service on "
+            "this machine, set headrace.service.dir to the same value as the service",
         )
     kind = NotFoundError if error.code == 404 else ServiceError
     return kind(message, seen=f"{url}, HTTP {error.code}")

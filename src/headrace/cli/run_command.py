@@ -1,4 +1,4 @@
-"""`headrace run FILE`: a program, attached to the terminal or given to the service; `headrace info FILE`: its plan."""
+"""`headrace run FILE`: run a program here or on the service. `headrace info FILE`: show its plan."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["existing_program", "info", "run"]
 
 
 @click.command(cls=ProgramCommand)
-@click.option("-d", "--detached", is_flag=True, help="Give it to the service and return at once.")
+@click.option("-d", "--detached", is_flag=True, help="Submit the program to the service and return at once.")
 @click.option(
     "-sae",
     "--shutdown-on-attached-exit",
@@ -44,10 +44,10 @@ def run(
 ) -> None:
     """Run a program.
 
-    Attached (the default), the program is a child of this command: Ctrl-C ends its job, its exit code is the
-    command's. Where its job runs says spark.master. With -d or -m the program goes to the job service, which runs it in
-    a process of its own, watches it, and starts it again from its last checkpoint if that process dies. With -m and
-    without -d the command waits for the job's end.
+    By default the program is a child of this command: Ctrl-C ends its job, and the command returns its exit code.
+    spark.master decides where its job runs. With -d or -m the program is submitted to the job service, which runs it in a
+    separate process and restarts it from its last checkpoint if that process dies. With -m and without -d the command
+    waits until the job has ended.
 
     \b
     headrace run job.py                                      here, on local Spark
@@ -80,7 +80,7 @@ def _run_on_service(
         show({"jobid": job_id}, [f"Job {job_id} has been submitted."])
         return
     if not wants_json():
-        click.echo(f"Job {job_id} has been submitted; waiting for its end.")
+        click.echo(f"Job {job_id} has been submitted; waiting until it ends.")
     try:
         state = service.wait_for_end(job_id)
     except KeyboardInterrupt:
@@ -96,7 +96,7 @@ def _run_on_service(
 
 
 def _submit(service: ServiceClient, path: Path, arguments: tuple[str, ...], settings: dict[str, str]) -> str:
-    """A program that brings files along travels with them; they need not be where the service is."""
+    """Upload a program with its files, which need not exist where the service runs, and return the job id."""
     if not needs_bundle(settings):
         return service.submit(path, path.name, _run_request(arguments, settings))
     with tempfile.TemporaryDirectory(prefix="headrace-bundle-") as folder:
@@ -106,7 +106,7 @@ def _submit(service: ServiceClient, path: Path, arguments: tuple[str, ...], sett
 
 
 def _run_request(arguments: tuple[str, ...], settings: dict[str, str]) -> dict[str, Any]:
-    """What Flink's REST has a field for is said there; all else is configuration."""
+    """Return the body of a run request: settings with a field in Flink's REST use it, all others are configuration."""
     rest = {key: value for key, value in settings.items() if not key.startswith("headrace.client.")}
     parallelism = rest.pop("parallelism.default", None)
     savepoint = rest.pop(keys.RESTORE_PATH.key, None)
@@ -127,7 +127,7 @@ def _run_request(arguments: tuple[str, ...], settings: dict[str, str]) -> dict[s
 def info(program: str, arguments: tuple[str, ...], **options: Any) -> None:
     """Show the plan of a program as Flink's JSON, without running its job.
 
-    The program is run up to its first execute(). `headrace graph` draws pictures of it.
+    The program runs up to its first execute(). `headrace graph` draws pictures of the plan.
 
     \b
     headrace info -p 4 job.py --input x
@@ -149,10 +149,10 @@ def info(program: str, arguments: tuple[str, ...], **options: Any) -> None:
 
 
 def existing_program(program: str) -> Path:
-    """Give the path of a program that is there."""
+    """Return the path of a program, which must exist."""
     path = Path(program)
     if program.startswith("-"):
         raise click.NoSuchOption(program)
     if not path.is_file():
-        raise click.BadParameter(f"there is no file {program!r}", param_hint="FILE")
+        raise click.BadParameter(f"file {program!r} does not exist", param_hint="FILE")
     return path

@@ -1,4 +1,4 @@
-"""`headrace state ls|get|scan|diff SAVEPOINT ...`: what is in a savepoint, and what a program would do with it."""
+"""`headrace state ls|get|scan|diff SAVEPOINT ...`: inspect a savepoint, and check whether a program can restore it."""
 
 from __future__ import annotations
 
@@ -17,20 +17,18 @@ from headrace.state_processor import SavepointReader, savepoint_diff
 
 __all__ = ["state"]
 
-_trust = click.option(
-    "--trust", is_flag=True, help="Read it although it does not carry your signature. It can run code."
-)
+_trust = click.option("--trust", is_flag=True, help="Read it even without your signature. A savepoint can run code.")
 
 
 @click.group()
 def state() -> None:
-    """Look into savepoints and checkpoints.
+    """Inspect savepoints and checkpoints.
 
     \b
-    headrace state ls SAVEPOINT                     its operators and their states
+    headrace state ls SAVEPOINT                     operators and their states
     headrace state get SAVEPOINT counter count a    one value
     headrace state scan SAVEPOINT counter count     all keys and values
-    headrace state diff SAVEPOINT job_v2.py         would the new version start on it?
+    headrace state diff SAVEPOINT job_v2.py         can the new version start from it?
     """
 
 
@@ -39,7 +37,7 @@ def state() -> None:
 @json_option
 @click.argument("savepoint")
 def ls(savepoint: str, trust: bool) -> None:
-    """List the operators and states of SAVEPOINT, and where its sources stand."""
+    """List the operators and states of SAVEPOINT, and the positions of its sources."""
     reader = SavepointReader.read(savepoint, trust)
     positions = reader.source_positions()
     operators = [
@@ -71,9 +69,9 @@ def _listed(operators: list[dict[str, Any]], sources: dict[str, list[dict[str, A
 @click.argument("name", metavar="STATE")
 @click.argument("key")
 def get(savepoint: str, uid: str, name: str, key: str, trust: bool) -> None:
-    """Show the value that KEY has in the keyed STATE of the operator UID.
+    """Show the value of KEY in the keyed STATE of the operator UID.
 
-    KEY is a Python literal, as 7 or "('a', 1)"; what is none is taken as text.
+    KEY is a Python literal, such as 7 or "('a', 1)"; anything else is a string.
     """
     value = SavepointReader.read(savepoint, trust).get(uid, name, _literal(key))
     if value is None and not wants_json():
@@ -87,14 +85,14 @@ def get(savepoint: str, uid: str, name: str, key: str, trust: bool) -> None:
 @state.command()
 @_trust
 @json_option
-@click.option("-l", "--limit", type=click.IntRange(min=1), help="Stop after this many.")
+@click.option("-l", "--limit", type=click.IntRange(min=1), help="Show at most this many.")
 @click.argument("savepoint")
 @click.argument("uid")
 @click.argument("name", metavar="STATE")
 def scan(savepoint: str, uid: str, name: str, limit: int | None, trust: bool) -> None:
-    """Show all keys and values of the keyed STATE of the operator UID, a line for each.
+    """Show all keys and values of the keyed STATE of the operator UID, one per line.
 
-    With --json each line is a JSON document of its own, so that large states can be read as they come.
+    With --json each line is a separate JSON document, so that large states can be processed as a stream.
     """
     rows = SavepointReader.read(savepoint, trust).keyed_state(uid, name)
     for row in itertools.islice(rows, limit):
@@ -107,7 +105,7 @@ def scan(savepoint: str, uid: str, name: str, limit: int | None, trust: bool) ->
 
 
 def _plain(value: Any) -> Any:
-    """What JSON has a form for, as it is; all else as Python writes it."""
+    """Return the value if JSON can represent it, otherwise its `repr`."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple)):
@@ -124,9 +122,9 @@ def _plain(value: Any) -> Any:
 @click.argument("program", type=click.Path(exists=True, dir_okay=False))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def diff(savepoint: str, program: str, arguments: tuple[str, ...], trust: bool) -> None:
-    """Say what would become of SAVEPOINT's state if PROGRAM were started on it; fails if it would not start.
+    """Show what happens to SAVEPOINT's state if PROGRAM starts from it; fail if it cannot start.
 
-    The program is run up to its first execute(). ARGUMENTS are passed on to it.
+    The program runs up to its first execute(). ARGUMENTS are passed on to it.
     """
     found = savepoint_diff(savepoint, planned(program, arguments), trust)
     show({"restorable": found.is_restorable(), "lines": str(found).splitlines()}, [str(found)])

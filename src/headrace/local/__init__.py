@@ -1,1 +1,1 @@
-"""The in-process executor, with the semantics of the Spark one: for tests and for trying things out."""
+"""The in-process executor, with the semantics of the Spark executor: for tests and experiments."""

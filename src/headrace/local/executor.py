@@ -1,4 +1,4 @@
-"""Runs the tasks of a job one after the other in this process, on the same frames as Spark would move."""
+"""Run the tasks of a job one after the other in this process, with the same frames as on Spark."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _log = logging.getLogger("headrace")
 
 
 def _close_and_tell(call: Callable[[], Any]) -> None:
-    """Close a function in the thread that it ran in. That cannot be interrupted: what takes too long is logged."""
+    """Close a function in the thread that it ran in. This cannot be interrupted: log it if it takes too long."""
     with watched_close(CLOSE_SECONDS, lambda error: _log.error("headrace: %s", error)):
         call()
 
@@ -37,8 +37,8 @@ def _close_and_tell(call: Callable[[], Any]) -> None:
 class LocalExecutor:
     """The executor for fast tests: no JVM, no other process.
 
-    If the program limits the time of tasks they run in a thread of their own, which is left to itself when the time is over:
-    its functions are closed when it comes back.
+    If the program limits the time of tasks, they run in a separate thread, which is abandoned when the time is over. Its
+    functions are closed when it returns.
     """
 
     def __init__(self, in_thread: bool = False) -> None:
@@ -49,13 +49,13 @@ class LocalExecutor:
         self._interrupted = False
 
     def start(self, spec: JobSpec) -> None:
-        """Makes the job known."""
+        """Set the job."""
         self._spec = spec
         self._files.use(spec.files)
         self._host = self._new_host()
 
     def run_epoch(self, order: EpochOrder) -> EpochResult:
-        """Runs level by level; a failure ends the epoch at once."""
+        """Run level by level; a failure ends the epoch at once."""
         return read_frames(self._run_levels(order))
 
     def _run_levels(self, order: EpochOrder) -> list[bytes]:
@@ -88,7 +88,7 @@ class LocalExecutor:
         if self._thread is None:
             self._thread = TaskThread()
         try:
-            return self._thread.run(run, limit, left_alone=self._host.close)
+            return self._thread.run(run, limit, abandoned=self._host.close)
         except TaskTimeoutError:
             self._thread, self._host = None, self._new_host()
             raise
@@ -97,11 +97,11 @@ class LocalExecutor:
         return TaskHost(self._spec, DistributedCache(self._files.cached), closer=_close_and_tell)
 
     def interrupt(self) -> None:
-        """The current task ends its epoch, no other one starts."""
+        """Let the current task end its epoch, and start no other one."""
         self._interrupted = True
 
     def close(self) -> None:
-        """Closes all functions; the first failure is raised."""
+        """Close all functions, and raise the first failure."""
         try:
             if self._thread is not None:
                 errors = self._thread.end(self._host.close, CLOSE_SECONDS)
@@ -114,9 +114,9 @@ class LocalExecutor:
             raise errors[0]
 
     def executors(self) -> list[ExecutorView]:
-        """This process."""
+        """Return this process."""
         return [ExecutorView("local", socket.gethostname(), 0, 1)]
 
     def threads(self, executor_id: str) -> list[ThreadView]:
-        """Those of this process."""
+        """Return the threads of this process."""
         return threads_of_this_process() if executor_id == "local" else []

@@ -1,4 +1,4 @@
-"""The files of a job when its tasks run in this process: what is changed for them is undone when the job ends."""
+"""Provide the files of a job to tasks in this process, and restore the process when the job ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from headrace.worker.unpacking import unpack_files
 
 
 class FilesInProcess:
-    """Import paths and working directory of one job."""
+    """The import paths and working directory of one job."""
 
     def __init__(self) -> None:
         self.cached: dict[str, str] = {}
@@ -22,7 +22,7 @@ class FilesInProcess:
         self._came_from: str | None = None
 
     def use(self, files: JobFiles) -> None:
-        """Unpacks the files and makes them available."""
+        """Unpack the files and make them available."""
         if not files:
             return
         self._folder = tempfile.mkdtemp(prefix="headrace-files-")
@@ -38,7 +38,7 @@ class FilesInProcess:
             os.chdir(unpacked.working_directory)
 
     def leave(self) -> None:
-        """Undoes what `use` did; modules that were imported stay."""
+        """Undo `use`; imported modules stay."""
         if self._folder is None:
             return
         sys.path[:] = [path for path in sys.path if path not in self._import_paths]

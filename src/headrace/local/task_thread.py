@@ -1,7 +1,7 @@
-"""A thread that runs the tasks of a job in this process, so that one that takes too long can be left to itself.
+"""A thread that runs the tasks of a job in this process, so that a task that takes too long can be abandoned.
 
-A thread cannot be killed. One that is left gets an exception at its next step in Python, which no `except Exception` of user
-code stops: a loop ends there, a call that waits ends when it comes back. What it still does counts for nobody.
+A thread cannot be killed. An abandoned thread gets an exception at its next step in Python, which no `except Exception` of
+user code catches: a loop ends there, a blocking call ends when it returns. Its results are ignored.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ __all__ = ["TaskThread"]
 T = TypeVar("T")
 
 
-class LeftAlone(BaseException):
+class _AbandonedError(BaseException):
     """Raised in a thread whose time is over, wherever it is."""
 
 
 class TaskThread:
-    """Runs one call at a time.
+    """Runs one call at a time in a separate thread.
 
     >>> thread = TaskThread()
-    >>> thread.run(lambda: 3, TimeLimit(10.0, "headrace.task.timeout"), left_alone=print)
+    >>> thread.run(lambda: 3, TimeLimit(10.0, "headrace.task.timeout"), abandoned=print)
     3
     >>> thread.end(lambda: "closed")
     'closed'
@@ -37,25 +37,25 @@ class TaskThread:
     def __init__(self) -> None:
         self._calls: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
-        self._left: Callable[[], Any] | None = None
+        self._abandoned: Callable[[], Any] | None = None
         self._thread = threading.Thread(target=self._work, name="headrace-tasks", daemon=True)
         self._thread.start()
 
-    def run(self, call: Callable[[], T], limit: TimeLimit, left_alone: Callable[[], Any]) -> T:
-        """What the call gives; if it is not done in time a TaskTimeoutError, and `left_alone` is called when it comes back."""
+    def run(self, call: Callable[[], T], limit: TimeLimit, abandoned: Callable[[], Any]) -> T:
+        """Return the result of a call. Raise TaskTimeoutError if it takes too long; call `abandoned` when it returns."""
         try:
             return self._answer(call, limit.seconds)
         except queue.Empty:
             ident = self._thread.ident
             assert ident is not None, "it was started"
             error = timeout_error(ident, limit)
-            self._left = left_alone
+            self._abandoned = abandoned
             self._calls.put(None)
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(LeftAlone))
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(_AbandonedError))
             raise error from None
 
     def end(self, call: Callable[[], T], seconds: float | None = None) -> T:
-        """What a last call gives; the thread then ends. Raises CloseTimeoutError if it is not done in time."""
+        """Return the result of the last call, and end the thread. Raise CloseTimeoutError if it takes too long."""
         try:
             return self._answer(call, seconds)
         except queue.Empty:
@@ -75,11 +75,11 @@ class TaskThread:
         while (call := self._calls.get()) is not None:
             try:
                 result = call()
-            except LeftAlone:
+            except _AbandonedError:
                 break
             except BaseException as error:
                 self._results.put((None, error))
             else:
                 self._results.put((result, None))
-        if self._left is not None:
-            self._left()
+        if self._abandoned is not None:
+            self._abandoned()

@@ -33,8 +33,9 @@ class MapOperator(FunctionOperator):
                 results = [call(v) for v in records]
             else:
                 backend = self.context.keyed_state
+                turns = backend.in_turn(keys)
                 results = []
-                for backend.key, v in zip(keys, records):
+                for backend.key, v in zip(turns, records):
                     results.append(call(v))
         except Exception as error:
             raise self.failure(error, values, records) from error
@@ -59,8 +60,9 @@ class FilterOperator(FunctionOperator):
                 kept = [call(v) for v in records]
             else:
                 backend = self.context.keyed_state
+                turns = backend.in_turn(keys)
                 kept = []
-                for backend.key, v in zip(keys, records):
+                for backend.key, v in zip(turns, records):
                     kept.append(call(v))
         except Exception as error:
             raise self.failure(error, values, records) from error
@@ -119,7 +121,8 @@ class KeyedReduceOperator(FunctionOperator):
     def _announced(self, keys: list[Any]) -> Iterator[Any]:
         """Yield the keys, each after making it the current key."""
         backend = self.context.keyed_state
-        for backend.key in keys:
+        turns = backend.in_turn(keys)
+        for backend.key in turns:
             yield backend.key
 
     def process_watermark(self, timestamp: int) -> None:

@@ -45,14 +45,15 @@ def expand(
                 times.extend([t] * (len(results) - len(times)))
         return results, times
     assert keys is not None
+    turns = backend.in_turn(keys)
     if timestamps is None:
-        for backend.key, v in zip(keys, records):
+        for backend.key, v in zip(turns, records):
             r = call(v)
             if r is not None:
                 extend(r)
         return results, None
     times = []
-    for backend.key, t, v in zip(keys, timestamps, records):
+    for backend.key, t, v in zip(turns, timestamps, records):
         r = call(v)
         if r is not None:
             extend(r)

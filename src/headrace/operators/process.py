@@ -98,8 +98,7 @@ class TimedFunctionOperator(FunctionOperator):
         extend = results.extend
         times: list[int | None] | None = None
         backend = self.context.keyed_state
-        if keys is None:
-            keys = repeat(backend.key)
+        keys = repeat(backend.key) if keys is None else backend.in_turn(keys)
         try:
             if timestamps is None:
                 context.record_timestamp = None

@@ -1,6 +1,6 @@
 """REST and web UI inside the process of a program, for the jobs of that program (`headrace.ui: true`).
 
-Called by the runtime when a job starts. There is one server per process; it ends with it.
+The runtime calls this when a job starts. There is one server per process, and it lives as long as the process.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _running: list[EmbeddedService] = []
 
 
 def service_for(configuration: Configuration) -> EmbeddedService:
-    """The service of this process; the first job that wants one starts it."""
+    """Return the service of this process; start it if this is the first job that needs it."""
     with _lock:
         if not _running:
             settings = read_settings({key: str(value) for key, value in configuration.to_dict().items()})
@@ -38,7 +38,7 @@ def service_for(configuration: Configuration) -> EmbeddedService:
 
 
 class EmbeddedService:
-    """Satisfies `Backend` and `Host` for the jobs of this process, and is told of them as a `JobListener`."""
+    """Implements `Backend` and `Host` for the jobs of this process, and `JobListener` to learn about them."""
 
     programs = None
 
@@ -54,14 +54,14 @@ class EmbeddedService:
         atexit.register(guard.end)
         Server(make_app(self, guard.rules, settings.longest_upload), listening, settings.tls).run_aside()
         sys.stderr.write(f"headrace: {guard.said}\n")
-        if sys.stderr.isatty():  # a link in a log could be found by others before its user opens it
-            sys.stderr.write(f"headrace: to open it in a browser, once: {guard.link(self.address)}\n")
+        if sys.stderr.isatty():  # others could find a link in a log before its user opens it
+            sys.stderr.write(f"headrace: open it in a browser (the link works once): {guard.link(self.address)}\n")
 
     def submitting(self, job_id: str, name: str) -> None:
-        """Nothing is to be prepared."""
+        """Do nothing: no preparation is needed."""
 
     def started(self, master: JobMaster) -> None:
-        """The job can be looked at from now on."""
+        """Show the job from now on."""
         self._jobs[str(master.job_id)] = LocalJob(master)
 
     def backend(self) -> Backend:
@@ -80,7 +80,7 @@ class EmbeddedService:
             raise NotFoundError(f"Job {job_id} not found") from None
 
     def shut_down(self) -> None:
-        """Cancels the jobs; the process is the program's to end."""
+        """Cancel the jobs. The program decides when the process ends."""
         for job in self.jobs():
             job.cancel()
 

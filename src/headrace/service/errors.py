@@ -1,4 +1,4 @@
-"""What a request can be refused with. Shown to clients as Flink shows errors: `{"errors": [...]}`."""
+"""Errors that reject a request. Clients receive them in Flink's format: `{"errors": [...]}`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["NotFoundError", "RequestError", "UnavailableError"]
 
 
 class RequestError(HeadraceError):
-    """The request cannot be served as it is; `status` is the HTTP status of the answer.
+    """The request cannot be served; `status` is the HTTP status of the response.
 
     >>> RequestError("no such thing", status=404).status
     404
@@ -22,7 +22,7 @@ class RequestError(HeadraceError):
 
 
 class NotFoundError(RequestError):
-    """What the path names does not exist.
+    """The path names something that does not exist.
 
     >>> NotFoundError("no job").status
     404
@@ -35,7 +35,7 @@ class NotFoundError(RequestError):
 
 
 class UnavailableError(RequestError):
-    """It exists, but cannot answer now: a job that is just starting, an election under way.
+    """The target exists but cannot respond now: a job is starting, or an election is in progress.
 
     >>> UnavailableError("starting").status
     503

@@ -1,4 +1,4 @@
-"""Small JSON files that are whole at every moment, and locks that end with their process."""
+"""Read and write small JSON files atomically, and lock files until the process ends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TRIES, _PAUSE_SECONDS = 10, 0.02
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Puts a file in place of the one that is there; readable by this user only.
+    """Replace a file atomically; only this user can read it.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "a.json"
@@ -32,7 +32,7 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """What the file holds; None if there is no such file."""
+    """Return the content of the file; None if it does not exist."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -40,7 +40,7 @@ def read_json(path: Path) -> Any:
 
 
 class FileLock:
-    """A lock that at most one process holds. The system lets go of it when that process ends, however it ends.
+    """A lock that at most one process holds. The system releases it when that process ends, however it ends.
 
     >>> import tempfile
     >>> lock = FileLock(Path(tempfile.mkdtemp()) / "lock")
@@ -53,9 +53,9 @@ class FileLock:
         self._held: int | None = None
 
     def take(self) -> bool:
-        """Takes it until the end of this process; False if another one has it.
+        """Take the lock until this process ends; return False if another process holds it.
 
-        Tries for a moment: somebody who only asks whether it is taken touches it too.
+        Retries for a moment, because `is_taken` locks the file briefly too.
         """
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         for _ in range(_TRIES):
@@ -70,7 +70,7 @@ class FileLock:
         return False
 
     def is_taken(self) -> bool:
-        """Whether any process holds it."""
+        """Return whether any process holds the lock."""
         if self._held is not None:
             return True
         try:
@@ -86,7 +86,7 @@ class FileLock:
         return False
 
     def release(self) -> None:
-        """Lets go of it."""
+        """Release the lock."""
         if self._held is not None:
             os.close(self._held)
             self._held = None

@@ -1,19 +1,19 @@
-"""The folder of one job: what the dispatcher and the job's process tell each other, and what outlives both.
+"""The folder of one job: how the dispatcher and the job's process communicate, and what outlives both.
 
-| file | written by | holds |
+| file | written by | contents |
 | --- | --- | --- |
-| job.json | dispatcher | what was submitted |
+| job.json | dispatcher | the submission |
 | configuration.json | dispatcher | the settings of the job, for its process only |
-| program/ | dispatcher | the program, a copy of its own |
-| headrace-files/ | dispatcher | what the program brings along for its functions |
-| wish.json | dispatcher | that the job shall be cancelled |
+| program/ | dispatcher | a copy of the program |
+| headrace-files/ | dispatcher | files that the program brings for its functions |
+| wish.json | dispatcher | the request to cancel the job |
 | starts.json | dispatcher | when its process was started, and when it was found dead |
-| master.lock | process | locked as long as the process lives |
-| reached.json | process | that the program has come to its execute() |
-| control.json | process | where the process can be asked |
-| view.json | process | the job as it was last seen |
+| master.lock | process | locked while the process lives |
+| reached.json | process | the program has reached its execute() |
+| control.json | process | the address of the process's control port |
+| view.json | process | the last view of the job |
 | end.json | both | how the job ended; the process writes it if it can |
-| job.log | process | all that it prints |
+| job.log | process | everything that it prints |
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ __all__ = ["Control", "End", "JobFolder", "Starts", "Submission"]
 
 @dataclass(frozen=True)
 class Submission:
-    """What was submitted."""
+    """The program of a job and how to run it."""
 
     job_id: str
     program: str
-    """The name of the program's file below program/."""
+    """File name of the program below program/."""
     arguments: tuple[str, ...]
     entry: str | None
     submitted_ms: int
@@ -42,7 +42,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class Control:
-    """Where the process of a job can be asked, and the secret that it wants to see."""
+    """The control port of a job's process, and the secret that it requires."""
 
     host: str
     port: int
@@ -52,7 +52,7 @@ class Control:
 
 @dataclass(frozen=True)
 class Starts:
-    """When the process was started, and when it was found dead without having ended its job; milliseconds."""
+    """When the process was started, and when it was found dead before its job had ended, in milliseconds."""
 
     starts: tuple[int, ...] = ()
     crashes: tuple[int, ...] = ()
@@ -68,7 +68,7 @@ class End:
 
 
 class JobFolder:
-    """Reads and writes the files."""
+    """Reads and writes the files of one job."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -94,7 +94,7 @@ class JobFolder:
         write_json(self.path / "job.json", asdict(submission))
 
     def wished_at(self) -> int | None:
-        """Since when the job shall be cancelled."""
+        """Return when cancelling the job was requested; None if it was not."""
         found = read_json(self.path / "wish.json")
         return None if found is None else int(found["cancel"])
 
@@ -110,7 +110,7 @@ class JobFolder:
         write_json(self.path / "starts.json", asdict(starts))
 
     def reached(self) -> str | None:
-        """The name of the job, once the program has come to its execute()."""
+        """Return the name of the job once the program has reached its execute()."""
         found = read_json(self.path / "reached.json")
         return None if found is None else str(found["name"])
 

@@ -1,7 +1,8 @@
-"""A job of this process, as the routes see it."""
+"""A job of this process, for the routes."""
 
 from __future__ import annotations
 
+import logging
 import threading
 from typing import Any
 
@@ -11,12 +12,13 @@ from headrace.monitoring.job_view import JobView
 
 __all__ = ["LocalJob"]
 
+_log = logging.getLogger("headrace.service")
 _SAMPLING_SECONDS = 0.2
-"""How long a call for a flame graph waits: the caller asks again."""
+"""How long a request for a flame graph waits; the caller polls."""
 
 
 class LocalJob:
-    """The way to a job master in this process; satisfies `JobGateway`."""
+    """Implements `JobGateway` for a job master in this process."""
 
     def __init__(self, master: JobMaster) -> None:
         self._master = master
@@ -33,7 +35,8 @@ class LocalJob:
             return []
         try:
             return self._master.executors()
-        except Exception:  # Spark is just ending
+        except Exception:
+            _log.debug("job %s: no executors, Spark is probably stopping", self.job_id, exc_info=True)
             return []
 
     def threads(self, executor_id: str) -> list[ThreadView]:

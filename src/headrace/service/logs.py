@@ -1,4 +1,4 @@
-"""Log files that may be read over REST: those of one table of names, and those of executors, and no others."""
+"""The log files that REST may read: those in a table of names, and those of executors. No other file can be read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAME = re.compile(r"std(out|err)[\w.-]*")
 
 
 class Logs:
-    """Names of logs and where they lie; the table is asked for anew each time, because jobs come and go.
+    """Names and paths of logs. The table is computed for each request, because jobs come and go.
 
     >>> Logs(Path("service.log"), lambda: {}).find("../../etc/passwd")
     Traceback (most recent call last):
@@ -25,7 +25,7 @@ class Logs:
     """
 
     def __init__(self, main: Path | None, others: Callable[[], dict[str, Path]]) -> None:
-        """`main` is the log of the service itself, if it has one."""
+        """Create the table; `main` is the log of the service itself, if it has one."""
         self._main = main
         self._others = others
 
@@ -33,23 +33,23 @@ class Logs:
         return {**({} if self._main is None else {self._main.name: self._main}), **self._others()}
 
     def names(self) -> list[str]:
-        """All logs that are there."""
+        """Return the names of all existing logs."""
         return [name for name, path in self._table().items() if path.is_file()]
 
     def find(self, name: str) -> Path:
-        """The log with this name."""
+        """Return the path of the log with this name."""
         path = self._table().get(name)
         if path is None or not path.is_file():
             raise NotFoundError("This file does not exist in JobManager log dir.")
         return path
 
     def main(self) -> Path:
-        """The log of the service itself."""
+        """Return the path of the service's own log."""
         return self.find("" if self._main is None else self._main.name)
 
 
 class ExecutorLogs:
-    """What executors of a standalone cluster print, if the work directory of their workers can be reached from here.
+    """Output of the executors of a standalone cluster, if the work directory of their workers is accessible from here.
 
     >>> ExecutorLogs(None).of(ExecutorView("0", "host", 1, 1, folder="app-20260101120000-0001/0"))
     {}
@@ -59,11 +59,11 @@ class ExecutorLogs:
         self._work = work
 
     def of(self, executor: ExecutorView) -> dict[str, Path]:
-        """Its log files by name; the job tells its folder, so that is checked: nothing leads out of the work directory."""
+        """Return its log files by name. The folder comes from the job, so check that it is inside the work directory."""
         if self._work is None or not _FOLDER.fullmatch(executor.folder):
             return {}
         try:
             found = sorted((self._work / executor.folder).iterdir())
-        except OSError:  # on another machine, or cleared away
+        except OSError:  # on another machine, or removed
             return {}
         return {p.name: p for p in found if _NAME.fullmatch(p.name) and p.is_file() and not p.is_symlink()}

@@ -1,4 +1,4 @@
-"""The view of a job as JSON, between its process and the dispatcher, and on disk."""
+"""Convert the view of a job to and from JSON, for the control port and for files."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from headrace.driver.executor import ExecutorView
 from headrace.monitoring.job_view import BottleneckView, ExceptionView, JobView, SubtaskView, VertexView
 
-__all__ = ["blank_view", "executors_from_json", "view_from_json", "view_to_json"]
+__all__ = ["blank_view", "view_from_json", "view_to_json"]
 
 
 def view_to_json(view: JobView) -> dict[str, Any]:
-    """Plain data; what JSON does not know, such as the value of an accumulator, becomes its text.
+    """Return the view as plain data. A value that JSON cannot represent, such as an accumulator's, becomes its `str`.
 
     >>> view = blank_view("0" * 32, "orders", "RUNNING", 5)
     >>> view_from_json(view_to_json(view)) == view
@@ -24,7 +23,7 @@ def view_to_json(view: JobView) -> dict[str, Any]:
 
 
 def view_from_json(content: dict[str, Any]) -> JobView:
-    """The view that `view_to_json` made this of."""
+    """Return the view that `view_to_json` converted."""
     bottleneck = content["bottleneck"]
     return JobView(
         **{
@@ -46,13 +45,8 @@ def _vertex(content: dict[str, Any]) -> VertexView:
     )
 
 
-def executors_from_json(content: list[dict[str, Any]]) -> list[ExecutorView]:
-    """Executors of a job, as its process tells them."""
-    return [ExecutorView(**entry) for entry in content]
-
-
 def blank_view(job_id: str, name: str, status: str, start: int) -> JobView:
-    """What is known of a job whose process has not told anything yet."""
+    """Return the view of a job whose process has not reported anything yet."""
     return JobView(
         job_id=job_id,
         name=name,

@@ -1,1 +1,1 @@
-"""The Spark executor. Only this package imports pyspark."""
+"""The Spark executor. Only this package imports PySpark."""

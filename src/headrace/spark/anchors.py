@@ -1,10 +1,10 @@
-"""Keeps the partitions of a job on the executors that have their slots, and moves some when an executor has come.
+"""Keep the partitions of a job on the executors that have their slots, and move some when an executor joins.
 
-Each level has an *anchor*: an empty, persisted RDD with the level's partitions. Spark prefers the executors that hold an anchor's
-blocks, which are those where the level ran first. What was on a lost executor is computed, and so anchored, wherever Spark
-runs it next: mostly on those that are left, before another executor takes the place of the lost one. Without more, the new
-one would stay idle. So when an executor has come, those that have more than their share drop the anchors of the surplus: Spark
-runs these partitions where cores are free, and their tasks are built there from their state files.
+Each level has an *anchor*: an empty, persisted RDD with the level's partitions. Spark prefers the executors that hold an
+anchor's blocks, which are those where the level ran first. The partitions of a lost executor are computed, and so anchored,
+where Spark runs them next. That is mostly on the remaining executors, before another one replaces the lost one, and the
+replacement would stay idle. So when an executor joins, those that have more than their share drop the anchors of the
+surplus. Spark runs these partitions where cores are free, and their tasks are rebuilt there from their state files.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pyspark import SparkContext
 from headrace.spark.placement import surplus
 
 _DROP_SECONDS = 5.0
-_TRIES = 10
-"""Epochs."""
+_ATTEMPTS = 10
+"""How many epochs to wait for Spark to use a new executor."""
 
 
 class Anchors:
@@ -28,8 +28,8 @@ class Anchors:
         self._context = context
         self._anchors: dict[int, Any] = {}
         self._homes: dict[int, dict[int, str]] = {}
-        """Where partitions were when the executors had settled last."""
-        self._tries, self._looks = 0, _TRIES
+        """Where partitions were when they had all settled."""
+        self._attempts, self._looks = 0, _ATTEMPTS
         self._executors: dict[str, int] = {}
         jvm = context._jvm
         assert jvm is not None
@@ -38,18 +38,19 @@ class Anchors:
         self._master = _call(jvm, manager, "storage.BlockManager", "master", "storage.BlockManagerMaster")
 
     def add(self, level: int, anchor: Any) -> None:
-        """Takes a persisted RDD of the JVM as the anchor of a level."""
+        """Use a persisted RDD of the JVM as the anchor of a level."""
         self._anchors[level] = anchor
 
     def spread(self, executors: dict[str, int]) -> None:
-        """Gives new executors their share. `executors` says how many tasks each one runs at a time; called before each epoch.
+        """Give new executors their share; `executors` maps each one to its concurrent tasks. Called before each epoch.
 
-        What Spark dealt to the first ones stays as it is. Spark may not use a new one at once, so this is tried for some epochs.
+        The distribution over the first executors stays as Spark made it. Spark may not use a new executor at once, so
+        this is repeated for some epochs.
         """
         if self._executors and executors.keys() - self._executors.keys():
-            self._tries = _TRIES
+            self._attempts = _ATTEMPTS
         self._executors = dict(executors)
-        if not self._tries or not executors:
+        if not self._attempts or not executors:
             if not self._homes and self._looks:
                 self._looks -= 1
                 self._look_up_homes()
@@ -60,9 +61,9 @@ class Anchors:
         for level, partitions in moved.items():
             for partition in partitions:
                 self._drop(self._anchors[level], partition)
-        self._tries -= 1
-        if self._tries == 0 or (self._settled(places) and not any(moved.values())):
-            self._tries, self._homes = 0, places
+        self._attempts -= 1
+        if self._attempts == 0 or (self._settled(places) and not any(moved.values())):
+            self._attempts, self._homes = 0, places
 
     def _look_up_homes(self) -> None:
         places = {level: self._places(anchor) for level, anchor in self._anchors.items()}
@@ -73,7 +74,7 @@ class Anchors:
         return all(len(places[level]) == anchor.getNumPartitions() for level, anchor in self._anchors.items())
 
     def close(self) -> None:
-        """Lets go of what the executors hold."""
+        """Release what the executors hold."""
         for anchor in self._anchors.values():
             anchor.unpersist(False)
 
@@ -90,11 +91,11 @@ class Anchors:
         self._master.removeBlock(block)
         deadline = time.monotonic() + _DROP_SECONDS
         while not self._master.getLocations(block).isEmpty() and time.monotonic() < deadline:
-            time.sleep(0.01)  # the executor says when it is gone; until then Spark would still prefer it
+            time.sleep(0.01)  # Spark prefers the executor until it has reported the removal
 
 
 def _call(jvm: Any, target: Any, owner: str, method: str, result: str) -> Any:
-    """Calls a method by a handle. Py4J would load the types of all methods of the class, which are not all in PySpark's jars."""
+    """Call a method by a handle. Py4J would load the types of all methods, some of which are missing in PySpark's jars."""
     found = [jvm.java.lang.Class.forName(f"org.apache.spark.{name}") for name in (owner, result)]
     kind = jvm.java.lang.invoke.MethodType.methodType(found[1])
     handle = jvm.java.lang.invoke.MethodHandles.publicLookup().findVirtual(found[0], method, kind)

@@ -1,8 +1,8 @@
-"""Finds or makes the SparkContext that a job runs on.
+"""Find or create the SparkContext of a job.
 
 1. the session or context that the user gave; 2. an active context of this process; 3. a new one: `local[N,4]` unless the
-configuration names a master. A context made here is kept for the next job and stopped when the process ends; the others are the
-user's to stop.
+configuration names a master. A context created here is reused by the next job and stopped when the process ends. The user
+stops the others.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _WHY_NO_CONNECT = "headrace runs RDD jobs, which Spark Connect cannot send"
 
 
 def spark_context(given: Any, configuration: dict[str, str]) -> SparkContext:
-    """The context to run on."""
+    """Return the context to run on."""
     if given is not None:
         context = getattr(given, "sparkContext", given)
         if not isinstance(context, SparkContext):
             raise ConfigurationError(
-                "spark= takes a SparkSession or a SparkContext",
+                "spark= must be a SparkSession or a SparkContext",
                 seen=given,
-                remedy=f"a session of Spark Connect has no SparkContext, and {_WHY_NO_CONNECT}: start one in this process.",
+                remedy=f"a session of Spark Connect has no SparkContext, and {_WHY_NO_CONNECT}: start Spark in this process.",
             )
         if context._jsc is None:
-            raise ConfigurationError("The given SparkContext is stopped", remedy="give one that runs, or none.")
+            raise ConfigurationError("The given SparkContext is stopped", remedy="pass a running one, or none.")
         return context
     with _lock:
         active = SparkContext._active_spark_context
@@ -55,7 +55,7 @@ def _refuse_spark_connect(configuration: dict[str, str]) -> None:
         if value:
             raise ConfigurationError(
                 "Jobs cannot run over Spark Connect",
-                seen=f"{name}={value.partition(';')[0]}",  # a token may follow
+                seen=f"{name}={value.partition(';')[0]}",  # a token may follow it
                 expected=f"a SparkContext in this process: {_WHY_NO_CONNECT}",
                 remedy=f"unset {name} and name the cluster with spark.master (spark://host:port, yarn, k8s://...).",
             )
@@ -73,7 +73,7 @@ def _socket_folder(settings: dict[str, str]) -> SocketFolder | None:
         raise ConfigurationError(
             "Other users could reach the sockets between Spark and Python",
             seen=f"{SOCKET_FOLDER}: {error}",
-            remedy="name a directory with mode 0700, or none: headrace then makes one.",
+            remedy="set it to a directory with mode 0700, or unset it: headrace then creates one.",
         ) from None
 
 
@@ -101,11 +101,11 @@ def _new_context(configuration: dict[str, str]) -> SparkContext:
             sockets.release()
         raise explain_failed_start(error, settings) from None
     if main_thread:
-        # PySpark's own handler would cancel the jobs of all threads; the environment cancels the one that is waited for.
+        # PySpark's own handler would cancel the jobs of all threads; the environment cancels only the awaited job.
         signal.signal(signal.SIGINT, handler)
     if sockets is not None:
-        # The JVM removes the folder and this process's socket at its end, even if this process is killed. The last one that
-        # is registered is the first one to go.
+        # The JVM removes the folder and this process's socket when it exits, even if this process is killed. It removes
+        # them in reverse order.
         server: Any = context._accumulatorServer
         jvm: Any = context._jvm
         folder = [str(sockets.path)] if sockets.is_ours else []
@@ -116,12 +116,12 @@ def _new_context(configuration: dict[str, str]) -> SparkContext:
 
 
 def _at_exit(context: SparkContext, sockets: SocketFolder | None, pid: int) -> None:
-    """Ends Spark with the program, in less than half the time that `stop()` takes."""
+    """End Spark with the program, in less than half the time of `stop()`."""
     if os.getpid() != pid:
-        return  # a process that the program has forked
+        return  # this is a fork of the program
     if context._jsc is not None:  # the program has not stopped it
         server: Any = context._accumulatorServer
-        server.handle_error = lambda *_: None  # it would report that the JVM has left
+        server.handle_error = lambda *_: None  # it would report that the JVM has gone
         end_jvm(SparkContext._gateway)
     if sockets is not None:
         sockets.release()

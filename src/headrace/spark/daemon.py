@@ -1,7 +1,7 @@
-"""PySpark's daemon, which forks the Python workers of an executor, with its socket in a private folder.
+"""Run PySpark's daemon, which forks the Python workers of an executor, with its socket in a private folder.
 
-Spark starts it as `python -m headrace.spark.daemon pyspark.worker` (`spark.python.daemon.module`). It makes the folder
-on the executor's machine, as the executor's user; PySpark's own daemon would leave the socket to the umask.
+Spark starts it as `python -m headrace.spark.daemon pyspark.worker` (`spark.python.daemon.module`). It creates the folder on
+the executor's machine, as the executor's user. With PySpark's own daemon, only the umask would protect the socket.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pyspark.daemon import manager
 from headrace.spark.socket_folder import socket_folder_of_daemon
 
 _FOLDER = "PYTHON_WORKER_FACTORY_SOCK_DIR"
-"""Where PySpark's daemon makes its socket. Set by Spark where Unix sockets are on."""
+"""Where PySpark's daemon creates its socket. Spark sets it if Unix sockets are enabled."""
 
 
 def main() -> None:
@@ -24,7 +24,7 @@ def main() -> None:
     folder = socket_folder_of_daemon(os.environ[_FOLDER])
     os.environ[_FOLDER] = str(folder.path)
     try:
-        manager()  # leaves by SystemExit; its workers by os._exit
+        manager()  # ends with SystemExit; its workers end with os._exit
     finally:
         folder.release()
 

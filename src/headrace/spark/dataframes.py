@@ -1,7 +1,8 @@
-"""DataFrames and the files that headrace exchanges them through: Parquet, in a folder that driver and tasks see.
+"""Create, read and write DataFrames, and convert Spark's types to those of streams.
 
-Decides how types of Spark and of streams correspond. A DataFrame is written by Spark itself, so its rows leave the JVM as
-columns; what a stream has staged is read by Spark itself.
+Streams exchange DataFrames as Parquet files in a folder that driver and tasks can access. Spark itself writes and reads
+these files, so the rows leave and enter the JVM as columns. `frame_of_rows` creates a DataFrame from rows that Spark's
+tasks read themselves.
 """
 
 from __future__ import annotations
@@ -9,18 +10,19 @@ from __future__ import annotations
 import glob
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession, types
 
-from headrace.errors import InvalidProgramError, JobExecutionError, TypeMismatchError
+from headrace.errors import InvalidProgramError, JobExecutionError, StateError, TypeMismatchError
 from headrace.spark.context import spark_context
 from headrace.types.data_types import DataType, DataTypes, InstantType, RowType
 
 __all__ = [
     "checked_frame",
+    "frame_of_rows",
     "read_files",
     "row_type_of",
     "schema_from_json",
@@ -49,7 +51,7 @@ _PLAIN: dict[type[types.DataType], Any] = {
 
 
 def session_for(spark: Any, configuration: dict[str, str]) -> SparkSession:
-    """The session to read and write with: the given one, or one on the context that jobs run on."""
+    """Return the given session, or one on the context that jobs run on."""
     if isinstance(spark, SparkSession):
         return spark
     context = spark_context(spark, configuration)
@@ -58,37 +60,39 @@ def session_for(spark: Any, configuration: dict[str, str]) -> SparkSession:
 
 
 def checked_frame(given: object) -> RowType:
-    """The type of the rows of a DataFrame; refuses what is none."""
+    """Return the type of the rows of a DataFrame. Raise if `given` is not one."""
     if not isinstance(given, DataFrame):
-        raise TypeMismatchError("from_dataframe takes a DataFrame of PySpark", seen=given, expected="a DataFrame")
+        raise TypeMismatchError("from_dataframe needs a DataFrame of PySpark", seen=given, expected="a DataFrame")
     return row_type_of(given.schema)
 
 
 def schema_of(given: Any) -> types.StructType:
-    """The schema that a program names: a StructType, or the text of one (`"id long, item string"`)."""
+    """Return the schema that a program names: a StructType, or a string such as `"id long, item string"`."""
     if isinstance(given, types.StructType):
         schema = given
     elif isinstance(given, str):
         try:
             parsed = types.StructType.fromDDL(given)
         except PySparkException as error:
-            raise InvalidProgramError(f"Spark does not understand the schema: {error}", seen=given) from None
+            raise InvalidProgramError(f"Spark cannot parse the schema: {error}", seen=given) from None
         schema = parsed if isinstance(parsed, types.StructType) else types.StructType()
     else:
         raise TypeMismatchError(
-            "A schema is a StructType of PySpark, or its text", seen=given, expected='such as "id long, item string"'
+            "A schema must be a StructType of PySpark or a string",
+            seen=given,
+            expected='such as "id long, item string"',
         )
     row_type_of(schema)
     return schema
 
 
 def schema_from_json(text: str) -> types.StructType:
-    """The schema that `StructType.json` wrote."""
+    """Return the schema that `StructType.json` wrote."""
     return types.StructType.fromJson(json.loads(text))
 
 
 def row_type_of(schema: types.StructType) -> RowType:
-    """The type of rows that a schema describes.
+    """Return the type of the rows that a schema describes.
 
     >>> from pyspark.sql.types import LongType, StructField, StructType
     >>> row_type_of(StructType([StructField("id", LongType())]))
@@ -97,7 +101,7 @@ def row_type_of(schema: types.StructType) -> RowType:
     names = [field.name for field in schema.fields]
     if not names or len(set(names)) < len(names):
         raise InvalidProgramError(
-            "Rows have columns, each with a name of its own", seen=names, remedy="select and alias the columns"
+            "Rows need at least one column, and unique column names", seen=names, remedy="select and alias the columns"
         )
     return DataTypes.ROW([DataTypes.FIELD(f.name, _data_type(f.dataType, f.name)) for f in schema.fields])
 
@@ -116,16 +120,16 @@ def _data_type(kind: types.DataType, column: str) -> DataType:
     make = _PLAIN.get(type(kind))
     if make is None:
         raise InvalidProgramError(
-            f"Column {column!r} has a type that streams do not have",
+            f"Column {column!r} has a type that streams do not support",
             seen=kind.simpleString(),
-            remedy="cast the column, to a string if there is nothing nearer",
+            remedy="cast the column to another type, such as string",
         )
     made: DataType = make()
     return made
 
 
 def write_files(frame: DataFrame, folder: str) -> list[str]:
-    """Let Spark write the rows of a DataFrame; gives the files, whole, in the order of its partitions."""
+    """Let Spark write the rows of a DataFrame; return the complete files in the order of its partitions."""
     try:
         frame.write.mode("overwrite").parquet(f"file://{os.path.abspath(folder)}")
     except PySparkException as error:
@@ -134,11 +138,30 @@ def write_files(frame: DataFrame, folder: str) -> list[str]:
 
 
 def read_files(session: SparkSession, paths: Sequence[str], schema: types.StructType) -> DataFrame:
-    """A DataFrame of the rows in files; one without rows if there are none."""
-    empty = session.createDataFrame([], schema)  # makes the session the active one of this thread, too
+    """Return a DataFrame of the rows in files; an empty one if there are no files."""
+    empty = session.createDataFrame([], schema)  # also makes the session the active one of this thread
     if not paths:
         return empty
     return session.read.schema(schema).parquet(*(f"file://{os.path.abspath(path)}" for path in paths))
+
+
+def frame_of_rows(
+    spark: Any, readers: Sequence[Callable[[], Iterable[Any]]], columns: list[str], sample: list[Any], schema: Any
+) -> DataFrame:
+    """Return a DataFrame with a partition for each reader; infer its schema from a sample of its rows if there is none."""
+    session = session_for(spark, {})
+    if schema is None:
+        try:
+            schema = session.createDataFrame(sample, columns).schema
+        except (PySparkException, TypeError, ValueError) as error:
+            raise StateError(
+                f"Spark cannot infer the types of the state: {error}",
+                seen=sample[0],
+                expected="values that Spark has types for, all of the same type",
+                remedy="pass a schema, or convert the state to plain values with transform_keyed_state first.",
+            ) from error
+    rows = session.sparkContext.parallelize(readers, len(readers)).flatMap(lambda read: read())
+    return session.createDataFrame(rows, schema)
 
 
 def write_with(frame: DataFrame, name: str, options: dict[str, str], mode: str, partition_by: Sequence[str]) -> None:

@@ -1,11 +1,12 @@
-"""Epochs on Spark: one linear RDD job per epoch, a stage per level, couriers in the tasks."""
+"""Run epochs on Spark: one linear RDD job per epoch, a stage per level, couriers in the tasks."""
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import pickle
 import time
 import uuid
+from functools import partial
 from typing import Any
 
 import cloudpickle
@@ -16,14 +17,15 @@ from headrace.driver.executor import ExecutorView, ThreadView
 from headrace.spark.context import spark_context
 from headrace.spark.failures import as_epoch_error
 from headrace.spark.settings import check_speculation, is_local
-from headrace.spark.stages import StageLine
-from headrace.spark.worker import EndSlots, RunLevel, SpecBytes
+from headrace.spark.stages import LevelFunction, StageLine
+from headrace.spark.worker import broadcast_value, end_job_slots, run_level
 from headrace.worker.job_spec import JobSpec
 from headrace.worker.messages import EpochOrder
 from headrace.worker.slot.courier import LevelRun
 from headrace.worker.slot.folder import job_folder, sweep_dead_jobs
 from headrace.worker.slot.launch import CLOSE_SECONDS, end_slots
 
+_log = logging.getLogger("headrace.spark")
 _END_ROUNDS = 5
 _REGISTRATION_SECONDS = 30.0
 
@@ -32,7 +34,7 @@ class SparkExecutor:
     """Runs the epochs of one job on a SparkContext."""
 
     def __init__(self, configuration: dict[str, str], given: Any, python: str | None = None) -> None:
-        """`python` is the interpreter that functions run in, if the program asks for one of its own."""
+        """Find or create the SparkContext; `python` is the interpreter for functions, if the program sets one."""
         self._python = python
         self._context = spark_context(given, configuration)
         check_speculation(str(self._context.master), self._context.getConf().get("spark.speculation"))
@@ -44,23 +46,23 @@ class SparkExecutor:
         self._executors: dict[str, int] = {}
 
     def start(self, spec: JobSpec) -> None:
-        """Ships the job: once per executor, as a broadcast that only new slots read.
+        """Ship the job once per executor, as a broadcast that only new slots read.
 
-        A job that was rescaled is started again: its stages have other partitions then, and its slots are new ones.
+        A rescaled job is started again, because its stages have other partitions. It gets new slots.
         """
         self._spec = spec
         self._names = [tuple(spec.task_name(v.index, p) for p in range(v.partitions)) for v in spec.plan.levels]
         self._line = None
         self._used = set()
         self._group = f"headrace-{spec.job_id}"
-        # No other driver of the job may find these slots: one that was replaced ends its own when it wakes up, not ours.
+        # No other driver of the job may find these slots: a replaced one that wakes up must end only its own.
         self._run = spec.job_id[:8] + uuid.uuid4().hex[:8]
         self._folder = job_folder(self._run)
         sweep_dead_jobs(self._folder)
         self._shipped: Broadcast[bytes] = self._context.broadcast(pickle.dumps(spec, protocol=5))
 
     def run_epoch(self, order: EpochOrder) -> EpochResult:
-        """Runs the line of stages and gives what arrives at its end."""
+        """Run the stages and return the result of the last one."""
         try:
             if self._line is None:
                 self._line = self._new_line()
@@ -79,13 +81,13 @@ class SparkExecutor:
         return result
 
     def _look_for_executors(self, line: StageLine) -> None:
-        """Gives executors that have come since the last epoch their share of the work."""
+        """Give executors that joined since the last epoch their share of the work."""
         sc = self._context._jsc.sc()
         ids = str(sc.getExecutorIds().mkString(" "))
         if ids != self._known_executors:
             tasks = tasks_of_executors(self._context)
             if not tasks.keys() >= set(ids.split()):
-                return  # Spark's own books come a little later: look again before the next epoch
+                return  # Spark's status store lags behind: retry before the next epoch
             self._known_executors = ids
             self._executors = {name: tasks[name] for name in ids.split()}
             self._slots = max([*self._executors.values(), 1])
@@ -96,10 +98,9 @@ class SparkExecutor:
         first = self._spec.plan.levels[0].partitions
         return StageLine(self._context, self._group, first, anchored=anchored)
 
-    def _levels(self, order: EpochOrder) -> list[tuple[RunLevel, int | None]]:
+    def _levels(self, order: EpochOrder) -> list[tuple[LevelFunction, int | None]]:
         levels = self._spec.plan.levels
-        spec = SpecBytes(self._shipped)
-        functions: list[tuple[RunLevel, int | None]] = []
+        functions: list[tuple[LevelFunction, int | None]] = []
         for level in levels:
             following = levels[level.index + 1].partitions if level.index + 1 < len(levels) else None
             part = order.of_level(level.index)
@@ -110,7 +111,7 @@ class SparkExecutor:
                 tasks=frozenset(partition for _, partition in part.tasks),
                 next_partitions=following,
                 slots=self._slots,
-                spec=spec,
+                spec=partial(broadcast_value, self._shipped),
                 names=self._names[level.index],
                 epoch=order.epoch,
                 folder=str(self._folder) if self._local else None,
@@ -118,18 +119,18 @@ class SparkExecutor:
                 python_in_archive=self._spec.files.has_in_archive(self._python),
                 limit=order.time_limit,
             )
-            functions.append((RunLevel(run), following))
+            functions.append((partial(run_level, run), following))
         return functions
 
     def interrupt(self) -> None:
-        """Cancels the Spark job that is running, and those that might still be started."""
+        """Cancel the running Spark job, and any that is about to start."""
         if self._context._jsc is not None:
             self._context._jsc.sc().cancelJobGroupAndFutureJobs(self._group)
 
     def close(self) -> None:
-        """Ends the slots: directly those of this machine, by a Spark job those of other executors.
+        """End the slots: those of this machine directly, those of other executors by a Spark job.
 
-        Also clears away what drivers of this user left that have died since this one started.
+        Also remove what dead drivers of this user have left behind.
         """
         sweep_dead_jobs(self._folder)
         if self._local:
@@ -139,14 +140,16 @@ class SparkExecutor:
         if not self._local:
             self._end_remote_slots()
         if self._wait_for_tasks() and self._local:
-            end_slots(self._folder)  # a task that was just about to start one when the job was cancelled
-        with contextlib.suppress(Exception):
+            end_slots(self._folder)  # a task may have started one while the job was cancelled
+        try:
             if self._line is not None:
                 self._line.close()
             self._shipped.destroy()
+        except Exception:
+            _log.debug("cannot release what the executors hold: Spark may be stopping", exc_info=True)
 
     def executors(self) -> list[ExecutorView]:
-        """Spark's executors; on a cluster the driver is none of them."""
+        """Return Spark's executors; on a cluster, without the driver."""
         if self._context._jsc is None:
             return []
         found = self._context._jsc.sc().statusStore().executorList(True)
@@ -155,17 +158,17 @@ class SparkExecutor:
         return [_executor_view(entry, application) for entry in known if self._local or entry.id() != "driver"]
 
     def threads(self, executor_id: str) -> list[ThreadView]:
-        """The threads of an executor's JVM, as Spark's own web page shows them."""
+        """Return the threads of an executor's JVM, like Spark's own web page."""
         if self._context._jsc is None or all(view.id != executor_id for view in self.executors()):
             return []
         found = self._context._jsc.sc().getExecutorThreadDump(executor_id)
         return [] if found.isEmpty() else [ThreadView(t.threadName(), t.toString()) for t in found.get()]
 
     def _wait_for_tasks(self) -> bool:
-        """After a cancelled or failed epoch: waits until no task of it runs any more; False if there was none."""
+        """Wait until no task of a cancelled or failed epoch is running; return False if there was no such epoch."""
         if not self._unfinished:
             return False
-        with contextlib.suppress(Exception):
+        try:
             tracker = self._context.statusTracker()
             last = max(tracker.getJobIdsForGroup(self._group), default=None)
             job = None if last is None else tracker.getJobInfo(last)
@@ -176,23 +179,25 @@ class SparkExecutor:
                 if not any(stage is not None and stage.numActiveTasks for stage in found):
                     break
                 time.sleep(0.02)
+        except Exception:
+            _log.debug("cannot ask Spark for running tasks: it may be stopping", exc_info=True)
         return True
 
     def _end_remote_slots(self) -> None:
-        """Ends slots on all executors: rounds of small tasks until all that ever answered are known to have ended."""
+        """End the slots on all executors, with rounds of small tasks until all slots that ever responded have ended."""
         self._context.setJobGroup(f"{self._group}-end", f"{self._spec.job_name} end")
         ended: set[tuple[str, int]] = set()
         for _ in range(_END_ROUNDS):
             tasks = max(2, self._context.defaultParallelism)
             empty: Any = self._context.parallelize([], tasks)
-            found = empty.mapPartitionsWithIndex(EndSlots(self._run)).collect()
+            found = empty.mapPartitionsWithIndex(partial(end_job_slots, self._run)).collect()
             ended.update(found)
             if not found and self._used <= ended:
                 break
 
 
 def slots_per_executor(context: SparkContext, local: bool) -> int:
-    """Slot processes per executor: one for each task that runs there at a time. Waits for the first executor if need be."""
+    """Return the slot processes per executor: one for each concurrent task. Wait for the first executor if needed."""
     deadline = time.monotonic() + _REGISTRATION_SECONDS
     while True:
         tasks = tasks_of_executors(context, with_driver=local)
@@ -206,7 +211,7 @@ def slots_per_executor(context: SparkContext, local: bool) -> int:
 
 
 def tasks_of_executors(context: SparkContext, *, with_driver: bool = False) -> dict[str, int]:
-    """How many tasks each executor runs at a time, by its id."""
+    """Return how many tasks each executor runs concurrently, by its id."""
     executors = context._jsc.sc().statusStore().executorList(True)
     known = [executors.apply(i) for i in range(executors.size())]
     tasks = {str(e.id()): int(e.maxTasks()) for e in known if with_driver or e.id() != "driver"}

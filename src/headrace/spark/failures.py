@@ -1,7 +1,7 @@
-"""What Spark's exceptions mean for a job, in words that help: no Java stack trace where the cause is known.
+"""Convert Spark's exceptions to errors that help: without a Java stack trace if the cause is known.
 
-Failures of user code never come this way (they travel as frames). What does: a lost worker, slot or executor that Spark's
-own retries could not make good, a set-up in which workers cannot run headrace, a SparkContext that is gone.
+Failures of user code are not raised by Spark: they arrive as frames. The failures here are a worker, slot or executor that
+was lost more often than Spark retries, a setup in which workers cannot run headrace, and a SparkContext that is gone.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _LOST = (
     "ExecutorDeadException",
 )
 _DAEMON_SAID = re.compile(r"Error from python worker:\n(.*?)\nPYTHONPATH was:", re.DOTALL)
-"""What a Python daemon that did not start wrote, indented by Spark."""
+"""The output of a Python daemon that did not start, indented by Spark."""
 _LOST_TASK = re.compile(r"^.*?\(TID \d+\) \([^)]*\): ", re.DOTALL)
-"""What stands before the cause: which job, stage and task."""
+"""The text before the cause: which job, stage and task."""
 _GONE = (
     "stopped SparkContext",
     "SparkContext was shut down",
@@ -35,7 +35,7 @@ _GONE = (
 
 
 def as_epoch_error(error: Exception) -> HeadraceError:
-    """The error to raise for an epoch that Spark did not run to its end.
+    """Return the error to raise for an epoch that Spark did not complete.
 
     >>> as_epoch_error(RuntimeError("... SlotLostError: the slot process has died")).code
     'EPOCH_LOST'
@@ -47,14 +47,14 @@ def as_epoch_error(error: Exception) -> HeadraceError:
         return JobExecutionError(
             "The SparkContext that the job ran on is gone",
             seen=_first_line(text),
-            remedy="stop a SparkContext only after the jobs on it have ended; if Spark's JVM died, see its log.",
+            remedy="stop a SparkContext only after its jobs have ended; if Spark's JVM died, see its log.",
         )
     return _setup_error(text) or (
         EpochLostError(
-            "A process of the job died, again and again",
+            "A process of the job died repeatedly",
             operator_name=_operator(text),
             seen=_reason(text),
-            remedy="see above for what it said; if it was killed for its memory, give it less to hold or more to use; "
+            remedy="see its output above; if it was killed for its memory use, reduce its state or give it more memory; "
             "if a library crashes it, find the record with the local executor (headrace.executor: local).",
         )
         if any(mark in text for mark in _LOST)
@@ -97,7 +97,7 @@ def _setup_error(text: str) -> HeadraceError | None:
 
 
 def _operator(text: str) -> str | None:
-    """The operators of the task whose slot has died.
+    """Return the operators of the task whose slot has died.
 
     >>> _operator("SlotLostError: the slot process of 'Map -> Filter' (subtask 0 of 2) has died")
     'Map -> Filter'
@@ -107,7 +107,7 @@ def _operator(text: str) -> str | None:
 
 
 def _message_of(error: Exception) -> str:
-    """The Java message and all its causes' where there is one."""
+    """Return the Java message with all its causes, if there is one."""
     java = getattr(error, "java_exception", None)
     if java is None:
         return f"{type(error).__name__}: {error}"
@@ -118,7 +118,7 @@ def _message_of(error: Exception) -> str:
 
 
 def _reason(text: str) -> str:
-    r"""What matters in a SparkException: the worker's exception if there is one, else the first line of all.
+    r"""Return the relevant line of a SparkException: the worker's exception if there is one, else the first line.
 
     >>> _reason("Lost: Traceback (most recent call last):\n  File ...\na.b.OddError: odd\n SQLSTATE: 38000\n\n\tat x")
     'a.b.OddError: odd'

@@ -1,18 +1,19 @@
-"""A streaming DataFrame as numbered batches of files: the driver's side of a source that reads it.
+"""Write a streaming DataFrame as numbered batches of files: the driver's side of a source that reads it.
 
-1. A Structured Streaming query hands each micro-batch over with its number; Spark keeps the query's own checkpoint.
-2. The rows are written to `data/NUMBER`, then the list of their files to `batches/NUMBER.json`, at once and whole. A batch
-   that is listed is never written again: after a crash the query repeats its last batch under the same number.
-3. The query waits while the slowest reader is `AHEAD` batches behind: that is the back pressure.
-4. When the query ends by itself (trigger `availableNow` or `once`), `end.json` says which batch was the last.
-5. A query that ends otherwise (it fails, somebody stops it, Spark is stopped or dies) fails the job: no reader waits for
-   batches that nobody brings.
+1. A Structured Streaming query passes each micro-batch with its number; Spark manages the query's own checkpoint.
+2. The rows are written to `data/NUMBER`, then the list of their files to `batches/NUMBER.json`, atomically. A listed batch
+   is never written again: after a crash the query repeats its last batch under the same number.
+3. The query waits while the slowest reader is `AHEAD` batches behind. That is the back pressure.
+4. When the query ends by itself (trigger `availableNow` or `once`), `end.json` contains the number of batches.
+5. A query that ends otherwise (it fails, it is stopped, Spark is stopped or dies) fails the job, so that no reader waits
+   for batches that never come.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import shutil
 import threading
@@ -24,11 +25,12 @@ from pyspark.sql import DataFrame
 from headrace.errors import JobExecutionError
 from headrace.spark.dataframes import write_files
 
+_log = logging.getLogger("headrace.spark")
 AHEAD = 4
 _WAIT_SECONDS = 0.02
 _NUMBER_DIGITS = 12
 _ENDING = {"availableNow", "once"}
-_REMEDY = "the job's restart strategy decides whether it is started again, from its own checkpoint"
+_REMEDY = "the job's restart strategy decides whether it restarts from its own checkpoint"
 
 
 class FrameQuery:
@@ -49,7 +51,7 @@ class FrameQuery:
             self._query = (writer.trigger(**trigger) if trigger else writer).start()
 
     def check(self) -> None:
-        """Raise if the query has not ended by itself; if it has, say so to the readers."""
+        """Raise if the query ended unexpectedly. Tell the readers if it ended by itself."""
         with self._while_spark_lives():
             if self._query.isActive:
                 return
@@ -60,28 +62,30 @@ class FrameQuery:
         if not self._ends_by_itself:
             raise JobExecutionError("The query of a streaming DataFrame was stopped from outside", remedy=_REMEDY)
         if not os.path.exists(end):
-            _write_whole(end, {"batches": self._next()})
+            _write_atomically(end, {"batches": self._next()})
 
     @contextlib.contextmanager
     def _while_spark_lives(self) -> Iterator[None]:
-        """Says what is the matter when Spark has been stopped, or its process has died."""
+        """Convert the errors of a Spark that was stopped, or whose process has died."""
         try:
             yield
             stopped = self._context._jsc is None or self._context._jsc.sc().isStopped()
         except Exception as error:
-            reason = " ".join(str(error).splitlines()[:2])  # what follows is the stack of the JVM
-            raise JobExecutionError(f"Spark does not run the query of a streaming DataFrame: {reason}") from error
+            reason = " ".join(str(error).splitlines()[:2])  # the rest is the stack of the JVM
+            raise JobExecutionError(f"Spark cannot run the query of a streaming DataFrame: {reason}") from error
         if stopped:
             raise JobExecutionError("Spark was stopped, and with it the query of a streaming DataFrame")
 
     def stop(self) -> None:
         """End the query."""
         self._stop.set()
-        with contextlib.suppress(Exception):  # Spark itself may be gone
+        try:
             self._query.stop()
+        except Exception:
+            _log.debug("cannot stop the query of a streaming DataFrame: Spark may be gone", exc_info=True)
 
     def forget_before(self, number: int) -> None:
-        """Remove batches that no job goes back to."""
+        """Remove batches that no job needs any more."""
         for name in os.listdir(os.path.join(self._folder, "batches")):
             if int(name.partition(".")[0]) < number:
                 shutil.rmtree(os.path.join(self._folder, "data", name.partition(".")[0]), ignore_errors=True)
@@ -97,10 +101,10 @@ class FrameQuery:
         if self._stop.is_set():
             raise InterruptedError("the job has ended")
         files = write_files(frame, os.path.join(self._folder, "data", name))
-        _write_whole(listed, {"files": files})
+        _write_atomically(listed, {"files": files})
 
     def _behind(self) -> int:
-        """The batch that the slowest reader is at, as far as readers have said."""
+        """Return the batch of the slowest reader, as far as readers have reported."""
         numbers = []
         for lane in range(self._lanes):
             try:
@@ -115,7 +119,7 @@ class FrameQuery:
         return max((int(name.partition(".")[0]) + 1 for name in names), default=0)
 
 
-def _write_whole(path: str, content: dict[str, Any]) -> None:
+def _write_atomically(path: str, content: dict[str, Any]) -> None:
     with open(f"{path}.new", "w") as file:
         json.dump(content, file)
         file.flush()

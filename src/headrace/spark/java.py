@@ -1,4 +1,4 @@
-"""Java, without which Spark does not start: is it there, and if Spark did not start, why?"""
+"""Check for Java, which Spark needs, and explain why Spark did not start."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _OPENED = (
     *("lang", "lang.invoke", "lang.reflect", "io", "net", "nio", "util", "util.concurrent", "util.concurrent.atomic"),
     *("/jdk.internal.ref", "/sun.nio.ch", "/sun.nio.cs", "/sun.security.action", "/sun.util.calendar"),
 )
-"""Names without a slash are below `java`."""
+"""Packages of java.base that Spark opens; names without a slash are below `java`."""
 
 
 def opened_modules() -> list[str]:
-    """What Spark's own launcher opens to itself in java.base, as options of a JVM that is started without it."""
+    """Return the options with which Spark's own launcher opens packages, for a JVM that is started without it."""
     opened = [name[1:] if name[0] == "/" else f"java.{name}" for name in _OPENED]
     return [
         *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in opened),
@@ -32,7 +32,7 @@ def opened_modules() -> list[str]:
 
 
 def java_command() -> str | None:
-    """The java that Spark will use; None if there is none."""
+    """Return the java that Spark will use; None if there is none."""
     home = os.environ.get("JAVA_HOME")
     if home:
         java = os.path.join(home, "bin", "java")
@@ -41,7 +41,7 @@ def java_command() -> str | None:
 
 
 def require_java() -> None:
-    """Raises if there is no Java, or one that says in its `release` file that it is too old."""
+    """Raise if there is no Java, or if its `release` file says that it is too old."""
     java = java_command()
     if java is None:
         home = os.environ.get("JAVA_HOME")
@@ -64,7 +64,7 @@ def _require_version(text: str, java: str) -> None:
 
 
 def major_version(text: str) -> int | None:
-    """The major version in the text of a `release` file or of `java -version`.
+    """Return the major version in a `release` file or in the output of `java -version`.
 
     >>> major_version('JAVA_VERSION="17.0.15"'), major_version('openjdk version "1.8.0_412"'), major_version("?")
     (17, 8, None)
@@ -74,7 +74,7 @@ def major_version(text: str) -> int | None:
 
 
 def explain_failed_start(error: Exception, settings: dict[str, str]) -> HeadraceError:
-    """What to raise when a SparkContext could not be made."""
+    """Return the error to raise for a SparkContext that could not be created."""
     java = java_command()
     if "JAVA_GATEWAY_EXITED" in str(error):
         if java is not None:
@@ -89,7 +89,7 @@ def explain_failed_start(error: Exception, settings: dict[str, str]) -> Headrace
         return ConfigurationError(
             "Spark's JVM ended before it was ready",
             seen=f"java: {java}; spark.driver.memory: {settings.get('spark.driver.memory')}",
-            remedy="what it said stands above; often the memory is too large for this machine or a spark.* option is wrong.",
+            remedy="see its output above; often the memory is too large for this machine, or a spark.* option is wrong.",
         )
     text = _java_message(error)
     if "BindException" in text or "failed after" in text:
@@ -97,17 +97,17 @@ def explain_failed_start(error: Exception, settings: dict[str, str]) -> Headrace
             "Spark cannot listen on this machine",
             seen=text,
             remedy="check spark.driver.bindAddress, spark.driver.host and spark.driver.port, and that the name of this "
-            "machine resolves.",
+            "machine can be resolved.",
         )
     if "AccessDenied" in text or "Permission denied" in text or "Failed to create a temp directory" in text:
         return ConfigurationError(
             "Spark cannot write its temporary files",
             seen=text,
-            remedy="set spark.local.dir and TMPDIR to directories that this user may write to.",
+            remedy="set spark.local.dir and TMPDIR to directories that this user can write to.",
         )
     if "Could not parse Master URL" in text:
-        return ConfigurationError("spark.master names no kind of cluster", seen=settings["spark.master"])
-    return JobExecutionError("A SparkContext could not be made", seen=text)
+        return ConfigurationError("Unknown kind of cluster in spark.master", seen=settings["spark.master"])
+    return JobExecutionError("Cannot create a SparkContext", seen=text)
 
 
 def _java_message(error: Exception) -> str:

@@ -1,6 +1,6 @@
-"""The JMX reporter: an MBean for each metric in the JVM of the driver, named as Flink names them.
+"""The JMX reporter: an MBean for each metric in the JVM of the driver, with Flink's names.
 
-JConsole, VisualVM and agents that sit in the JVM read them there; with a `port` they are served on 127.0.0.1. The values are
+JConsole, VisualVM and agents in the JVM can read them. With a `port`, they are also served on 127.0.0.1. The values are
 those of the last interval.
 """
 
@@ -36,14 +36,14 @@ _HISTOGRAM = {
 
 
 class JMXReporter(MetricReporter):
-    """Key: port (one, or a range such as 8789-8799: the first free one; without it nothing is served).
+    """Key: port (a number, or a range such as 8789-8799 for the first free one; without it, nothing is served).
 
     >>> issubclass(JMXReporter, MetricReporter)
     True
     """
 
     port: int | None = None
-    """Where MBeans are served; None if nobody asked for it."""
+    """Where MBeans are served; None if no port is set."""
     _server: JMXServer | None = None
 
     def open(self, settings: ReporterSettings) -> None:
@@ -55,11 +55,11 @@ class JMXReporter(MetricReporter):
             self.port = self._server.port
 
     def report(self, metrics: list[Reported]) -> None:
-        """Bring the MBeans to what the metrics are now."""
+        """Update the MBeans to the current values of the metrics."""
         self._beans.show({_object_name(metric): _attributes(metric) for metric in metrics})
 
     def close(self) -> None:
-        """Take the MBeans away, and serve nobody any more."""
+        """Remove the MBeans and stop serving them."""
         self._beans.show({})
         server, self._server = self._server, None
         if server is not None:
@@ -72,12 +72,12 @@ def _ports(text: str) -> range:
         return range(int(first), int(last or first) + 1)
     except ValueError:
         raise ConfigurationError(
-            "The port of the JMX reporter is none", seen=text, expected="a number, or a range such as 8789-8799"
+            "The port of the JMX reporter is invalid", seen=text, expected="a number, or a range such as 8789-8799"
         ) from None
 
 
 def _object_name(metric: Reported) -> str:
-    """Flink's: the name without variables as domain, the variables as keys.
+    """Return Flink's name of the MBean: the name without variables as domain, the variables as keys.
 
     >>> _object_name(Reported((), ("taskmanager", "job"), ("late",), {"host": "h", "job_name": "a: b"}, Count(1)))
     'org.apache.flink.taskmanager.job.late:host=h,job_name=a-_b'

@@ -1,4 +1,4 @@
-"""Serves the MBeans of the driver's JVM to JMX clients of this machine: an RMI connector, on 127.0.0.1 only."""
+"""Serve the MBeans of the driver's JVM to JMX clients of this machine, with an RMI connector on 127.0.0.1."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ _HOST = "127.0.0.1"
 
 
 class JMXServer:
-    """Listens on the first port that is free, until it is stopped."""
+    """Listens on the first free port until it is stopped."""
 
     def __init__(self, gateway: Any, beans: Any, ports: Iterable[int]) -> None:
-        """`beans` is the MBeanServer."""
+        """Start to serve `beans`, which is the MBeanServer."""
         self._jvm = gateway.jvm
-        # What clients are told to call back: the name of the machine may lead to an address where nothing listens.
+        # The address that clients connect to: the name of the machine may resolve to one where nothing listens.
         self._jvm.java.lang.System.setProperty("java.rmi.server.hostname", _HOST)
         sockets = _local_sockets(gateway)
         failure: Exception | None = None
         for port in ports:
             try:
                 self._registry = self._jvm.java.rmi.registry.LocateRegistry.createRegistry(port, None, sockets)
-            except Exception as error:  # somebody else has the port
+            except Exception as error:  # another process uses the port
                 failure = error
                 continue
             self.port = port
             self._connector = self._connected(beans, port, sockets)
             return
-        raise JobExecutionError("No port is free for JMX", seen=", ".join(map(str, ports))) from failure
+        raise JobExecutionError("No port for JMX is free", seen=", ".join(map(str, ports))) from failure
 
     def stop(self) -> None:
-        """Nobody is served any more."""
+        """Stop serving."""
         self._connector.stop()
         self._jvm.java.rmi.server.UnicastRemoteObject.unexportObject(self._registry, True)
 
@@ -52,9 +52,9 @@ class JMXServer:
 
 @lru_cache(maxsize=1)
 def _local_sockets(gateway: Any) -> Any:
-    """An RMIServerSocketFactory, made of the constructor of ServerSocket with the address filled in.
+    """Return an RMIServerSocketFactory: the constructor of ServerSocket with the address filled in.
 
-    One for the JVM: a later server on the same port is found by clients that still have a connection to an earlier one.
+    There is one per JVM, so that clients that are still connected to an earlier server find a later one on the same port.
     """
     java = gateway.jvm.java
     number, find, invoke = java.lang.Integer.TYPE, java.lang.Class.forName, java.lang.invoke

@@ -1,12 +1,12 @@
-"""Starts the JVM of a driver directly, where that is possible: one JVM instead of the two that `spark-submit` starts, with
-options for a quick and quiet start, and without the incubator module whose use the JVM announces on the console.
+"""Start the JVM of a driver directly, where possible: one JVM instead of the two that `spark-submit` starts.
 
-Elsewhere (YARN, Kubernetes, a configured Spark installation) PySpark's own way is taken.
+It gets options for a quick and quiet start, and not the incubator module whose use the JVM announces on the console.
+Elsewhere (YARN, Kubernetes, a configured Spark installation) PySpark starts the JVM.
 """
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import os
 import shlex
 import shutil
@@ -24,18 +24,25 @@ from pyspark.java_gateway import launch_gateway
 from headrace.spark.java import java_command, opened_modules
 from headrace.spark.settings import DAEMON_MODULE, driver_variables, is_local, log_configuration
 
+_log = logging.getLogger("headrace.spark")
 _EXIT_SECONDS = 10.0
 _DAEMON_SECONDS = 1
 _PYTHON_DAEMONS = ("pyspark.daemon", DAEMON_MODULE)
 _SMALL_HEAP = ("m", "1g", "2g")
-_OTHERS_BUSINESS = ("SPARK_HOME", "SPARK_CONF_DIR", "SPARK_SUBMIT_OPTS", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT")
+_OWN_LAUNCHER_VARIABLES = (
+    "SPARK_HOME",
+    "SPARK_CONF_DIR",
+    "SPARK_SUBMIT_OPTS",
+    "PYSPARK_SUBMIT_ARGS",
+    "PYSPARK_GATEWAY_PORT",
+)
 _LAUNCHER_KEYS = (
     "spark.driver.defaultJavaOptions",
     "spark.driver.extraClassPath",
     "spark.driver.extraLibraryPath",
 )
 _QUICK_START = (
-    # A driver's life is often short: compile for speed only what is really hot.
+    # Drivers are often short-lived: optimize only very hot code.
     "-XX:Tier4InvocationThreshold=50000",
     "-XX:Tier4MinInvocationThreshold=6000",
     "-XX:Tier4CompileThreshold=150000",
@@ -44,9 +51,9 @@ _QUICK_START = (
 
 
 def gateway_for(settings: dict[str, str]) -> Any | None:
-    """A gateway to a new JVM; None if PySpark itself should start one."""
+    """Return a gateway to a new JVM; None if PySpark itself should start one."""
     master = settings["spark.master"]
-    if any(name in os.environ for name in _OTHERS_BUSINESS) or any(key in settings for key in _LAUNCHER_KEYS):
+    if any(name in os.environ for name in _OWN_LAUNCHER_VARIABLES) or any(key in settings for key in _LAUNCHER_KEYS):
         return None
     home = Path(pyspark.__file__).parent
     if os.name != "posix" or (home / "conf").exists() or not (is_local(master) or master.startswith("spark://")):
@@ -54,7 +61,7 @@ def gateway_for(settings: dict[str, str]) -> Any | None:
     environment = dict(os.environ, PYTHONHASHSEED="0", SPARK_CONNECT_MODE="0")
     environment.update(driver_variables(settings))
     if not is_local(master):
-        # Locally it stays unset: workers then import the installed, compiled pyspark instead of a zip of its sources.
+        # Unset locally, so that workers import the installed, compiled PySpark instead of a zip of its sources.
         environment["SPARK_HOME"] = str(home)
     return _launched(_command(home, settings), environment)
 
@@ -83,12 +90,12 @@ def _command(home: Path, settings: dict[str, str]) -> list[str]:
 
 
 def _launched(command: list[str], environment: dict[str, str]) -> Any:
-    """Starts the JVM and connects; it says by a file where it listens, and ends when its standard input is closed."""
+    """Start the JVM and connect to it. It writes its address to a file, and ends when its standard input is closed."""
     folder = tempfile.mkdtemp()
     try:
         said = os.path.join(folder, "gateway")
         environment["_PYSPARK_DRIVER_CONN_INFO_PATH"] = said
-        # In a session of its own Ctrl-C does not reach it: the program decides what becomes of its JVM.
+        # In a new session Ctrl-C does not reach it: the program decides when its JVM ends.
         process = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, start_new_session=True)
         while process.poll() is None and not os.path.isfile(said):
             time.sleep(0.01)
@@ -107,7 +114,7 @@ def _launched(command: list[str], environment: dict[str, str]) -> Any:
 
 
 def _address(said: bytes) -> tuple[int, str]:
-    """Port and secret, as PythonGatewayServer writes them.
+    """Return the port and secret that PythonGatewayServer writes.
 
     >>> _address(bytes.fromhex("00000050 00000003") + b"abc")
     (80, 'abc')
@@ -117,13 +124,15 @@ def _address(said: bytes) -> tuple[int, str]:
 
 
 def end_jvm(gateway: Any) -> None:
-    """At the end of the program: lets the JVM stop its context and waits for its exit. Half of the time of `context.stop()`."""
+    """Let the JVM stop its context, and wait until it exits. Takes half of the time of `context.stop()`."""
     process = getattr(gateway, "proc", None)
     if process is None:
         return
-    with contextlib.suppress(Exception):  # the JVM may be gone
+    try:
         _end_python_daemons(gateway)
-    gateway._gateway_client.is_connected = False  # what is garbage from now on need not be told to the JVM
+    except Exception:
+        _log.debug("cannot end the Python daemons: the JVM may be gone", exc_info=True)
+    gateway._gateway_client.is_connected = False  # the JVM need not know about garbage from now on
     try:
         process.stdin.close()
         process.wait(_EXIT_SECONDS)
@@ -132,9 +141,9 @@ def end_jvm(gateway: Any) -> None:
 
 
 def _end_python_daemons(gateway: Any) -> None:
-    """Ends Spark's Python workers while the JVM still listens to them: a worker that outlives it reports a broken pipe."""
+    """End Spark's Python workers while the JVM still listens: a worker that outlives it reports a broken pipe."""
     java = gateway.jvm.java
-    # py4j cannot call a method of a stream by name, because the JDK's class of it is not public.
+    # Py4J cannot call a method of a stream by name, because its class in the JDK is not public.
     nothing = gateway.new_array(java.lang.Object, 0)
     listed = java.lang.Class.forName("java.util.stream.Stream").getMethod(
         "toArray", gateway.new_array(java.lang.Class, 0)

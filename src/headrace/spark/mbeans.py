@@ -1,7 +1,7 @@
-"""MBeans whose values Python sets, in the JVM of the driver; made of the JDK's own classes, through py4j.
+"""MBeans in the JVM of the driver whose values Python sets, built from the JDK's own classes through Py4J.
 
-An MBean is a RequiredModelMBean without methods: the descriptors of its attributes hold the values. To show another value is to
-give the attribute another descriptor; what has not changed costs no call into the JVM.
+An MBean is a RequiredModelMBean without methods: the descriptors of its attributes contain the values. To change a value,
+replace the descriptor of its attribute. Unchanged values cost no call into the JVM.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _SERVER = "javax.management.MBeanServer"
 
 
 def driver_gateway() -> Any:
-    """The way to the JVM of this process."""
+    """Return the gateway to the JVM of this process. Raise if there is none."""
     if SparkContext._gateway is None:
         raise ConfigurationError(
-            "The JMX reporter shows metrics in the JVM of the driver, and this process has none",
+            "The JMX reporter needs the JVM of the driver, and this process has none",
             remedy="run the job on Spark (headrace.executor: spark), or use another reporter",
         )
     return SparkContext._gateway
 
 
 def java_array(gateway: Any, kind: Any, items: list[Any]) -> Any:
-    """An array of a Java class with these items."""
+    """Return a Java array of a class with these items."""
     made = gateway.new_array(kind, len(items))
     for index, item in enumerate(items):
         made[index] = item
@@ -43,7 +43,7 @@ def java_array(gateway: Any, kind: Any, items: list[Any]) -> Any:
 
 @dataclass
 class _Shown:
-    """An attribute of an MBean, and the value that it shows."""
+    """An attribute of an MBean, and its current value."""
 
     info: Any
     descriptor: Any
@@ -51,12 +51,12 @@ class _Shown:
 
 
 class MBeans:
-    """Those of one reporter."""
+    """The MBeans of one reporter."""
 
     def __init__(self, gateway: Any) -> None:
-        """`gateway` is py4j's, to the JVM."""
+        """Use Py4J's gateway to the JVM."""
         self._gateway, java, management = gateway, gateway.jvm.java, gateway.jvm.javax.management
-        # Every name looked up in the JVM costs a round trip: once is enough.
+        # Each lookup of a name in the JVM is a round trip, so look up once.
         model = management.modelmbean
         self._object, self._class, self._find = java.lang.Object, java.lang.Class, java.lang.Class.forName
         self._name, self._descriptor, self._info = (
@@ -76,7 +76,7 @@ class MBeans:
         self._shown: dict[str, dict[str, _Shown]] = {}
 
     def show(self, wanted: Mapping[str, Mapping[str, Number | str]]) -> None:
-        """From now on there are these MBeans, by name, with these attributes."""
+        """Create, update and remove MBeans so that exactly these exist, by name, with these attributes."""
         for name in self._shown.keys() - wanted.keys():
             self._remove(name)
             del self._shown[name]
@@ -109,7 +109,7 @@ class MBeans:
             shown[attribute] = _Shown(info, descriptor, value)
         infos = java_array(self._gateway, self._attribute, [one.info for one in shown.values()])
         bean = self._bean(self._info(_BEAN, "a metric", infos, *self._nothing))
-        self._remove(name)  # it may be there for an earlier job, with the same variables
+        self._remove(name)  # an earlier job with the same variables may have registered it
         self._call(self._register, bean, self._name(name))
         return shown
 
@@ -118,7 +118,7 @@ class MBeans:
             self._call(self._unregister, self._name(name))
 
     def _method(self, name: str, *types: str) -> Any:
-        """A method of the server: py4j cannot call it by name, because the class of the JDK's server is not public."""
+        """Return a method of the server. Py4J cannot call it by name, because the server's class is not public."""
         return self._find(_SERVER).getMethod(
             name, java_array(self._gateway, self._class, [self._find(one) for one in types])
         )

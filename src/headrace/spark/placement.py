@@ -1,4 +1,4 @@
-"""Decides which partitions of a level an executor gives up when another executor has come. Pure; called by `anchors`."""
+"""Decide which partitions of a level an executor gives up when another one joins. Pure; called by `anchors`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ __all__ = ["surplus"]
 
 
 def surplus(places: Mapping[int, str], homes: Mapping[int, str], tasks: Mapping[str, int]) -> list[int]:
-    """Return the partitions that are to be placed anew, so that every executor has its share of the level.
+    """Return the partitions to move, so that every executor has its share of the level.
 
-    `places` says where the partitions are, `homes` where they were when the executors changed last, `tasks` how many tasks
-    each executor runs at a time. An executor first gives up what has come to it since then: mostly from one that was lost.
-    What is within its share stays, and with it the live state.
+    `places` maps partitions to executors, `homes` does so for the last change of executors, and `tasks` maps executors to
+    their concurrent tasks. An executor first gives up partitions that it got since that change, mostly from a lost
+    executor. It keeps its share, and with it the live state.
 
     >>> surplus({0: "a", 1: "a", 2: "a", 3: "a"}, {0: "lost", 1: "a", 2: "lost", 3: "a"}, {"a": 2, "b": 2})
     [0, 2]

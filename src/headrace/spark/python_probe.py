@@ -1,4 +1,4 @@
-"""Asks the executors of a Spark master which Python they run, and which headrace. For `headrace doctor`."""
+"""Ask the executors of a Spark master for their versions of Python and headrace. For `headrace doctor`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TASK_SECONDS = 0.2
 
 
 def probe_executors(settings: dict[str, str]) -> list[dict[str, Any]]:
-    """Runs a small job on a context with these settings; gives host, Python and headrace of each executor that took part."""
+    """Run a small job with these settings; return host, Python and headrace of each executor that took part."""
     context = spark_context(None, settings)
     try:
         tasks: Any = context.parallelize([], max(2, 2 * context.defaultParallelism))
@@ -29,6 +29,6 @@ def _look(_: Iterable[Any]) -> Iterator[tuple[tuple[str, str], ...]]:
 
     import headrace
 
-    time.sleep(_TASK_SECONDS)  # so that tasks spread over all executors
+    time.sleep(_TASK_SECONDS)  # so that the tasks spread over all executors
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
     yield (("host", socket.gethostname()), ("python", version), ("headrace", headrace.__version__))

@@ -1,6 +1,6 @@
-"""The settings of a SparkContext that headrace makes: quiet, quick to start, and good for many small jobs in a row.
+"""The settings of a SparkContext that headrace creates: quiet, quick to start, and fast for many small jobs in a row.
 
-The user's own `spark.*` settings win over every one of these.
+The user's own `spark.*` settings override all of these.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from headrace.errors import ConfigurationError
 UNIX_SOCKETS = "spark.python.unix.domain.socket.enabled"
 SOCKET_FOLDER = "spark.python.unix.domain.socket.dir"
 DAEMON_MODULE = "headrace.spark.daemon"
+"""The value of `spark.python.daemon.module`. The couriers know it too (`headrace.worker.slot.courier`)."""
 _DEFAULTS = {
     "spark.app.name": "headrace",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    # Slots and couriers talk over unix sockets: half the cost of an empty epoch with TCP is in Spark's own connections.
+    # With TCP, half the cost of an empty epoch is in Spark's own connections.
     UNIX_SOCKETS: "true",
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
     "spark.driver.memory": "1g",
-    # Whatever spark-defaults.conf says: see `check_speculation`.
+    # Overrides spark-defaults.conf: see `check_speculation`.
     "spark.speculation": "false",
-    # Old epochs leave broadcasts behind that only a garbage collection finds.
+    # Only a garbage collection finds the broadcasts of old epochs.
     "spark.cleaner.periodicGC.interval": "1min",
 }
 _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
@@ -34,7 +35,7 @@ _ATTEMPTS = 4
 
 
 def settings_for(configuration: dict[str, str]) -> dict[str, str]:
-    """All settings of the context to make.
+    """Return all settings of the context to create.
 
     >>> settings_for({"spark.master": "local[2]"})["spark.driver.host"]
     '127.0.0.1'
@@ -54,29 +55,29 @@ def settings_for(configuration: dict[str, str]) -> dict[str, str]:
 
 
 def uses_unix_sockets(settings: dict[str, str]) -> bool:
-    """Whether Spark and its Python processes talk over Unix sockets."""
+    """Return whether Spark and its Python processes use Unix sockets."""
     return settings[UNIX_SOCKETS].strip().lower() == "true"
 
 
 def _own_daemon(configuration: dict[str, str]) -> bool:
-    """Whether headrace's daemon makes the folder of the sockets on each executor: no other one does."""
+    """Return whether headrace's daemon runs on the executors. Only it creates the folder of the sockets there."""
     daemons = configuration.get("spark.python.use.daemon", "true").strip().lower() == "true"
     return daemons and configuration.get("spark.python.daemon.module", DAEMON_MODULE) == DAEMON_MODULE
 
 
 def local_master() -> str:
-    """All cores of this machine that this process may use; tasks are tried again when a Python worker dies."""
+    """Return a master with all cores that this process may use, which retries tasks when a Python worker dies."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return f"local[{cores},{_ATTEMPTS}]"
 
 
 def log_configuration() -> str:
-    """The log4j2 file that keeps Spark quiet."""
+    """Return the log4j2 file that keeps Spark quiet."""
     return str(files("headrace.spark") / "log4j2.properties")
 
 
 def is_local(master: str) -> bool:
-    """Whether tasks run in this process's own JVM.
+    """Return whether tasks run in this process's own JVM.
 
     >>> is_local("local[2,4]"), is_local("local-cluster[2,1,1024]"), is_local("spark://host:7077")
     (True, False, False)
@@ -85,12 +86,12 @@ def is_local(master: str) -> bool:
 
 
 def check_speculation(master: str, speculation: str | None) -> None:
-    """Refuses a context on which Spark would run a task twice at the same time.
+    """Reject a context on which Spark would run a task twice at the same time.
 
-    What the driver counts would still be right: it takes one attempt of each subtask. But the second attempt would load all
-    state of the subtask in another executor, and what functions do outside of headrace would be done twice in each epoch.
+    Results would still be right, because the driver uses one attempt of each subtask. But the second attempt would load all
+    state of the subtask in another executor, and side effects of functions would happen twice in each epoch.
 
-    >>> check_speculation("local[2,4]", "true")  # where Spark itself does not speculate
+    >>> check_speculation("local[2,4]", "true")  # Spark does not speculate there
     >>> check_speculation("spark://host:7077", "true")
     Traceback (most recent call last):
     ...
@@ -109,7 +110,7 @@ def check_speculation(master: str, speculation: str | None) -> None:
 
 
 def driver_variables(settings: dict[str, str]) -> dict[str, str]:
-    """Return the environment variables that count for the driver's JVM alone, unlike settings, which executors get too."""
+    """Return the environment variables for the driver's JVM alone. Executors would get settings too."""
     wanted = {}
     if "spark.driver.host" in settings:
         wanted["SPARK_LOCAL_IP"] = settings["spark.driver.host"]
@@ -120,7 +121,7 @@ def driver_variables(settings: dict[str, str]) -> dict[str, str]:
 
 @contextmanager
 def launch_environment(settings: dict[str, str]) -> Iterator[None]:
-    """The environment variables with which the JVM is started and the context made."""
+    """Set the environment variables for starting the JVM and creating the context."""
     wanted = {"PYSPARK_PYTHON": settings["spark.pyspark.python"]}
     options = os.environ.get("SPARK_SUBMIT_OPTS", "")
     if "log4j2.configurationFile" not in options:

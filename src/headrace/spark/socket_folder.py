@@ -1,13 +1,13 @@
-"""Where the Unix sockets between Spark and its Python processes lie: a folder that only this user can enter.
+"""The folder of the Unix sockets between Spark and its Python processes, which only this user can enter.
 
     <temporary directory>/headrace-py-<random>/.<uuid>.sock
 
-PySpark asks for no secret on a Unix socket: the permissions of the folder are the only guard. The driver makes one and names
-it in `spark.python.unix.domain.socket.dir`, which Spark hands to all executors. There `headrace.spark.daemon` makes
-the folder of the same name, as the user that the executor runs as.
+PySpark requires no secret on a Unix socket, so only the permissions of the folder protect it. The driver creates a folder
+and sets `spark.python.unix.domain.socket.dir` to it, which Spark passes to all executors. There, `headrace.spark.daemon`
+creates the folder of the same name, as the executor's user.
 
-A process that uses a folder holds a shared lock on it. Whoever gets the exclusive lock knows that nobody uses the folder, and
-may remove it: the last user at its end, or the next driver or daemon on the machine if all users were killed.
+A process that uses a folder holds a shared lock on it. A process that gets the exclusive lock knows that the folder is
+unused, and may remove it: the last process that used it, or the next driver or daemon if all of those were killed.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from headrace.foundation.private_folders import private_folder, require_private
 
 _PREFIX = "headrace-py-"
 _LONGEST = 60
-"""Spark takes 61 characters; with `/.<uuid>.sock` a path may have 107 bytes on Linux, 103 on macOS."""
+"""Spark accepts 61 characters; with `/.<uuid>.sock` a path may have 107 bytes on Linux, 103 on macOS."""
 
 
 class SocketFolder:
     """A private folder that this process uses from now on."""
 
     def __init__(self, path: Path) -> None:
-        """Make the folder if need be. Raise `NotPrivateError` if somebody else has made it, or can enter it."""
+        """Create the folder if needed. Raise `NotPrivateError` if another user owns it or can enter it."""
         self.path = path
         while True:
-            with contextlib.suppress(FileNotFoundError):  # removed meanwhile by a process that saw no user
+            with contextlib.suppress(FileNotFoundError):  # a process that found it unused has just removed it
                 self._lock = _opened(private_folder(path))
                 fcntl.flock(self._lock, fcntl.LOCK_SH)
                 if _is_at(path, self._lock):
@@ -44,19 +44,19 @@ class SocketFolder:
 
     @property
     def is_ours(self) -> bool:
-        """Whether headrace has chosen the name, and may remove the folder."""
+        """Return whether headrace has chosen the name, and may remove the folder."""
         return self.path.name.startswith(_PREFIX)
 
     def release(self) -> None:
-        """Stop using the folder. The last process that does so removes it, unless the user has named it."""
-        fcntl.flock(self._lock, fcntl.LOCK_UN)  # first: of two that end at the same time one must see no other
+        """Stop using the folder. The last process removes it, unless the user has chosen it."""
+        fcntl.flock(self._lock, fcntl.LOCK_UN)  # first: if two end at the same time, one must see it unused
         if self.is_ours:
             _remove_if_unused(self.path, self._lock)
         os.close(self._lock)
 
 
 def new_socket_folder() -> SocketFolder:
-    """Return a new folder in the temporary directory, or in /tmp where that one is too long or not safe.
+    """Return a new folder in the temporary directory, or in /tmp if that is too long or not safe.
 
     Also remove the folders of dead processes of this user.
     """
@@ -66,9 +66,9 @@ def new_socket_folder() -> SocketFolder:
 
 
 def socket_folder_of_daemon(named: str | None) -> SocketFolder:
-    """Return the folder that the driver has named if this user can have it on this machine; otherwise one of its own.
+    """Return the folder that the driver has chosen if this user can use it on this machine, otherwise a new one.
 
-    The parent may be missing here, or the driver may run on this machine as another user.
+    The parent may not exist here, or the driver may run on this machine as another user.
     """
     if named is not None and os.path.isdir(os.path.dirname(named)):
         with contextlib.suppress(OSError):
@@ -86,14 +86,14 @@ def _parent() -> Path:
 
 
 def _is_safe(parent: str) -> bool:
-    """Whether nobody else can rename what this user makes in a directory."""
+    """Return whether no other user can rename what this user creates in a directory."""
     found = os.stat(parent)
     return bool(found.st_mode & stat.S_ISVTX or not found.st_mode & 0o022)
 
 
 def _sweep(parent: Path) -> None:
     for path in parent.glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError):  # another user's, or gone meanwhile
+        with contextlib.suppress(OSError):  # it belongs to another user, or has just been removed
             require_private(path)
             lock = _opened(path)
             try:
@@ -103,7 +103,7 @@ def _sweep(parent: Path) -> None:
 
 
 def _remove_if_unused(path: Path, lock: int) -> None:
-    with contextlib.suppress(OSError):  # somebody uses it
+    with contextlib.suppress(OSError):  # it is in use
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if _is_at(path, lock):
             shutil.rmtree(path, ignore_errors=True)
@@ -114,7 +114,7 @@ def _opened(path: Path) -> int:
 
 
 def _is_at(path: Path, lock: int) -> bool:
-    """Whether the folder that is locked is still the one at this path: another one may have been made there."""
+    """Return whether the locked folder is still the one at this path, and not a new one."""
     try:
         return os.path.samestat(os.lstat(path), os.fstat(lock))
     except FileNotFoundError:

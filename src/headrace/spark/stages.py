@@ -1,17 +1,19 @@
-"""Builds an epoch's line of stages in the JVM, with few calls over the gateway, and collects what arrives at its end.
+"""Build an epoch's line of stages in the JVM with few calls over the gateway, and collect the result of the last stage.
 
-Goes below PySpark's RDD class for two reasons: frames stay raw bytes all the way, and an epoch of almost no data should cost
-little more than Spark's own scheduling. A pair of the exchange is (target partition, frame): Python decides, the JVM moves.
+This bypasses PySpark's RDD class for two reasons: frames stay raw bytes all the way, and an epoch with almost no data should
+cost little more than Spark's own scheduling. A pair of the exchange is (target partition, frame): Python decides where a
+frame goes, and the JVM moves it.
 
-On a cluster a subtask should run again where its slot is: each level has an anchor for that (see `anchors`). An exchange is then
-`subtractByKey` of nothing: one shuffle like `partitionBy`, whose only other parent is the anchor. (A union with the anchor would
-do too, but knows hosts only, not executors; its price is that a partition's frames of one epoch are held in the executor's memory
-at once, which is why a batch job, whose only epoch has all data, goes without.)
+On a cluster a subtask should run where its slot is, so each level has an anchor (see `anchors`). An exchange is then
+`subtractByKey` of nothing: one shuffle like `partitionBy`, whose only other parent is the anchor. (A union with the anchor
+would work too, but it knows only hosts, not executors.) The price is that all frames of a partition in an epoch are in the
+executor's memory at once. So a batch job, whose only epoch has all data, has no anchors.
 """
 
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pyspark import Broadcast, SparkContext
@@ -22,6 +24,8 @@ from headrace.spark.anchors import Anchors
 
 _LARGE_COMMAND = 1 << 20
 """Spark ships a command with every task; above this size a broadcast is cheaper."""
+LevelFunction = Callable[[int, Iterable[bytes]], Iterator[bytes]]
+"""Runs a partition of a level on its incoming frames."""
 
 
 class StageLine:
@@ -33,14 +37,14 @@ class StageLine:
         self._context = context
         self._group = group
         self._raw = NoOpSerializer()
-        # Every name looked up in the JVM costs a round trip: once per job is enough.
+        # Each lookup of a name in the JVM is a round trip, so look up once per job.
         self._function = jvm.SimplePythonFunction
         self._python_rdd = jvm.PythonRDD
         self._pairwise = jvm.PairwiseRDD
         self._partitioner = jvm.PythonPartitioner
         self._partitioners: dict[int, Any] = {}
         self._pairs: dict[int, Any] = {}
-        """The anchors of exchanges, as the Java API has them."""
+        """The anchors of exchanges as JavaPairRDDs."""
         self._anchors = Anchors(context) if anchored else None
         source: Any = context.parallelize([], first_partitions)
         self._source = (source.persist() if anchored else source)._jrdd.rdd()
@@ -48,12 +52,14 @@ class StageLine:
             self._anchors.add(0, self._source)
 
     def spread(self, executors: dict[str, int]) -> None:
-        """Gives executors that have come their share of the work; `executors`: how many tasks each runs at a time."""
+        """Give executors that joined their share of the work; `executors` maps each one to its concurrent tasks."""
         if self._anchors is not None:
             self._anchors.spread(executors)
 
-    def run(self, levels: list[tuple[Any, int | None]], shipped: Broadcast[bytes], description: str) -> list[bytes]:
-        """Runs (function, partitions of the next level) for every level; gives what the last one yields."""
+    def run(
+        self, levels: list[tuple[LevelFunction, int | None]], shipped: Broadcast[bytes], description: str
+    ) -> list[bytes]:
+        """Run (function, partitions of the next level) for every level; return what the last one yields."""
         rdd = self._source
         large: list[Broadcast[bytes]] = []
         for level, (function, next_partitions) in enumerate(levels):
@@ -71,7 +77,7 @@ class StageLine:
                 command.destroy()
 
     def close(self) -> None:
-        """Lets go of what the executors hold."""
+        """Release what the executors hold."""
         if self._anchors is not None:
             self._anchors.close()
 
@@ -109,8 +115,8 @@ class StageLine:
         )
 
     def _partitioner_of(self, partitions: int) -> Any:
-        # The RDD that is partitioned must not claim this partitioner already, else Spark would leave the shuffle out:
-        # a Python RDD that does not preserve partitioning claims none.
+        # The RDD must not have this partitioner already, or Spark would omit the shuffle. A Python RDD that does not
+        # preserve partitioning has none.
         if partitions not in self._partitioners:
             self._partitioners[partitions] = self._partitioner(partitions, 0)
         return self._partitioners[partitions]

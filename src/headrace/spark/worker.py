@@ -1,4 +1,8 @@
-"""The functions that Spark runs in its Python workers. Imports as little as it can: a worker starts with this module."""
+"""The functions that Spark runs in its Python workers. Imports as little as possible: every worker loads this module.
+
+They adapt `LevelRun`, which must not know PySpark, to Spark's tasks. The driver binds their first argument with
+`functools.partial`, because `stages` ships them with plain pickle.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,6 @@ import socket
 import struct
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from pyspark import Broadcast, TaskContext
 
@@ -17,44 +20,29 @@ from headrace.worker.slot.launch import end_slots
 _LONG = struct.Struct("!q")
 
 
-class SpecBytes:
-    """Reads the broadcast spec only when called."""
-
-    def __init__(self, shipped: Broadcast[bytes]) -> None:
-        self._shipped = shipped
-
-    def __call__(self) -> bytes:
-        return self._shipped.value
+def broadcast_value(shipped: Broadcast[bytes]) -> bytes:
+    """Return the value of a broadcast, which Spark fetches only now."""
+    return shipped.value
 
 
-class RunLevel:
-    """The function of a level's RDD."""
-
-    def __init__(self, run: LevelRun) -> None:
-        self._run = run
-
-    def __call__(self, partition: int, incoming: Iterable[Any]) -> Iterator[Any]:
-        context = TaskContext.get()
-        attempt = context.taskAttemptId() if context is not None else 0
-        last = self._run.next_partitions is None
-        for target, frame in self._run.run(partition, attempt, incoming):
-            if not last:
-                yield _LONG.pack(target)
-            yield frame
+def run_level(run: LevelRun, partition: int, incoming: Iterable[bytes]) -> Iterator[bytes]:
+    """Run one partition of a level; yield its frames, each preceded by its target unless this is the last level."""
+    context = TaskContext.get()
+    attempt = context.taskAttemptId() if context is not None else 0
+    last = run.next_partitions is None
+    for target, frame in run.run(partition, attempt, incoming):
+        if not last:
+            yield _LONG.pack(target)
+        yield frame
 
 
-class EndSlots:
-    """Ends the slots of a job on the machine of an executor; gives (host, process id) of each.
+def end_job_slots(run_id: str, partition: int, _: Iterable[object]) -> Iterator[tuple[str, int]]:
+    """End the slots of a job on the machine of an executor; yield (host, process id) of each.
 
-    Waits a little where there is nothing to end, so that the tasks of one Spark job spread over all executors.
+    Wait a little if there is nothing to end, so that the tasks of one Spark job spread over all executors.
     """
-
-    def __init__(self, run_id: str) -> None:
-        self._run_id = run_id
-
-    def __call__(self, partition: int, _: Iterable[Any]) -> Iterator[tuple[str, int]]:
-        folder = job_folder(self._run_id)
-        if not folder.exists():
-            time.sleep(0.1)
-        host = socket.gethostname()
-        yield from [(host, pid) for pid in end_slots(folder)]
+    folder = job_folder(run_id)
+    if not folder.exists():
+        time.sleep(0.1)
+    host = socket.gethostname()
+    yield from [(host, pid) for pid in end_slots(folder)]

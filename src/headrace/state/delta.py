@@ -1,6 +1,6 @@
-"""What a subtask files at the end of an epoch, and how files of several epochs become one state again.
+"""The state that a subtask saves at the end of an epoch, and how the files of several epochs become one state.
 
-Decides the shape of a subtask's state and that later files win. Never reads or writes: ``headrace.state.files`` does.
+Decides the shape of a subtask's state, and that later files win. Never reads or writes: ``headrace.state.files`` does.
 Used by the task (which fills it) and by the restore.
 """
 
@@ -17,7 +17,7 @@ __all__ = ["OperatorState", "SubtaskState", "fold"]
 
 @dataclass
 class OperatorState:
-    """What one operator files.
+    """The saved state of one operator.
 
     ``keyed`` holds state name -> key group -> entries (``TOMBSTONE`` as a value deletes). ``plain`` holds anything else
     by name (operator state, kinds of states, watermarks of channels); a name in a later file replaces the earlier
@@ -33,7 +33,7 @@ class OperatorState:
 
 @dataclass
 class SubtaskState:
-    """What one subtask files: the state of its operators by uid.
+    """The saved state of one subtask: that of its operators by uid.
 
     >>> SubtaskState({"count": OperatorState()}).operators["count"].keyed
     {}
@@ -76,7 +76,7 @@ def _without_tombstones(by_group: dict[int, dict[Any, Any]]) -> StateDelta:
 
 
 def fold(states: Iterable[SubtaskState]) -> SubtaskState:
-    """Give the state after all of ``states``, oldest first: later entries win, tombstones delete.
+    """Return the state after all of ``states``, oldest first: later entries win, tombstones delete.
 
     >>> old = SubtaskState({"count": OperatorState({"n": {7: [("a", 1), ("b", 2)]}})})
     >>> new = SubtaskState({"count": OperatorState({"n": {7: [("a", TOMBSTONE), ("b", 3)]}})})

@@ -1,8 +1,8 @@
 """State descriptors: the name, kind, type and options of a state, as a program declares them.
 
 Decides which arguments are valid. Never holds values. User functions make them in ``open()``; backends read them.
-Functions are recognised by their methods, not by their class, so that this package needs nothing of
-``headrace.datastream``.
+Functions are recognised by their methods, not by their class, so that this package does not depend on
+``headrace.functions``.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ __all__ = [
 
 
 class StateDescriptor(ABC):
-    """What all descriptors have: a name, a type and, optionally, a time to live.
+    """Base class of descriptors: a name, a type and, optionally, a time to live.
 
-    ``kind`` names the kind of state and is filed with it.
+    ``kind`` names the kind of state and is saved with it.
 
     >>> ValueStateDescriptor("count", Types.LONG()).kind
     'ValueState'
@@ -37,7 +37,7 @@ class StateDescriptor(ABC):
     kind: ClassVar[str] = "State"
 
     def __init__(self, name: str, type_info: TypeInformation | None) -> None:
-        """Keep the name (which must be unique in its operator) and the type of what is stored."""
+        """Take the name, which must be unique in its operator, and the type of the stored values."""
         given: object = name
         if not (isinstance(given, str) and given):
             raise StateError("A state needs a name", seen=name, expected="a non-empty string")
@@ -46,7 +46,7 @@ class StateDescriptor(ABC):
         self._ttl_config: StateTtlConfig | None = None
 
     def get_name(self) -> str:
-        """Give the name of the state.
+        """Return the name of the state.
 
         >>> ValueStateDescriptor("count", Types.LONG()).get_name()
         'count'
@@ -54,7 +54,7 @@ class StateDescriptor(ABC):
         return self.name
 
     def get_type_info(self) -> TypeInformation | None:
-        """Give the type of what is stored per key (for a list state: the list's type).
+        """Return the type of the value stored per key (for a list state: the list's type).
 
         >>> ValueStateDescriptor("count", Types.LONG()).get_type_info() == Types.LONG()
         True
@@ -62,7 +62,7 @@ class StateDescriptor(ABC):
         return self.type_info
 
     def enable_time_to_live(self, ttl_config: StateTtlConfig) -> None:
-        """Let values expire as ``ttl_config`` says.
+        """Let values expire according to ``ttl_config``.
 
         >>> from headrace.common.time import Time
         >>> descriptor = ValueStateDescriptor("count", Types.LONG())
@@ -133,7 +133,7 @@ class MapStateDescriptor(StateDescriptor):
 
 
 class _CallableReduce:
-    """A plain callable in the shape of a ReduceFunction."""
+    """Wraps a plain callable as a ReduceFunction."""
 
     def __init__(self, func: Callable[[Any, Any], Any]) -> None:
         self.reduce = func
@@ -162,7 +162,7 @@ class ReducingStateDescriptor(StateDescriptor):
         self._reduce_function = reduce_function
 
     def get_reduce_function(self) -> Any:
-        """Give an object with a method ``reduce(value1, value2)``.
+        """Return an object with a method ``reduce(value1, value2)``.
 
         >>> ReducingStateDescriptor("max", max, Types.LONG()).get_reduce_function().reduce(3, 7)
         7
@@ -198,5 +198,5 @@ class AggregatingStateDescriptor(StateDescriptor):
         self._agg_function = agg_function
 
     def get_agg_function(self) -> Any:
-        """Give the aggregate function."""
+        """Return the aggregate function."""
         return self._agg_function

@@ -1,8 +1,8 @@
-"""The disk backend: keyed state and timers of one operator's subtask on the local disk, touched entries in memory.
+"""The disk backend: keyed state and timers of one operator's subtask on the local disk, recently used entries in memory.
 
-Decides when entries leave memory: when those that came in lately may take more than half of the budget. So memory holds
-at most the budget and what one run of records touches. As long as everything fits, nothing is written to disk at all.
-State files are the same as those of the heap backend. Made by the task for each operator.
+Decides when entries leave memory: when the recent ones may take more than half of the budget. So memory holds at most
+the budget and the entries that one run of records touches. While everything fits, nothing is written to disk. State files
+are the same as those of the heap backend. Made by the task for each operator.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from typing import Any
 from headrace.config.worker_settings import DEFAULT_MEMORY
 from headrace.foundation.extras import require_rocksdict
 from headrace.state.disk_file import DiskFile
-from headrace.state.disk_map_table import DiskMapState, DiskMapTable
+from headrace.state.disk_map_table import DiskMapTable
 from headrace.state.disk_store import DiskStore
-from headrace.state.disk_table import DiskTable
+from headrace.state.disk_table import DiskTable, StoredTable
 from headrace.state.disk_timers import DiskTimerQueue
-from headrace.state.heap_table import HeapTable
 from headrace.state.key_groups import GroupCache
 from headrace.state.keyed_backend import TIMER_PREFIX, KeyedBackend
+from headrace.state.keyed_states import KeyedMapState
 from headrace.state.tombstone import KeyedDelta, StateDelta
 
 __all__ = ["DEFAULT_MEMORY", "DiskKeyedBackend"]
 
 _ENTRY_OVERHEAD = 200  # bytes: dict slots, tuples, object headers
-_OBJECT_FACTOR = 3  # live objects against their pickles
+_OBJECT_FACTOR = 3  # live objects compared with their pickles
 _TIMER_BYTES = 400
 _CLEANED_PER_TOUCHED = 2
 
@@ -33,8 +33,8 @@ _CLEANED_PER_TOUCHED = 2
 class DiskKeyedBackend(KeyedBackend):
     """Tables on disk by state name, for a range of key groups.
 
-    ``memory`` is the budget in bytes: a quarter goes to the database, the rest to live objects. It is kept by estimates
-    from the sizes of pickles.
+    ``memory`` is the budget in bytes: a quarter goes to the database, the rest to live objects. The sizes of objects are
+    estimated from those of pickles.
 
     >>> import tempfile
     >>> from headrace.state.descriptors import ValueStateDescriptor
@@ -49,11 +49,11 @@ class DiskKeyedBackend(KeyedBackend):
 
     __slots__ = ("_budget", "_files", "_store")
 
-    map_state = DiskMapState
+    map_state = KeyedMapState
     large = True
 
     def __init__(self, max_parallelism: int, key_groups: range, directory: Path, memory: int = DEFAULT_MEMORY) -> None:
-        """Take where the database may be made (and removed), and the budget of memory."""
+        """Take the directory in which the database is made and removed, and the memory budget."""
         require_rocksdict()
         objects = memory - memory // 4
         super().__init__(max_parallelism, key_groups, GroupCache(max_parallelism, max(1000, objects // 8 // 150)))
@@ -62,21 +62,21 @@ class DiskKeyedBackend(KeyedBackend):
         self._files: dict[str, int] = {}
 
     def group_of(self, key: Any) -> int:
-        """Give the key group of a key."""
+        """Return the key group of a key."""
         return self._groups[key]
 
     @property
     def on_disk(self) -> bool:
-        """Whether the state was ever too large for the memory."""
+        """Whether the state was ever too large for memory."""
         return self._store.is_open
 
     # -- tables ---------------------------------------------------------------------------------------------------
 
     def _number(self, name: str) -> int:
-        """The number of a state in the store; timers have two, the second one for their index."""
+        """Return the number of a state in the store; timers have two, the second one for their index."""
         return self._files.setdefault(name, 2 * len(self._files))
 
-    def _make_table(self, name: str, kind: str, namespaced: bool) -> HeapTable:
+    def _make_table(self, name: str, kind: str, namespaced: bool) -> StoredTable:
         groups = self._groups
         number = self._number(name)
         if self.is_map(kind):
@@ -106,7 +106,7 @@ class DiskKeyedBackend(KeyedBackend):
                 table.retire()
 
     def collect_delta(self) -> KeyedDelta:
-        """Give what changed since the last call, and clean up a little of what is expired on disk."""
+        """Return the changes since the last call, and clean up some of the expired entries on disk."""
         for table in self._tables.values():
             if table.expiry is not None and self._store.is_open:
                 table.clean(_CLEANED_PER_TOUCHED * table.changes + 1)  # type: ignore[attr-defined]
@@ -115,7 +115,7 @@ class DiskKeyedBackend(KeyedBackend):
     # -- saving ---------------------------------------------------------------------------------------------------
 
     def snapshot_full(self) -> KeyedDelta:
-        """Give everything, read from disk while it is used: use it before the next record."""
+        """Return everything, read from disk while it is used: use it before the next record."""
         snapshot: dict[str, Any] = {name: table.snapshot_full(self._groups) for name, table in self._tables.items()}
         snapshot |= {TIMER_PREFIX + name: queue.snapshot_full() for name, queue in self._timers.items()}
         for name, number in self._files.items():

@@ -1,6 +1,6 @@
-"""Ordered bytes on the local disk, behind the disk backend: the one door to RocksDB (the package ``rocksdict``).
+"""Ordered bytes on the local disk for the disk backend: the only user of RocksDB (the package ``rocksdict``).
 
-Decides how the database is set up: no log and no fsync, since the state files are the truth and this is only working
+Decides how the database is set up: no log and no fsync, since state is recovered from the state files and this is only working
 memory; bounded block cache and write buffers, shared by all databases of the process. Never knows what the bytes mean.
 The database is made when it is first needed and removed when the store is closed.
 """
@@ -22,7 +22,7 @@ _shared: dict[int, Any] = {}
 
 
 class DiskStore:
-    """A sorted map of bytes in a directory of its own.
+    """A sorted map of bytes in its own directory.
 
     >>> import tempfile
     >>> store = DiskStore(Path(tempfile.mkdtemp(), "state"), memory=8 << 20)
@@ -37,7 +37,7 @@ class DiskStore:
     __slots__ = ("_database", "_memory", "_module", "_writing", "directory")
 
     def __init__(self, directory: Path, memory: int) -> None:
-        """Take where the database may be made, and how many bytes of memory all databases of the process may use."""
+        """Take the directory of the database, and the memory limit in bytes of all databases of the process."""
         self.directory = directory
         self._memory = memory
         self._database: Any = None
@@ -50,11 +50,11 @@ class DiskStore:
         return self._database is not None
 
     def get(self, key: bytes) -> bytes | None:
-        """Give the value under ``key``."""
+        """Return the value under ``key``."""
         return None if self._database is None else self._database.get(key)
 
     def write(self, puts: Iterable[tuple[bytes, bytes]], deletes: Iterable[bytes]) -> None:
-        """Put and delete entries, all together."""
+        """Put and delete entries in one batch."""
         if self._database is None:
             self._open()
         batch = self._module.WriteBatch(raw_mode=True)
@@ -65,7 +65,7 @@ class DiskStore:
         self._database.write(batch, self._writing)
 
     def scan(self, prefix: bytes, start: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
-        """Give the entries under a prefix in the order of their keys, as they are now, from ``start`` on."""
+        """Return the entries under a prefix in the order of their keys, as they are now, from ``start`` on."""
         if self._database is not None:
             for key, value in self._database.items(from_key=prefix if start is None else start):
                 if not key.startswith(prefix):
@@ -82,7 +82,7 @@ class DiskStore:
     def _open(self) -> None:
         module = self._module = require_rocksdict()
         if self._memory not in _shared:
-            # Half for blocks that are read, half for what is not on disk yet.
+            # Half for blocks that are read, half for data that is not on disk yet.
             _shared[self._memory] = module.Cache(max(1 << 20, self._memory // 2))
         options = module.Options(raw_mode=True)
         options.create_if_missing(True)

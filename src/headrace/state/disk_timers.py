@@ -1,12 +1,12 @@
-"""Timers that may be more than fit into memory: the next ones in memory, later ones on disk.
+"""Timers that may not fit into memory: the next ones in memory, later ones on disk.
 
-Decides which timers are on disk: when there are too many in memory, the later ones go. All on disk come after the
-*horizon*, the first of them, so a timer before it need not be looked for there. When memory has nothing before the
-horizon any more, the next run of timers is read in.
+Decides which timers are on disk: when there are too many in memory, the later ones move. All timers on disk come after the
+*horizon*, the first of them, so an earlier timer need not be searched there. When memory has no timer before the horizon
+any more, the next run of timers is read.
 
-On disk a timer stands twice: by itself (``timer -> sequence number``, as in the state files), and by time in an index.
-To order timers that two former subtasks gave the same sequence number, numbers in memory are ``sequence << 16 | suffix``:
-the key group for timers that were restored, the greatest suffix for those registered here.
+On disk a timer is stored twice: by itself (``timer -> sequence number``, as in the state files), and by time in an index.
+Two former subtasks may have used the same sequence number. To order their timers, numbers in memory are
+``sequence << 16 | suffix``: the key group for restored timers, the greatest suffix for those registered here.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _OWN = _STEP - 1
 _REFILL = 4096
 _ORDER = itemgetter(0, 1)
 _SMALL_HEAP = 64
-_POPS = 1024  # timers between two chances to make room
+_POPS = 1024  # timers between two calls that may make room
 
 
 class DiskTimerQueue(TimerQueue):
-    """The timers of an operator's subtask in one time domain; ``limit`` is how many are kept in memory."""
+    """The timers of an operator's subtask in one time domain; ``limit`` is the greatest number in memory."""
 
     __slots__ = ("_between", "_file", "_horizon", "_index", "_on_disk", "_popped", "_store", "limit")
 
@@ -54,7 +54,7 @@ class DiskTimerQueue(TimerQueue):
     ) -> None:
         """Take the store, the file of the timers themselves, and the number of the index in the store.
 
-        ``between`` is called now and then between two timers, when nobody holds state.
+        ``between`` is called from time to time between two timers, when nothing holds state.
         """
         super().__init__(group_of)
         self._store = store
@@ -68,13 +68,13 @@ class DiskTimerQueue(TimerQueue):
         self._popped = 0
 
     def __len__(self) -> int:
-        """Give the number of timers."""
+        """Return the number of timers."""
         return len(self._live) + self._on_disk
 
     # -- registering ----------------------------------------------------------------------------------------------
 
     def register(self, timestamp: int, key: Any, namespace: Any = None) -> None:
-        """Add a timer, unless it is there already."""
+        """Add a timer, unless it exists already."""
         timer = (timestamp, key, namespace)
         if self._number(timer) is not None:
             return
@@ -85,7 +85,7 @@ class DiskTimerQueue(TimerQueue):
         self._added.append(timer)
 
     def delete(self, timestamp: int, key: Any, namespace: Any = None) -> None:
-        """Remove a timer, if it is there."""
+        """Remove a timer, if it exists."""
         timer = (timestamp, key, namespace)
         if timer in self._live:
             super().delete(timestamp, key, namespace)
@@ -99,7 +99,7 @@ class DiskTimerQueue(TimerQueue):
                 self._removed.add(timer)
 
     def _number(self, timer: Timer) -> int | None:
-        """The number of a timer that is there."""
+        """Return the number of an existing timer."""
         number = self._live.get(timer)
         if number is None and self._horizon is not None and timer[0] >= self._horizon[0]:
             number = self._file.get(timer, None)
@@ -108,7 +108,7 @@ class DiskTimerQueue(TimerQueue):
     # -- firing ---------------------------------------------------------------------------------------------------
 
     def next_timestamp(self) -> int | None:
-        """Give the time of the next timer, ``None`` if there is none."""
+        """Return the time of the next timer, ``None`` if there is none."""
         first = super().next_timestamp()
         if self._horizon is None:
             return first
@@ -190,13 +190,13 @@ class DiskTimerQueue(TimerQueue):
         return None if first is None else _place(first[0])
 
     def _at(self, time: int, number: int) -> bytes:
-        # Flink's times have 64 bits. Greater ones, which nothing reaches, come last in any order.
+        # Flink's times have 64 bits. Greater ones are never reached and come last, in any order.
         return _INDEX.pack(self._index, min(max(time + _OFFSET, 0), _LAST), number)
 
     # -- saving ---------------------------------------------------------------------------------------------------
 
     def collect_delta(self) -> StateDelta:
-        """Give what changed since the last delta, by key group, and start a new one."""
+        """Return the changes since the last delta, by key group, and start the next one."""
         changed: dict[Timer, Any] = {timer: TOMBSTONE for timer in self._removed if self._number(timer) is None}
         for timer in self._added:
             number = self._number(timer)
@@ -208,12 +208,12 @@ class DiskTimerQueue(TimerQueue):
         return self._by_group(list(changed.items()))
 
     def snapshot_full(self) -> StateDelta:
-        """Give all timers by key group; those on disk are read while the snapshot is used."""
+        """Return all timers by key group; those on disk are read while the snapshot is used."""
         held = self._by_group([(timer, number >> 16) for timer, number in self._live.items()])
         return _TimerSnapshot(held, self._file)  # type: ignore[return-value]  # read like a dict
 
     def apply(self, delta: StateDelta, key_groups: range) -> None:
-        """Take over the timers of a delta or snapshot that belong to ``key_groups``."""
+        """Add the timers of a delta or snapshot that belong to ``key_groups``."""
         for group, entries in delta.items():
             if group not in key_groups:
                 continue
@@ -229,7 +229,7 @@ class DiskTimerQueue(TimerQueue):
         self._mark = self._sequence
 
     def _sort_in(self) -> None:
-        # Timers that came back from disk have small numbers: unlike in memory alone, numbers must be compared too.
+        # Timers read from disk have small numbers: unlike with timers in memory only, numbers must be compared too.
         self._ordered += self._heap
         self._ordered.sort(key=_ORDER, reverse=True)
         self._heap.clear()
@@ -255,6 +255,6 @@ class _TimerSnapshot(Mapping[int, Iterator[tuple[Timer, int]]]):
 
 
 def _place(where: bytes) -> tuple[int, int]:
-    """The time and the number in a key of the index."""
+    """Return the time and the number in a key of the index."""
     _, time, number = _INDEX.unpack(where)
     return time - _OFFSET, number

@@ -1,12 +1,12 @@
 """Entry keys as bytes: equal keys have equal bytes, and the bytes of one key are never the beginning of another's.
 
-Decides where an entry stands on disk. Never used in state files, which hold the keys themselves. Called by the disk
+Decides where an entry is on disk. Never used in state files, which contain the keys themselves. Called by the disk
 backend.
 
-Texts, bytes, integers, ``None`` and tuples of these are written in full and can be read back: they are *faithful*. What
-equals such a value (``True``, ``2.0``, an ``IntEnum``, a named tuple) has the same bytes, but not the same class.
-Everything else stands as its stable hash, which different keys may share. Who stores what is not faithful must keep the
-key beside the value, and look at it where the bytes are only a hash.
+Strings, bytes, integers, ``None`` and tuples of these are written in full and can be read back: they are *faithful*.
+Values that equal one of these (``True``, ``2.0``, an ``IntEnum``, a named tuple) have the same bytes, but another class.
+Everything else is written as its stable hash, which different keys may share. If bytes are not faithful, the key must be
+stored with the value, and compared where the bytes are only a hash.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NONE, _INT, _STR, _BYTES, _TUPLE, _REAL, _HASH = b"n", b"i", b"s", b"b", b"t", 
 
 
 def encode_key(key: Any) -> EncodedKey:
-    """Give the bytes of a key.
+    """Return the bytes of a key.
 
     >>> encode_key("a")[0].hex(), encode_key("a")[1:]
     ('730000000161', (True, False))
@@ -81,7 +81,7 @@ def _other(key: Any) -> EncodedKey:
 
 
 def _number(key: Any) -> bytes | None:
-    """The bytes of a number that equals a small integer or a float."""
+    """Return the bytes of a number that equals a small integer or a float."""
     try:
         whole = int(key)
         if whole == key:
@@ -93,7 +93,7 @@ def _number(key: Any) -> bytes | None:
 
 
 def decode_key(data: bytes) -> Any:
-    """Give back a key from faithful bytes.
+    """Return the key of faithful bytes.
 
     >>> decode_key(encode_key(("a", (-5, None), b"x"))[0])
     ('a', (-5, None), b'x')

@@ -1,7 +1,7 @@
-"""When entries of a state with a time to live expire, for whoever cleans up.
+"""When entries of a state with a time to live expire.
 
-Decides what of a stored entry is still alive. A stored entry is a pair ``(value, time of its last use)``, in list states a
-list of such pairs. Never removes anything itself: the states, the tables and the snapshots do.
+Decides which part of a stored entry is still alive. A stored entry is a pair ``(value, time of its last use)``, in list
+states a list of such pairs. Never removes anything itself: states, tables and snapshots do.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Expiry", "milliseconds"]
 
 
 def milliseconds(ttl: Time | Duration) -> int:
-    """Give a time to live in milliseconds.
+    """Return a time to live in milliseconds.
 
     >>> milliseconds(Time.seconds(2)), milliseconds(Duration.of_millis(5))
     (2000, 5)
@@ -35,19 +35,19 @@ class Expiry:
     __slots__ = ("in_full_snapshot", "living", "now", "query_after", "ttl")
 
     def __init__(self, config: StateTtlConfig, now: Callable[[], int], per_element: bool) -> None:
-        """Take the configuration, the clock, and whether an entry is a list of elements with ages of their own."""
+        """Take the configuration, the clock, and whether an entry is a list of elements with their own ages."""
         strategies = config.get_cleanup_strategies()
         compaction = strategies.get_rocksdb_compact_filter_cleanup_strategy()
         self.ttl = milliseconds(config.get_ttl())
         self.now = now
         self.in_full_snapshot = strategies.in_full_snapshot()
         self.query_after = None if compaction is None else compaction.get_query_time_after_num_entries()
-        """After how many entries a clean-up on disk reads the clock again; None: there is none."""
+        """After how many entries a clean-up on disk reads the clock again; None if there is no clean-up."""
         self.living: Callable[[Any, int], Any] = self._living_elements if per_element else self._living
-        """living(entry, now): what of an entry is not expired: itself, less of it, or None."""
+        """living(entry, now): the part of an entry that is not expired: itself, less of it, or None."""
 
     def expired(self, used: int, now: int) -> bool:
-        """Say whether something that was last used at ``used`` is expired."""
+        """Return whether something that was last used at ``used`` is expired."""
         return used + self.ttl <= now
 
     def _living(self, entry: tuple[Any, int], now: int) -> tuple[Any, int] | None:

@@ -1,6 +1,6 @@
 r"""The bytes of a state file. Version 2; version 1 is still read.
 
-Decides the layout, and what of a file must be read for given key groups. Never opens files: it makes bytes, and reads
+Decides the layout, and which parts of a file must be read for given key groups. Never opens files: it makes bytes, and reads
 through a function. Called by ``headrace.state.files`` only.
 
 Layout; numbers are big-endian:
@@ -15,12 +15,12 @@ Layout; numbers are big-endian:
    ``[uid, state name (null: plain), first group, last group, offset, length, digest, codec]``, sorted by uid, state name
    and key group. The digest is the SHA-256 of the block in hex.
 5. footer, 52 bytes: u64 offset of the index, u32 length of the index, 32 bytes checksum, magic ``HRSTEND\n``. The checksum
-   is the SHA-256 of parts 1, 2 and 4 and of the footer's first 12 bytes. As the index holds the digest of every block, the
-   checksum stands for the whole file: who has it from a signed manifest knows that a block is genuine before it is
-   unpickled, block by block, without reading the file twice.
+   is the SHA-256 of parts 1, 2 and 4 and of the footer's first 12 bytes. Because the index contains the digest of every
+   block, the checksum covers the whole file: with the checksum from a signed manifest, each block is verified before it is
+   unpickled, without reading the file twice.
 
-Version 1 differs in its sums: crc32 of zlib, as numbers, and 4 bytes of checksum in the footer. These find accidents, but a
-file can be made to fit them: `is_strong` tells the two apart.
+Version 1 differs in its checksums: zlib's crc32, as numbers, and 4 bytes in the footer. They detect accidents, but a file
+can be forged to match them: `is_strong` distinguishes the two.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ _PREAMBLE = struct.Struct(">8sHI")
 _FOOTER_START = struct.Struct(">QI")
 _FOOTER = struct.Struct(">QI32s8s")
 _FOOTERS = {1: struct.Struct(">QI4s8s"), 2: _FOOTER}
-_FIRST_RUN = 256  # entries; later runs follow from how many bytes that took
+_FIRST_RUN = 256  # entries; the size of later runs follows from their bytes
 _RUN_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
 class StateHeader:
-    """Who wrote a file, and for what.
+    """The origin and the kind of a file.
 
-    ``kind`` is ``"delta"`` (what an epoch changed) or ``"base"`` (everything). ``attempt`` is unique for each try to
-    run the subtask's epoch.
+    ``kind`` is ``"delta"`` (the changes of an epoch) or ``"base"`` (everything). ``attempt`` is unique for each
+    attempt to run the subtask's epoch.
 
     >>> StateHeader("job", "v1", 0, 3, "a0").kind
     'delta'
@@ -102,7 +102,7 @@ def _cannot_pickle(uid: str, state: str, keys: list[Any], values: list[Any], err
 
 
 class _Run:
-    """Entries of neighbouring key groups of one state, which become one block."""
+    """Entries of neighbouring key groups of one state, written as one block."""
 
     def __init__(self) -> None:
         self.groups: list[int] = []
@@ -117,7 +117,7 @@ class _Run:
         self.values += [value for _, value in entries]
 
     def payload(self, uid: str, state: str) -> tuple[int, int, str, bytes]:
-        """Give ``(first group, last group, codec, bytes)``."""
+        """Return ``(first group, last group, codec, bytes)``."""
         try:
             codec, data = dump((self.groups, self.counts, self.keys, self.values))
         except Exception as error:
@@ -126,7 +126,7 @@ class _Run:
 
 
 def _keyed_payloads(uid: str, state: str, by_group: StateDelta) -> Iterator[tuple[int, int, str, bytes]]:
-    """The blocks of one state. Entries are read as they are needed: a whole state need never be in memory."""
+    """Return the blocks of one state. Entries are read on demand: the whole state is never in memory."""
     target = _FIRST_RUN
     run = _Run()
     for group in sorted(by_group):
@@ -143,7 +143,7 @@ def _keyed_payloads(uid: str, state: str, by_group: StateDelta) -> Iterator[tupl
 
 
 def encode(header: StateHeader, state: SubtaskState) -> Iterator[bytes]:
-    """Give the parts of the file, to be written one after the other; `checksum_in` finds the checksum in the last one."""
+    """Return the parts of the file, to be written one after the other; `checksum_in` finds the checksum in the last one."""
     header_bytes = json.dumps(asdict(header), sort_keys=True).encode()
     # 1, 2
     front = _PREAMBLE.pack(_MAGIC, FORMAT_VERSION, len(header_bytes)) + header_bytes
@@ -165,12 +165,12 @@ def encode(header: StateHeader, state: SubtaskState) -> Iterator[bytes]:
 
 
 def checksum_in(last_part: bytes) -> int:
-    """Give the checksum of a file from its last part."""
+    """Return the checksum of a file from its last part."""
     return int.from_bytes(_FOOTER.unpack(last_part)[2], "big")
 
 
 def is_strong(checksum: int) -> bool:
-    """Say whether a checksum is one that no other file can be made to fit.
+    """Return whether a checksum cannot be matched by a forged file.
 
     >>> is_strong(0xFFFFFFFF), is_strong(1 << 250)
     (False, True)
@@ -193,7 +193,7 @@ def _payloads(state: SubtaskState) -> Iterator[tuple[str, str | None, int, int, 
 
 
 def _read_frame(size: int, read_at: ReadAt) -> tuple[StateHeader, list[_Block], int]:
-    """Check parts 1, 2, 4, 5 and give header, index and checksum."""
+    """Check parts 1, 2, 4, 5. Return header, index and checksum."""
     if size < _PREAMBLE.size:
         raise StateError(f"it is too short ({size} bytes)")
     magic, version, header_length = _PREAMBLE.unpack(read_at(0, _PREAMBLE.size))
@@ -257,11 +257,11 @@ def decode(
     trust_job_code: bool,
     wanted: Wanted | None = None,
 ) -> Iterator[tuple[str, OperatorState]]:
-    """Give the state block by block, as ``(uid, part of the operator's state)``, of ``key_groups`` only (``None``: all).
+    """Return the state block by block, as ``(uid, part of the operator's state)``, of ``key_groups`` only (``None``: all).
 
-    ``wanted(uid, state name or None for plain state)`` says which blocks are read at all (``None``: all).
+    ``wanted(uid, state name or None for plain state)`` decides which blocks are read (``None``: all).
 
-    Raises ``StateError`` whose message goes on after "the file ... cannot be used: ".
+    Raise ``StateError`` whose message continues "the file ... cannot be used: ".
     """
     header, index, seen_checksum = _read_frame(size, read_at)
     _check(header, seen_checksum, checksum, expected)
@@ -283,9 +283,9 @@ def decode(
 
 
 def verify(size: int, read_at: ReadAt, *, checksum: int) -> StateHeader:
-    """Check every byte of a file without making objects of it; give its header.
+    """Check every byte of a file without loading it. Return its header.
 
-    Raises ``StateError`` whose message goes on after "the file ... cannot be used: ".
+    Raise ``StateError`` whose message continues "the file ... cannot be used: ".
     """
     header, index, seen_checksum = _read_frame(size, read_at)
     _check(header, seen_checksum, checksum, {})

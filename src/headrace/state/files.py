@@ -1,8 +1,8 @@
 """State files on disk: one per subtask and epoch.
 
-Decides names, and the order of a write: temporary name, content, rename; fsync where a checkpoint counts on the file.
-Never decides which files count: the driver keeps their names, sizes and checksums, and hands them back on restore. The bytes are
-``headrace.state.file_format``'s.
+Decides names, and the order of a write: temporary name, content, rename; fsync if a checkpoint relies on the file. Never
+decides which files count: the driver keeps their names, sizes and checksums, and passes them on restore.
+``headrace.state.file_format`` defines the bytes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WHOLE = 4 << 20  # a file up to this size is read at once
 
 @dataclass(frozen=True)
 class StateFile:
-    """A written file as the driver remembers it.
+    """What the driver remembers of a written file.
 
     >>> StateFile("v1-0-e0000000003-a0.delta", 120, 77).name
     'v1-0-e0000000003-a0.delta'
@@ -49,7 +49,7 @@ class StateFile:
 
 
 def file_name(header: StateHeader) -> str:
-    """Give the file's name; it is unique for each attempt.
+    """Return the file's name; it is unique for each attempt.
 
     >>> file_name(StateHeader("job", "v1", 0, 3, "a0"))
     'v1-0-e0000000003-a0.delta'
@@ -64,7 +64,7 @@ def write_state_file(
     state: SubtaskState,
     inside: Callable[[], None] | None = None,
 ) -> StateFile:
-    """Write one file and give what the driver must remember of it; `make_durable` comes later, if at all.
+    """Write one file. Return what the driver must remember of it; `make_durable` may follow later.
 
     1. write under a temporary name (`inside` is called when a part has been written), 2. rename.
 
@@ -96,7 +96,7 @@ def write_state_file(
 
 
 def make_durable(directory: str | os.PathLike[str], names: Iterable[str]) -> None:
-    """Let written files survive a crash of the machine: fsync of each, then of the directory."""
+    """Make written files survive a crash of the machine: fsync each, then the directory."""
     paths = [os.path.join(directory, name) for name in names]
     for path in [*paths, os.fspath(directory)]:
         descriptor = os.open(path, os.O_RDONLY)
@@ -145,12 +145,12 @@ def read_parts(
     trust_job_code: bool = False,
     wanted: Wanted | None = None,
 ) -> Iterator[tuple[str, OperatorState]]:
-    """Read the files of one subtask, oldest first, part by part: ``(uid, part of the operator's state)``; later ones win.
+    """Read the files of one subtask, oldest first, part by part: ``(uid, part of the operator's state)``. Later ones win.
 
-    So a state that is larger than memory can be restored. Files before the last base are not read, nor are blocks of
-    which ``wanted(uid, state name or None for plain state)`` is not true.
+    This restores state that is larger than memory. Files before the last base are not read, nor are blocks for which
+    ``wanted(uid, state name or None for plain state)`` is false.
 
-    A file that is missing, damaged, truncated, of another job, vertex or attempt, or that holds classes that are not
+    A file that is missing, damaged, truncated, of another job, vertex or attempt, or that contains classes that are not
     allowed, raises ``StateError`` with its name and the reason. ``allowed_modules=None`` allows all classes: only for
     files that the running job has written itself.
     """
@@ -171,7 +171,7 @@ def read_parts(
                 )
         except GeneratorExit:
             raise
-        except Exception as error:  # the file may hold anything; whatever is wrong with it must name it
+        except Exception as error:  # the file may contain anything; every error must name it
             raise StateError(
                 f"The state file {state_file.name} in {os.fspath(directory)} cannot be used: {_reason(error)}",
                 expected=getattr(error, "expected", None),
@@ -180,7 +180,7 @@ def read_parts(
 
 
 def since_last_base(state_files: Sequence[StateFile]) -> Sequence[StateFile]:
-    """Give the files that count: the last base and the deltas after it.
+    """Return the files that count: the last base and the deltas after it.
 
     >>> [f.name for f in since_last_base([StateFile(n, 1, 1) for n in ("a.delta", "b.base", "c.delta")])]
     ['b.base', 'c.delta']
@@ -209,7 +209,7 @@ def _reader(stream: BinaryIO, whole: bool) -> Callable[[int, int], bytes]:
 
 
 def problem_of(path: Path, state_file: StateFile, job_id: str | None = None) -> str | None:
-    """Say what is wrong with a file that should be ``state_file``; None: nothing. Raises OSError if it cannot tell."""
+    """Return what is wrong with a file that should be ``state_file``, or None. Raise OSError if it cannot be checked."""
     with path.open("rb") as stream:
         size = os.fstat(stream.fileno()).st_size
         if size != state_file.size:

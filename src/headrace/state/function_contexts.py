@@ -1,4 +1,4 @@
-"""What a function with state of its own is given when that state is made and when it is saved.
+"""The contexts of functions that manage their own state, when it is initialized and when it is saved.
 
 Decides the shapes only; the names are those of Flink's Java API. The operators implement them.
 """
@@ -19,7 +19,7 @@ __all__ = ["FunctionInitializationContext", "FunctionSnapshotContext", "ManagedI
 
 
 class ManagedInitializationContext(ABC):
-    """Says whether there is state to go on from, and where state is got.
+    """Tells whether there is state to restore, and provides access to state.
 
     >>> sorted(ManagedInitializationContext.__abstractmethods__)[:2]
     ['get_keyed_state_store', 'get_operator_state_store']
@@ -27,19 +27,19 @@ class ManagedInitializationContext(ABC):
 
     @abstractmethod
     def is_restored(self) -> bool:
-        """Say whether the subtask goes on from saved state."""
+        """Return whether the subtask continues from saved state."""
 
     @abstractmethod
     def get_restored_checkpoint_id(self) -> int | None:
-        """Give the id of the checkpoint that was restored, ``None`` at a first start."""
+        """Return the id of the checkpoint that was restored, ``None`` at a first start."""
 
     @abstractmethod
     def get_operator_state_store(self) -> OperatorStateStore:
-        """Give access to the state of the subtask."""
+        """Return access to the state of the subtask."""
 
     @abstractmethod
     def get_keyed_state_store(self) -> KeyedStateStore | None:
-        """Give access to the state of keys, ``None`` if the stream is not keyed."""
+        """Return access to the state of keys, ``None`` if the stream is not keyed."""
 
 
 class FunctionInitializationContext(ManagedInitializationContext):
@@ -51,11 +51,11 @@ class FunctionInitializationContext(ManagedInitializationContext):
 
     @abstractmethod
     def get_raw_operator_state_inputs(self) -> list[StatePartitionStreamProvider]:
-        """Give the partitions of raw operator state that fell to this subtask; none at a first start."""
+        """Return the partitions of raw operator state of this subtask; none at a first start."""
 
     @abstractmethod
     def get_raw_keyed_state_inputs(self) -> list[KeyGroupStatePartitionStreamProvider]:
-        """Give the raw state of this subtask's key groups, in their order; none at a first start."""
+        """Return the raw state of this subtask's key groups, in their order; none at a first start."""
 
 
 class FunctionSnapshotContext(ABC):
@@ -67,16 +67,16 @@ class FunctionSnapshotContext(ABC):
 
     @abstractmethod
     def get_checkpoint_id(self) -> int:
-        """Give the id of the checkpoint that is being taken."""
+        """Return the id of the checkpoint that is being taken."""
 
     @abstractmethod
     def get_checkpoint_timestamp(self) -> int:
-        """Give when the checkpoint was triggered, in milliseconds."""
+        """Return when the checkpoint was triggered, in milliseconds."""
 
     @abstractmethod
     def get_raw_operator_state_output(self) -> OperatorStateCheckpointOutputStream:
-        """Give the stream for raw state of the subtask; it takes the place of what the last checkpoint wrote."""
+        """Return the stream for raw state of the subtask; it replaces the data of the last checkpoint."""
 
     @abstractmethod
     def get_raw_keyed_operator_state_output(self) -> KeyedStateCheckpointOutputStream:
-        """Give the stream for raw state by key group; it takes the place of what the last checkpoint wrote."""
+        """Return the stream for raw state by key group; it replaces the data of the last checkpoint."""

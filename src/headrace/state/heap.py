@@ -1,6 +1,6 @@
 """The heap backend: keyed state and timers of one operator's subtask as live Python objects.
 
-Decides what a restored delta means for its tables. Never reads or writes files (``headrace.state.files`` does). Made by
+Decides how restored deltas get into its tables. Never reads or writes files (``headrace.state.files`` does). Made by
 the task for each operator.
 """
 
@@ -12,6 +12,7 @@ from headrace.state.heap_table import HeapMapTable, HeapTable
 from headrace.state.key_groups import GroupCache
 from headrace.state.keyed_backend import NO_KEY, TIMER_PREFIX, KeyedBackend
 from headrace.state.keyed_states import HeapMapState
+from headrace.state.table import Table
 from headrace.state.timers import TimerQueue
 from headrace.state.tombstone import TOMBSTONE, Entries, KeyedDelta, StateDelta
 
@@ -42,11 +43,11 @@ class HeapKeyedBackend(KeyedBackend):
     def __init__(self, max_parallelism: int, key_groups: range) -> None:
         """Start empty, with no current key."""
         super().__init__(max_parallelism, key_groups, GroupCache(max_parallelism))
-        # Restored states that nobody asked for yet stay by key group: only who asks knows if they are namespaced.
+        # Restored states stay by key group until the program asks for them: only then it is known if they are namespaced.
         self._pending: dict[str, dict[int, dict[Any, Any]]] = {}
 
     def snapshot_full(self) -> KeyedDelta:
-        """Give everything, in the same shape; what counts as changed stays as it is."""
+        """Return everything, in the same shape. Changes still count for the next delta."""
         groups = self._groups
         snapshot: KeyedDelta = {
             name: found
@@ -57,8 +58,8 @@ class HeapKeyedBackend(KeyedBackend):
         snapshot |= {TIMER_PREFIX + name: queue.snapshot_full() for name, queue in self._timers.items() if len(queue)}
         return snapshot | self.raw.snapshot_full()
 
-    def _make_table(self, name: str, kind: str, namespaced: bool) -> HeapTable:
-        table = (HeapMapTable if self.is_map(kind) else HeapTable)(name, kind, namespaced)
+    def _make_table(self, name: str, kind: str, namespaced: bool) -> Table:
+        table: Table = (HeapMapTable if self.is_map(kind) else HeapTable)(name, kind, namespaced)
         for group, entries in self._pending.pop(name, {}).items():
             table.load(group, list(entries.items()), self._groups)
         return table
@@ -84,7 +85,7 @@ class HeapKeyedBackend(KeyedBackend):
                 self._tables[name].load(group, entries)
         else:
             pending = self._pending.setdefault(name, {})
-            # A queue may have the timer that is to be deleted.
+            # The queue may have the timer that a tombstone deletes.
             keep = name.startswith(TIMER_PREFIX) and name[len(TIMER_PREFIX) :] in self._timers
             for group, entries in by_group.items():
                 _apply_entries(pending.setdefault(group, {}), entries, keep)

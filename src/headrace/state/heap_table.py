@@ -1,32 +1,24 @@
-"""Tables of live Python objects, and what of them changed in the running epoch.
+"""Tables of live Python objects.
 
-Decides how a table becomes a delta and comes back from one. Never serialises, never copies values: a value in a delta is
-the live object, to be pickled before the next record is processed. Used by the heap backend, its state objects, and
-operators that keep a table of their own (``table.data[key] = value; table.dirty.add(key)``).
+Decides how such a table becomes a delta and is restored from one. Never copies values: a value in a delta is the live
+object, to be pickled before the next record is processed. Made by the heap backend.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from headrace.state.expiry import Expiry
 from headrace.state.key_groups import GroupCache
+from headrace.state.table import MISSING, MapTable, Table
 from headrace.state.tombstone import TOMBSTONE, Entries, StateDelta
 
-__all__ = ["MISSING", "HeapMapTable", "HeapTable"]
-
-MISSING = object()
-"""What a map table gives for an entry that is not there."""
+__all__ = ["HeapMapTable", "HeapTable"]
 
 
-class HeapTable:
-    """One named state of one subtask.
-
-    ``data`` maps an entry key to its value and ``dirty`` holds the entry keys changed since the last delta; both stay
-    the same objects for the table's whole life, so callers may bind them. An entry key is the key itself or, if the
-    table is ``namespaced``, a tuple ``(key, namespace)``.
+class HeapTable(Table):
+    """Entries in a dict.
 
     >>> table = HeapTable("count", "ValueState")
     >>> table.data["a"] = 1
@@ -38,20 +30,13 @@ class HeapTable:
     {}
     """
 
-    __slots__ = ("data", "dirty", "expiry", "kind", "name", "namespaced")
+    __slots__ = ()
 
     sweeps = True
-    """Whether states with a time to live look at a few other entries at each use."""
 
     def __init__(self, name: str, kind: str, namespaced: bool = False) -> None:
         """Start empty."""
-        self.name = name
-        self.kind = kind
-        self.namespaced = namespaced
-        self.data: dict[Any, Any] = {}
-        self.dirty: set[Any] = set()
-        self.expiry: Expiry | None = None
-        """When entries expire; None if they never do."""
+        super().__init__(name, kind, namespaced, {})
 
     @property
     def changes(self) -> int:
@@ -59,22 +44,22 @@ class HeapTable:
         return len(self.dirty)
 
     def keys(self) -> Iterable[Any]:
-        """Give the keys (with their namespaces) that have anything, as they are now."""
+        """Return the keys that have an entry now."""
         return list(self.data)
 
     def collect_delta(self, group_of: GroupCache) -> StateDelta:
-        """Give the changed entries by key group, and forget that they changed. Costs only what changed."""
+        """Return the changed entries by key group, and forget that they changed."""
         get = self.data.get
         delta = self._by_group([(key, get(key, TOMBSTONE)) for key in self.dirty], group_of)
         self.dirty.clear()
         return delta
 
     def snapshot_full(self, group_of: GroupCache) -> StateDelta:
-        """Give all entries by key group; what counts as changed stays."""
+        """Return all entries by key group."""
         return self._by_group(_unexpired(self.data.items(), self.expiry), group_of)
 
     def load(self, group: int, entries: Entries, group_of: GroupCache | None = None) -> None:
-        """Take over entries of a key group; they do not count as changed."""
+        """Add restored entries of a key group."""
         self.data.update(entries)
         for entry_key, value in entries:
             if value is TOMBSTONE:
@@ -82,26 +67,11 @@ class HeapTable:
         if group_of is not None:
             group_of.learn([self._key_of(entry_key) for entry_key, _ in entries], group)
 
-    def _key_of(self, entry_key: Any) -> Any:
-        """The user's key in an entry key."""
-        return entry_key[0] if self.namespaced else entry_key
 
-    def _by_group(self, entries: Iterable[tuple[Any, Any]], group_of: GroupCache) -> StateDelta:
-        entries = list(entries)
-        key_of = self._key_of
-        keys = [key_of(entry_key) for entry_key, _ in entries]
-        result: defaultdict[int, Entries] = defaultdict(list)
-        for group, entry in zip(map(group_of.__getitem__, keys), entries, strict=True):
-            result[group].append(entry)
-        return dict(result)
+class HeapMapTable(MapTable):
+    """Maps as dicts: ``data`` maps the owner of a map to a dict that is never empty.
 
-
-class HeapMapTable(HeapTable):
-    """A map per key, filed entry by entry: what one entry's change costs does not grow with the map.
-
-    ``data`` maps the owner of a map (a key, or a key and namespace) to a dict that is never empty; ``dirty`` and deltas
-    have entry keys ``(owner, map key)``. ``fresh`` has those of ``dirty`` that were not there at the last delta: one that is
-    removed again leaves no trace.
+    ``fresh`` has those of ``dirty`` that did not exist at the last delta: one that is removed again leaves no trace.
 
     >>> table = HeapMapTable("m", "MapState")
     >>> table.put("a", "x", 1)
@@ -119,20 +89,31 @@ class HeapMapTable(HeapTable):
 
     __slots__ = ("fresh",)
 
+    sweeps = True
+
     def __init__(self, name: str, kind: str, namespaced: bool = False) -> None:
         """Start empty."""
-        super().__init__(name, kind, namespaced)
+        super().__init__(name, kind, namespaced, {})
         self.fresh: set[tuple[Any, Any]] = set()
 
+    @property
+    def changes(self) -> int:
+        """How many entries changed since the last delta."""
+        return len(self.dirty)
+
+    def keys(self) -> Iterable[Any]:
+        """Return the owners that have an entry now."""
+        return list(self.data)
+
     def lookup(self, owner: Any, key: Any) -> Any:
-        """Give the value of an entry, MISSING if there is none."""
+        """Return the value of an entry, MISSING if it does not exist."""
         entries = self.data.get(owner)
         return MISSING if entries is None else entries.get(key, MISSING)
 
     def put(self, owner: Any, key: Any, value: Any) -> None:
         """Set the value of an entry."""
         entry = (owner, key)
-        changed = entry in self.dirty  # first of all: a key without a hash is refused before anything is there for it
+        changed = entry in self.dirty  # first of all: an unhashable key is refused before anything is stored for it
         entries = self.data.get(owner)
         if entries is None:
             entries = self.data[owner] = {}
@@ -143,7 +124,7 @@ class HeapMapTable(HeapTable):
         entries[key] = value
 
     def remove(self, owner: Any, key: Any) -> bool:
-        """Remove an entry; say whether it was there."""
+        """Remove an entry. Return whether it existed."""
         entries = self.data.get(owner)
         if entries is None or key not in entries:
             return False
@@ -171,11 +152,11 @@ class HeapMapTable(HeapTable):
             self._removed((owner, key))
 
     def is_empty(self, owner: Any) -> bool:
-        """Say whether a map has no entry."""
+        """Return whether a map has no entry."""
         return owner not in self.data
 
     def collect_delta(self, group_of: GroupCache) -> StateDelta:
-        """Give the changed entries by key group, and forget that they changed."""
+        """Return the changed entries by key group, and forget that they changed."""
         get = self.data.get
         changed = [(entry, get(entry[0], _NOTHING).get(entry[1], TOMBSTONE)) for entry in self.dirty]
         self.dirty.clear()
@@ -183,12 +164,12 @@ class HeapMapTable(HeapTable):
         return self._by_group(changed, group_of)
 
     def snapshot_full(self, group_of: GroupCache) -> StateDelta:
-        """Give all entries by key group."""
+        """Return all entries by key group."""
         flat = (((owner, key), value) for owner, entries in self.data.items() for key, value in entries.items())
         return self._by_group(_unexpired(flat, self.expiry), group_of)
 
     def load(self, group: int, entries: Entries, group_of: GroupCache | None = None) -> None:
-        """Take over entries of a key group; they do not count as changed."""
+        """Add restored entries of a key group."""
         for (owner, key), value in entries:
             if value is not TOMBSTONE:
                 self.data.setdefault(owner, {})[key] = value
@@ -199,15 +180,12 @@ class HeapMapTable(HeapTable):
         if group_of is not None:
             group_of.learn([self._key_of(entry_key) for entry_key, _ in entries], group)
 
-    def _key_of(self, entry_key: Any) -> Any:
-        return entry_key[0][0] if self.namespaced else entry_key[0]
-
 
 _NOTHING: dict[Any, Any] = {}
 
 
 def _unexpired(entries: Iterable[tuple[Any, Any]], expiry: Expiry | None) -> Iterable[tuple[Any, Any]]:
-    """The entries for a full snapshot: without expired ones if the state was told so."""
+    """Return the entries for a full snapshot: without expired ones if the state is configured so."""
     if expiry is None or not expiry.in_full_snapshot:
         return entries
     now = expiry.now()

@@ -1,12 +1,12 @@
 """The state that user functions see: abstract classes with PyFlink's names and methods.
 
-Decides only the shape of the calls and what an empty state gives back. Never stores anything: the heap backend
-(``headrace.state.heap``) and the operator state (``headrace.state.operator_state``) implement these classes. User
-programs meet them through ``headrace.datastream.state``; runtime contexts hand out the implementations.
+Decides only the shape of the calls and the results of an empty state. Never stores anything:
+``headrace.state.keyed_states``, ``headrace.state.ttl_states`` and ``headrace.state.operator_state`` implement these
+classes. User programs import them from ``headrace.datastream.state``; runtime contexts return the implementations.
 
 Empty and ``None``, the same for every implementation:
 
-- a state that was never written, or was cleared, gives ``None`` (value, reducing, aggregating, map entry) or nothing
+- a state that was never written, or was cleared, returns ``None`` (value, reducing, aggregating, map entry) or nothing
   to iterate over (list, map);
 - ``ValueState.update(None)``, ``ReducingState.add(None)`` and ``AggregatingState.add(None)`` clear the state;
 - ``ListState.update([])`` clears it; ``None`` may be an element of a list and a value in a map (the map then
@@ -51,7 +51,7 @@ OUT = TypeVar("OUT")
 
 
 class State(ABC):
-    """What all kinds of state have in common: they can be emptied.
+    """Base class of all kinds of state: they can be cleared.
 
     >>> State.__abstractmethods__
     frozenset({'clear'})
@@ -61,7 +61,7 @@ class State(ABC):
 
     @abstractmethod
     def clear(self) -> None:
-        """Remove what is stored (for keyed state: under the current key)."""
+        """Remove the contents (for keyed state: of the current key)."""
 
 
 class ValueState(State, Generic[T]):
@@ -75,7 +75,7 @@ class ValueState(State, Generic[T]):
 
     @abstractmethod
     def value(self) -> T | None:
-        """Give the value of the current key, ``None`` if there is none."""
+        """Return the value of the current key, ``None`` if there is none."""
 
     @abstractmethod
     def update(self, value: T | None) -> None:
@@ -83,7 +83,7 @@ class ValueState(State, Generic[T]):
 
 
 class AppendingState(State, Generic[IN, OUT]):
-    """State to which elements are added and which gives one result.
+    """State to which elements are added and which has one result.
 
     >>> issubclass(ListState, AppendingState), issubclass(ReducingState, AppendingState)
     (True, True)
@@ -93,7 +93,7 @@ class AppendingState(State, Generic[IN, OUT]):
 
     @abstractmethod
     def get(self) -> OUT:
-        """Give the result for the current key."""
+        """Return the result for the current key."""
 
     @abstractmethod
     def add(self, value: IN) -> None:
@@ -101,7 +101,7 @@ class AppendingState(State, Generic[IN, OUT]):
 
 
 class MergingState(AppendingState[IN, OUT]):
-    """Appending state whose contents of several namespaces can be merged, as session windows need.
+    """Appending state whose contents of several namespaces can be merged, for session windows.
 
     >>> issubclass(AggregatingState, MergingState)
     True
@@ -121,7 +121,7 @@ class ReducingState(MergingState[T, "T | None"]):
 
 
 class AggregatingState(MergingState[IN, "OUT | None"], Generic[IN, OUT]):
-    """Elements folded into an accumulator; ``get()`` gives the function's result, ``None`` while nothing was added.
+    """Elements folded into an accumulator; ``get()`` returns the function's result, ``None`` while nothing was added.
 
     >>> issubclass(AggregatingState, MergingState)
     True
@@ -152,34 +152,16 @@ class ListState(MergingState[T, "Iterable[T]"]):
         return iter(self.get())
 
 
-class MapState(State, Generic[K, V]):
-    """A map per key.
-
-    >>> len(MapState.__abstractmethods__)
-    10
-    """
-
+class _ReadableMap(State, Generic[K, V]):
     __slots__ = ()
 
     @abstractmethod
     def get(self, key: K) -> V | None:
-        """Give the value under ``key``, ``None`` if there is none."""
-
-    @abstractmethod
-    def put(self, key: K, value: V) -> None:
-        """Set the value under ``key``."""
-
-    @abstractmethod
-    def put_all(self, dict_value: Mapping[K, V] | Iterable[tuple[K, V]]) -> None:
-        """Set all entries of ``dict_value``, a dict or pairs of key and value."""
-
-    @abstractmethod
-    def remove(self, key: K) -> None:
-        """Remove ``key``; a missing key is no error."""
+        """Return the value under ``key``, ``None`` if there is none."""
 
     @abstractmethod
     def contains(self, key: K) -> bool:
-        """Say whether there is an entry under ``key``."""
+        """Return whether there is an entry under ``key``."""
 
     @abstractmethod
     def items(self) -> Iterable[tuple[K, V]]:
@@ -195,19 +177,11 @@ class MapState(State, Generic[K, V]):
 
     @abstractmethod
     def is_empty(self) -> bool:
-        """Say whether the map of the current key has no entry."""
+        """Return whether the map has no entry."""
 
     def __getitem__(self, key: K) -> V | None:
-        """Like :meth:`get`: a missing key gives ``None``."""
+        """Like :meth:`get`: return ``None`` for a missing key."""
         return self.get(key)
-
-    def __setitem__(self, key: K, value: V) -> None:
-        """Like :meth:`put`."""
-        self.put(key, value)
-
-    def __delitem__(self, key: K) -> None:
-        """Like :meth:`remove`."""
-        self.remove(key)
 
     def __contains__(self, key: K) -> bool:
         """Like :meth:`contains`."""
@@ -218,59 +192,7 @@ class MapState(State, Generic[K, V]):
         return iter(self.keys())
 
 
-class ReadOnlyBroadcastState(State, Generic[K, V]):
-    """The broadcast map as the keyed side of a connected stream sees it.
-
-    >>> "put" in dir(ReadOnlyBroadcastState)
-    False
-    """
-
-    __slots__ = ()
-
-    @abstractmethod
-    def get(self, key: K) -> V | None:
-        """Give the value under ``key``, ``None`` if there is none."""
-
-    @abstractmethod
-    def contains(self, key: K) -> bool:
-        """Say whether there is an entry under ``key``."""
-
-    @abstractmethod
-    def items(self) -> Iterable[tuple[K, V]]:
-        """Iterate over all entries."""
-
-    @abstractmethod
-    def keys(self) -> Iterable[K]:
-        """Iterate over all keys."""
-
-    @abstractmethod
-    def values(self) -> Iterable[V]:
-        """Iterate over all values."""
-
-    @abstractmethod
-    def is_empty(self) -> bool:
-        """Say whether the map has no entry."""
-
-    def __getitem__(self, key: K) -> V | None:
-        """Like :meth:`get`."""
-        return self.get(key)
-
-    def __contains__(self, key: K) -> bool:
-        """Like :meth:`contains`."""
-        return self.contains(key)
-
-    def __iter__(self) -> Iterator[K]:
-        """Iterate over the keys."""
-        return iter(self.keys())
-
-
-class BroadcastState(ReadOnlyBroadcastState[K, V]):
-    """A map that every subtask holds whole; the broadcast side writes it, and must write the same in every subtask.
-
-    >>> issubclass(BroadcastState, ReadOnlyBroadcastState)
-    True
-    """
-
+class _WritableMap(_ReadableMap[K, V]):
     __slots__ = ()
 
     @abstractmethod
@@ -283,7 +205,7 @@ class BroadcastState(ReadOnlyBroadcastState[K, V]):
 
     @abstractmethod
     def remove(self, key: K) -> None:
-        """Remove ``key``; a missing key is no error."""
+        """Remove ``key``; a missing key is not an error."""
 
     def __setitem__(self, key: K, value: V) -> None:
         """Like :meth:`put`."""
@@ -294,8 +216,38 @@ class BroadcastState(ReadOnlyBroadcastState[K, V]):
         self.remove(key)
 
 
+class MapState(_WritableMap[K, V]):
+    """A map per key.
+
+    >>> len(MapState.__abstractmethods__)
+    10
+    """
+
+    __slots__ = ()
+
+
+class ReadOnlyBroadcastState(_ReadableMap[K, V]):
+    """The broadcast map as the keyed side of a connected stream sees it.
+
+    >>> "put" in dir(ReadOnlyBroadcastState)
+    False
+    """
+
+    __slots__ = ()
+
+
+class BroadcastState(ReadOnlyBroadcastState[K, V], _WritableMap[K, V]):
+    """A map of which every subtask has a full copy; the broadcast side writes it, and must write the same in every subtask.
+
+    >>> issubclass(BroadcastState, ReadOnlyBroadcastState)
+    True
+    """
+
+    __slots__ = ()
+
+
 class OperatorStateStore(ABC):
-    """Where functions get state that belongs to the subtask, not to a key.
+    """Access to state that belongs to the subtask, not to a key.
 
     >>> sorted(OperatorStateStore.__abstractmethods__)
     ['get_broadcast_state', 'get_list_state', 'get_union_list_state']
@@ -303,19 +255,19 @@ class OperatorStateStore(ABC):
 
     @abstractmethod
     def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> BroadcastState[Any, Any]:
-        """Give the broadcast state of that name, made empty if it is new."""
+        """Return the broadcast state of that name, empty if it is new."""
 
     @abstractmethod
     def get_list_state(self, state_descriptor: ListStateDescriptor) -> ListState[Any]:
-        """Give the list state of that name: on a change of parallelism its elements are split evenly."""
+        """Return the list state of that name: on a change of parallelism its elements are split evenly."""
 
     @abstractmethod
     def get_union_list_state(self, state_descriptor: ListStateDescriptor) -> ListState[Any]:
-        """Give the union list state of that name: on restore every subtask gets the elements of all."""
+        """Return the union list state of that name: on restore every subtask gets the elements of all."""
 
 
 class KeyedStateStore(ABC):
-    """Where functions on a keyed stream get their state.
+    """Access to the state of functions on a keyed stream.
 
     >>> len(KeyedStateStore.__abstractmethods__)
     5
@@ -323,20 +275,20 @@ class KeyedStateStore(ABC):
 
     @abstractmethod
     def get_state(self, state_descriptor: ValueStateDescriptor) -> ValueState[Any]:
-        """Give the value state of that name."""
+        """Return the value state of that name."""
 
     @abstractmethod
     def get_list_state(self, state_descriptor: ListStateDescriptor) -> ListState[Any]:
-        """Give the list state of that name."""
+        """Return the list state of that name."""
 
     @abstractmethod
     def get_map_state(self, state_descriptor: MapStateDescriptor) -> MapState[Any, Any]:
-        """Give the map state of that name."""
+        """Return the map state of that name."""
 
     @abstractmethod
     def get_reducing_state(self, state_descriptor: ReducingStateDescriptor) -> ReducingState[Any]:
-        """Give the reducing state of that name."""
+        """Return the reducing state of that name."""
 
     @abstractmethod
     def get_aggregating_state(self, state_descriptor: AggregatingStateDescriptor) -> AggregatingState[Any, Any]:
-        """Give the aggregating state of that name."""
+        """Return the aggregating state of that name."""

@@ -1,7 +1,7 @@
-"""The folder of a job's state files: made by the driver, removed by it; by others only when the driver is dead.
+"""The folder of a job's state files: made and removed by the driver, or removed by others if the driver is dead.
 
 The driver holds a lock on the file `owner` in it, which names its host. A slot that ends because its executor is gone, or the
-next job of the same user on that host, can thus tell a killed driver's folder from one that is in use.
+next job of the same user on that host, can distinguish a killed driver's folder from one in use by it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class StateFolder:
     """The driver's side."""
 
     def __init__(self, parent: str | None, job_id: str) -> None:
-        """Makes and claims a new folder; another one if somebody who clears up came in between."""
+        """Make and claim a new folder; try another one if a clean-up removed it in between."""
         if parent is not None:
             make_folders(parent)
         while True:
@@ -36,13 +36,13 @@ class StateFolder:
                 self._mark.close()
 
     def remove(self) -> None:
-        """Removes the folder with all it holds."""
+        """Remove the folder and its contents."""
         shutil.rmtree(self.path, ignore_errors=True)
         self._mark.close()
 
 
 def remove_if_abandoned(path: str) -> None:
-    """Removes a state folder whose driver ran on this host and is dead, or died before it could claim it."""
+    """Remove a state folder whose driver ran on this host and is dead, or died before it could claim it."""
     owner = Path(path) / _owner_name()
     with contextlib.suppress(OSError):
         if not owner.exists():
@@ -56,7 +56,7 @@ def remove_if_abandoned(path: str) -> None:
 
 
 def sweep_abandoned(parent: str | None) -> None:
-    """Removes the state folders of this user's killed drivers of this host."""
+    """Remove the state folders of this user's killed drivers of this host."""
     for folder in Path(parent or tempfile.gettempdir()).glob(f"{STATE_PREFIX}*"):
         with contextlib.suppress(OSError):
             if folder.lstat().st_uid == os.getuid():

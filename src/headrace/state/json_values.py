@@ -1,7 +1,7 @@
-"""Any value as JSON data and back: what is JSON stays readable, all else is a pickle.
+"""Any value as JSON data and back: JSON values stay readable, all others become pickles.
 
-For what travels in manifests: positions of sources, what sinks have staged. Reading a pickle runs the job's own code, so
-only a job that reads what it has written itself may call `unpacked`.
+For values in manifests: positions of sources, staged output of sinks. Reading a pickle runs the job's own code, so only
+a job that reads its own manifests may call `unpacked`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["packed", "unpacked"]
 
 
 def packed(value: Any) -> dict[str, Any]:
-    """Give JSON data from which `unpacked` makes an equal value of the very same types.
+    """Return JSON data from which `unpacked` makes an equal value of the same types.
 
     >>> packed({"file": "part-1", "size": 3})
     {'json': {'file': 'part-1', 'size': 3}}
@@ -30,7 +30,7 @@ def packed(value: Any) -> dict[str, Any]:
 
 
 def unpacked(data: dict[str, Any]) -> Any:
-    """Give the value back.
+    """Return the value that was packed.
 
     >>> unpacked(packed((1, {2: b"x"})))
     (1, {2: b'x'})
@@ -41,7 +41,7 @@ def unpacked(data: dict[str, Any]) -> Any:
 
 
 def _is_json(value: Any) -> bool:
-    """Whether JSON gives it back as it is. Subclasses, such as members of an IntEnum, would come back as their base."""
+    """Return whether JSON restores it exactly. Members of an IntEnum, for example, would become plain integers."""
     kind = type(value)
     if kind is float:
         return math.isfinite(value)

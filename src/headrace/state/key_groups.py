@@ -29,12 +29,12 @@ _CACHE_LIMIT = 1_000_000
 
 
 def _form(key: Any) -> Any:
-    """Give what stands for the key in its hash: equal keys have equal forms."""
+    """Return the form of a key that is hashed: equal keys have equal forms."""
     return key.frozen if type(key) is OpaqueKey else key
 
 
 def default_max_parallelism(parallelism: int) -> int:
-    """Give the number of key groups that Flink chooses for an operator of this parallelism.
+    """Return the number of key groups that Flink chooses for an operator of this parallelism.
 
     >>> default_max_parallelism(1), default_max_parallelism(100), default_max_parallelism(30_000)
     (128, 256, 32768)
@@ -44,7 +44,7 @@ def default_max_parallelism(parallelism: int) -> int:
 
 
 def key_group(key: Any, max_parallelism: int) -> int:
-    """Give the key group of a key, the same in every process.
+    """Return the key group of a key, the same in every process.
 
     >>> 0 <= key_group("a", 128) < 128
     True
@@ -55,7 +55,7 @@ def key_group(key: Any, max_parallelism: int) -> int:
 
 
 def subtask_of(group: int, max_parallelism: int, parallelism: int) -> int:
-    """Give the subtask that owns a key group.
+    """Return the subtask that owns a key group.
 
     >>> [subtask_of(group, 128, 2) for group in (0, 63, 64, 127)]
     [0, 0, 1, 1]
@@ -64,7 +64,7 @@ def subtask_of(group: int, max_parallelism: int, parallelism: int) -> int:
 
 
 def key_group_range(subtask: int, max_parallelism: int, parallelism: int) -> range:
-    """Give the key groups that a subtask owns.
+    """Return the key groups that a subtask owns.
 
     >>> key_group_range(0, 128, 3), key_group_range(2, 128, 3)
     (range(0, 43), range(86, 128))
@@ -83,7 +83,7 @@ def key_group_range(subtask: int, max_parallelism: int, parallelism: int) -> ran
 class GroupCache(dict[Any, int]):
     """Remembers the key group of each key: ``cache[key]``. It forgets everything when it becomes too large.
 
-    Worth its memory: to hash a string anew takes some microseconds, more than all else that a delta does with an entry.
+    Worth its memory: hashing a string takes some microseconds, more than all other work on an entry of a delta.
 
     Keys that are equal are one key, as in a dict: ``1``, ``1.0`` and ``True`` are the same.
 
@@ -107,7 +107,7 @@ class GroupCache(dict[Any, int]):
         return group
 
     def learn(self, keys: Iterable[Any], group: int) -> None:
-        """Take over the group of restored keys, as long as there is room."""
+        """Remember the group of restored keys, while there is room."""
         if len(self) < self.limit:
             self.update(dict.fromkeys(keys, group))
 
@@ -128,7 +128,7 @@ class TargetCache(dict[Any, int]):
     __slots__ = ("limit", "max_parallelism", "parallelism")
 
     def __init__(self, max_parallelism: int, parallelism: int, limit: int = _CACHE_LIMIT) -> None:
-        """Start empty; ``limit`` is the number of keys to remember at most."""
+        """Start empty; ``limit`` is the greatest number of keys to remember."""
         super().__init__()
         self.max_parallelism = max_parallelism
         self.parallelism = parallelism
@@ -136,7 +136,7 @@ class TargetCache(dict[Any, int]):
 
     def __missing__(self, key: Any) -> int:
         """Compute and remember."""
-        if holds_nan(key):  # never remembered, so every run of records with such a key comes here
+        if holds_nan(key):  # never remembered, so every run of records with such a key gets here
             raise TypeError(f"a key with a NaN does not equal itself: {key!r}")
         if len(self) >= self.limit:
             self.clear()

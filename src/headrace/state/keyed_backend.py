@@ -1,15 +1,15 @@
-"""What all keyed backends have in common: states, tables and timer queues by name, for a range of key groups.
+"""The base of keyed backends: states, tables and timer queues by name, for a range of key groups.
 
-Decides which table stands behind which name and refuses a name that is used for two kinds of state. How entries are held
-is decided by the subclasses: as live objects (``heap``) or on disk (``disk``). Operators see this class only. Never
-chooses the current key: the operator does, by ``backend.key = key`` for each record.
+Decides which table a name means, and refuses a name that is used for two kinds of state. Subclasses decide how entries
+are kept: as live objects (``heap``) or on disk (``disk``). Operators see this class only. Never chooses the current key:
+the operator sets ``backend.key`` for each record.
 """
 
 from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn, overload
 
 from headrace.errors import StateError, TypeMismatchError
@@ -21,40 +21,42 @@ from headrace.state.descriptors import (
     StateDescriptor,
     ValueStateDescriptor,
 )
-from headrace.state.heap_table import HeapTable
 from headrace.state.interfaces import AggregatingState, ListState, MapState, ReducingState, ValueState
 from headrace.state.key_groups import GroupCache
 from headrace.state.keyed_states import (
-    HeapAggregatingState,
-    HeapListState,
-    HeapReducingState,
-    HeapValueState,
+    KeyedAggregatingState,
+    KeyedListState,
+    KeyedReducingState,
+    KeyedValueState,
     KeyHolder,
 )
 from headrace.state.opaque_key import unwrap_key
 from headrace.state.raw_state import RAW_PREFIX, RawKeyedState
 from headrace.state.state_types import StateTypes
+from headrace.state.table import Table
 from headrace.state.timers import TimerQueue
 from headrace.state.tombstone import KeyedDelta
-from headrace.state.ttl_map_state import TTL_IMPLEMENTATIONS
-from headrace.state.ttl_states import ttl_kind
+from headrace.state.ttl_map_state import TtlMapState
+from headrace.state.ttl_states import TtlAggregatingState, TtlListState, TtlReducingState, TtlValueState, ttl_kind
 
 __all__ = ["NO_KEY", "OWN_TABLE", "TIMER_PREFIX", "KeyedBackend"]
 
 TIMER_PREFIX = "_timer_state/"
 OWN_TABLE = "table"
-"""The kind of tables that operators keep for themselves."""
+"""The kind of tables that belong to operators themselves."""
 
-_IMPLEMENTATIONS: dict[str, type[Any]] = {
-    ValueStateDescriptor.kind: HeapValueState,
-    ListStateDescriptor.kind: HeapListState,
-    ReducingStateDescriptor.kind: HeapReducingState,
-    AggregatingStateDescriptor.kind: HeapAggregatingState,
+_IMPLEMENTATIONS: dict[str, tuple[type[Any] | None, type[Any]]] = {
+    ValueStateDescriptor.kind: (KeyedValueState, TtlValueState),
+    ListStateDescriptor.kind: (KeyedListState, TtlListState),
+    MapStateDescriptor.kind: (None, TtlMapState),
+    ReducingStateDescriptor.kind: (KeyedReducingState, TtlReducingState),
+    AggregatingStateDescriptor.kind: (KeyedAggregatingState, TtlAggregatingState),
 }
+"""The implementation without and with a time to live; None if the backend decides."""
 
 
 def wall_clock() -> int:
-    """Give the wall-clock time in milliseconds.
+    """Return the wall-clock time in milliseconds.
 
     >>> wall_clock() > 1_700_000_000_000
     True
@@ -63,7 +65,7 @@ def wall_clock() -> int:
 
 
 class _NoKey:
-    """The current key while there is none: any use of it in a table raises."""
+    """The current key while there is none: using it in a table raises an error."""
 
     __slots__ = ()
 
@@ -100,7 +102,7 @@ class KeyedBackend(KeyHolder):
     map_state: type[Any]
     """The implementation of map states."""
     large = False
-    """Whether state may be larger than memory: operators then keep nothing beside their tables."""
+    """Whether state may be larger than memory: then operators keep everything in their tables."""
 
     def __init__(self, max_parallelism: int, key_groups: range, groups: GroupCache) -> None:
         """Start empty, with no current key."""
@@ -110,7 +112,7 @@ class KeyedBackend(KeyHolder):
         self.max_parallelism = max_parallelism
         self.key_groups = key_groups
         self._groups = groups
-        self._tables: dict[str, HeapTable] = {}
+        self._tables: dict[str, Table] = {}
         self._timers: dict[str, TimerQueue] = {}
         self._kinds: dict[str, str] = {}
         self._sweepers: list[Callable[[], None]] = []
@@ -120,10 +122,24 @@ class KeyedBackend(KeyHolder):
         """The declared types of the states that programs ask for."""
 
     def current_key(self) -> Any:
-        """Give the current key as the user's key selector returned it."""
+        """Return the current key as the user's key selector returned it."""
         if self.key is NO_KEY:
             hash(NO_KEY)
         return unwrap_key(self.key)
+
+    def in_turn(self, keys: Iterable[Any]) -> Iterable[Any]:
+        """Return the keys of a run of records, to be made the current key one after the other.
+
+        States whose time to live asks for a clean-up with every record do it as each key is taken. Without such states
+        these are the keys themselves, so records cost nothing more.
+        """
+        return self._sweeping(keys) if self._sweepers else keys
+
+    def _sweeping(self, keys: Iterable[Any]) -> Iterator[Any]:
+        for key in keys:
+            for sweep in self._sweepers:
+                sweep()
+            yield key
 
     # -- states ---------------------------------------------------------------------------------------------------
 
@@ -138,7 +154,7 @@ class KeyedBackend(KeyHolder):
     @overload
     def get_state(self, descriptor: AggregatingStateDescriptor) -> AggregatingState[Any, Any]: ...
     def get_state(self, descriptor: StateDescriptor) -> Any:
-        """Give the state that the descriptor describes; the same name always means the same contents."""
+        """Return the state that the descriptor describes; the same name always means the same contents."""
         for prefix in (TIMER_PREFIX, RAW_PREFIX):
             if getattr(descriptor, "name", "").startswith(prefix):
                 raise StateError(f"State names must not start with {prefix!r}", seen=descriptor.name)
@@ -147,29 +163,28 @@ class KeyedBackend(KeyHolder):
     def state_at(
         self, holder: KeyHolder, descriptor: StateDescriptor, prefix: str = "", namespaced: bool = False
     ) -> Any:
-        """Give a state whose current key (with its namespace) is ``holder.key``, filed under a name with ``prefix``."""
+        """Return a state whose current key (with its namespace) is ``holder.key``, filed under a name with ``prefix``."""
         kind = getattr(descriptor, "kind", "")
-        implementation = self.map_state if kind == MapStateDescriptor.kind else _IMPLEMENTATIONS.get(kind)
-        if implementation is None:
+        if kind not in _IMPLEMENTATIONS:
             raise TypeMismatchError("Not a state descriptor", seen=descriptor, expected="a StateDescriptor")
+        plain, expiring = _IMPLEMENTATIONS[kind]
         name = prefix + descriptor.name
         expires = descriptor.ttl_config is not None and descriptor.ttl_config.is_enabled()
         table = self.table(name, namespaced=namespaced, kind=ttl_kind(kind) if expires else kind)
         self.types.declare(name, descriptor.type_info)
         if not expires:
-            return implementation(holder, table, descriptor)
-        state = TTL_IMPLEMENTATIONS[kind](holder, table, descriptor, self.now)
+            return (plain or self.map_state)(holder, table, descriptor)
+        state = expiring(holder, table, descriptor, self.now)
         if state.sweeps_for_every_record:
             self._sweepers.append(state.sweep)
-            self.__class__ = _sweeping(type(self))
         return state
 
     def keys_of(self, descriptor: StateDescriptor) -> Iterable[Any]:
-        """Give all keys that have an entry in a state that :meth:`get_state` was asked for."""
+        """Return all keys that have an entry in a state that :meth:`get_state` was asked for."""
         return self._tables[descriptor.name].keys()
 
     def table(self, name: str, *, namespaced: bool = False, kind: str = OWN_TABLE) -> Any:
-        """Give the table of that name, made empty (or from what was restored) at the first call."""
+        """Return the table of that name, made at the first call: empty, or as it was restored."""
         table = self._tables.get(name)
         if table is None:
             restored = self._kinds.get(name, kind)
@@ -181,7 +196,7 @@ class KeyedBackend(KeyHolder):
         return table
 
     def timers(self, name: str) -> TimerQueue:
-        """Give the timer queue of that name, made empty (or from what was restored) at the first call."""
+        """Return the timer queue of that name, made at the first call: empty, or as it was restored."""
         queue = self._timers.get(name)
         if queue is None:
             queue = self._timers[name] = self._make_timers(name)
@@ -189,28 +204,28 @@ class KeyedBackend(KeyHolder):
 
     @staticmethod
     def is_map(kind: str) -> bool:
-        """Say whether a kind of state is filed entry by entry."""
+        """Return whether a kind of state is filed entry by entry."""
         return kind in _MAP_KINDS
 
     @abstractmethod
-    def _make_table(self, name: str, kind: str, namespaced: bool) -> HeapTable:
-        """A table with what was restored under that name."""
+    def _make_table(self, name: str, kind: str, namespaced: bool) -> Table:
+        """Make a table with the entries that were restored under that name."""
 
     @abstractmethod
     def _make_timers(self, name: str) -> TimerQueue:
-        """A queue with what was restored under that name."""
+        """Make a queue with the timers that were restored under that name."""
 
     # -- saving ---------------------------------------------------------------------------------------------------
 
     def state_kinds(self) -> dict[str, str]:
-        """Give the kind of every state, to be filed beside the entries and handed to :meth:`apply` again."""
+        """Return the kind of every state, to be filed beside the entries and handed to :meth:`apply` again."""
         return self._kinds | {name: table.kind for name, table in self._tables.items()} | self.raw.kinds()
 
     def collect_delta(self) -> KeyedDelta:
-        """Give what changed since the last call, by state and key group, and start anew.
+        """Return what changed since the last call, by state and key group, and start the next delta.
 
-        Values are the live objects: pickle the delta before the next record is processed. The cost grows with what
-        changed only.
+        Values are the live objects: pickle the delta before the next record is processed. The cost grows only with the
+        number of changes.
         """
         groups = self._groups
         delta = {name: table.collect_delta(groups) for name, table in self._tables.items() if table.changes}
@@ -222,26 +237,26 @@ class KeyedBackend(KeyHolder):
 
     @abstractmethod
     def snapshot_full(self) -> KeyedDelta:
-        """Give everything, in the same shape; what counts as changed stays as it is. Use it before the next record."""
+        """Return everything, in the same shape. Changes still count for the next delta. Use it before the next record."""
 
     def asked_for(self) -> dict[str, str]:
-        """Give the kinds of the states that were asked for in this life, not only restored."""
+        """Return the kinds of the states that the program asked for since its start, not only restored."""
         return {name: table.kind for name, table in self._tables.items()}
 
     def restored_kinds(self) -> dict[str, str]:
-        """Give the kinds of the states that were restored."""
+        """Return the kinds of the states that were restored."""
         return dict(self._kinds)
 
     def apply(self, delta: KeyedDelta, kinds: dict[str, str] | None = None) -> None:
-        """Take over a delta or snapshot, as far as it belongs to this backend's key groups.
+        """Add the entries of a delta or snapshot that belong to this backend's key groups.
 
-        Later calls win. What is applied does not count as changed.
+        Later calls win. The entries do not count as changed.
         """
         self.apply_part(delta, kinds)
         self.finish_restore()
 
     def apply_part(self, delta: KeyedDelta, kinds: dict[str, str] | None = None) -> None:
-        """Take over a part of a delta; when all parts are there, call `finish_restore`."""
+        """Add a part of a delta. After the last part, call `finish_restore`."""
         for name, kind in (kinds or {}).items():
             if name in self._tables and self._tables[name].kind != kind:
                 raise _wrong_kind(name, kind, self._tables[name].kind)
@@ -254,38 +269,20 @@ class KeyedBackend(KeyHolder):
                 self._apply(name, mine)
 
     def finish_restore(self) -> None:
-        """All parts have been applied."""
+        """Finish a restore, after its last part."""
 
     @abstractmethod
     def _apply(self, name: str, by_group: Any) -> None:
-        """Take over entries of one state."""
+        """Add entries of one state."""
 
     def make_room(self) -> None:
-        """Called between two runs of records, when nobody holds values of the tables: may take them out of memory."""
+        """Take entries out of memory if necessary. Called between two runs of records, when nothing holds values."""
 
     def close(self) -> None:
-        """Release what is not memory."""
+        """Release files and other resources."""
 
 
 _MAP_KINDS = (MapStateDescriptor.kind, ttl_kind(MapStateDescriptor.kind))
-_key = vars(KeyHolder)["key"].__get__
-_set_key = vars(KeyHolder)["key"].__set__
-_SWEEPING: dict[type[KeyedBackend], type[KeyedBackend]] = {}
-
-
-def _sweeping(base: type[KeyedBackend]) -> type[KeyedBackend]:
-    """The class of a backend in which a state wants to clean up for every record: setting the key does it."""
-
-    def set_key(self: Any, key: Any) -> None:
-        _set_key(self, key)
-        for sweep in self._sweepers:
-            sweep()
-
-    if base in _SWEEPING.values():
-        return base
-    if base not in _SWEEPING:
-        _SWEEPING[base] = type(base.__name__, (base,), {"__slots__": (), "key": property(_key, set_key)})
-    return _SWEEPING[base]
 
 
 def _shown(kind: str, namespaced: bool) -> str:

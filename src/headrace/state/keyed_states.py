@@ -1,14 +1,14 @@
-"""Keyed state over heap tables: what ``get_state`` and its like give to user functions.
+"""Keyed state over tables: the states that ``get_state`` and its siblings return to user functions.
 
 Decides what each call does to the table's entry of the current key. Never serialises: values are live objects, handed
-out and taken in as they are. So an object got from a state and changed in place is saved only if it is put back with
-``update`` or ``put``. Made by the keyed backends; the disk backend's
-tables offer the same ``data`` and ``dirty``, so all but the map state serve both.
+out and taken in as they are. So an object that a state returned and that is changed in place is saved only if it is put
+back with ``update`` or ``put``. Made by the keyed backends, over the tables of either. ``HeapMapState`` reads the dicts
+of a ``HeapMapTable`` directly.
 
 Per call: one or two attribute loads for the current key, one dict access, and for writes one ``set.add`` that marks the
-key as changed. Methods over slots are not the very fastest form: with closures in a class made for each state,
-``value`` and ``update`` together took 5 to 12 % less (best of 25 runs, 3.10 to 3.13, on a busy machine; the medians did
-not agree). Plain methods were kept for that little.
+key as changed. Methods over slots are not the fastest form: with closures in a class made for each state, ``value`` and
+``update`` together took 5 to 12 % less (best of 25 runs, 3.10 to 3.13, on a busy machine; the medians did not agree).
+Plain methods were kept for that little.
 
 The set of changed keys knows whole keys, and of maps their entries: a list of which one element changed is written
 whole in the epoch's delta, of a map only the changed entries are.
@@ -20,30 +20,31 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from headrace.state.descriptors import AggregatingStateDescriptor, ReducingStateDescriptor, StateDescriptor
-from headrace.state.heap_table import HeapMapTable, HeapTable
 from headrace.state.interfaces import AggregatingState, ListState, MapState, ReducingState, ValueState
+from headrace.state.table import MISSING, MapTable, Table
 
 __all__ = [
-    "HeapAggregatingState",
-    "HeapListState",
     "HeapMapState",
-    "HeapReducingState",
-    "HeapValueState",
     "KeyHolder",
+    "KeyedAggregatingState",
+    "KeyedListState",
+    "KeyedMapState",
+    "KeyedReducingState",
+    "KeyedValueState",
 ]
 
 
 class KeyHolder:
-    """Something with the current key; the backend is one, tests may use a bare one."""
+    """The owner of the current key: the backend, or a window's store of states."""
 
     __slots__ = ("key",)
     key: Any
 
 
-class _HeapState:
+class _KeyedState:
     __slots__ = ("_data", "_dirty", "_holder")
 
-    def __init__(self, holder: KeyHolder, table: HeapTable, descriptor: StateDescriptor) -> None:
+    def __init__(self, holder: KeyHolder, table: Table, descriptor: StateDescriptor) -> None:
         self._holder = holder
         self._data = table.data
         self._dirty = table.dirty
@@ -56,13 +57,13 @@ class _HeapState:
             self._dirty.add(key)
 
 
-class HeapValueState(_HeapState, ValueState[Any]):
+class KeyedValueState(_KeyedState, ValueState[Any]):
     """A value per key."""
 
     __slots__ = ()
 
     def value(self) -> Any:
-        """Give the value, ``None`` if there is none."""
+        """Return the value, ``None`` if there is none."""
         return self._data.get(self._holder.key)
 
     def update(self, value: Any) -> None:
@@ -75,13 +76,13 @@ class HeapValueState(_HeapState, ValueState[Any]):
         self._dirty.add(key)
 
 
-class HeapListState(_HeapState, ListState[Any]):
+class KeyedListState(_KeyedState, ListState[Any]):
     """A list per key."""
 
     __slots__ = ()
 
     def get(self) -> list[Any]:
-        """Give a copy of the list; later changes of the state do not show in it."""
+        """Return a copy of the list; later changes of the state do not show in it."""
         values = self._data.get(self._holder.key)
         return [] if values is None else values[:]
 
@@ -118,45 +119,81 @@ class HeapListState(_HeapState, ListState[Any]):
             self.clear()
 
 
-class HeapMapState(MapState[Any, Any]):
-    """A map per key. Its iterators raise ``RuntimeError`` if the map changes while they run."""
+class KeyedMapState(MapState[Any, Any]):
+    """A map per key. On disk, iterators show the map as it was when they started, in the order of its keys' bytes."""
 
-    __slots__ = ("_data", "_holder", "_put", "_remove", "_table")
+    __slots__ = ("_holder", "_table")
 
-    def __init__(self, holder: KeyHolder, table: HeapMapTable, descriptor: StateDescriptor) -> None:
+    def __init__(self, holder: KeyHolder, table: MapTable, descriptor: StateDescriptor) -> None:
         """Bind the table."""
         self._holder = holder
         self._table = table
-        self._data = table.data
-        self._put = table.put
-        self._remove = table.remove
 
     def get(self, key: Any) -> Any:
-        """Give the value under ``key``, ``None`` if there is none."""
-        entries = self._data.get(self._holder.key)
-        return None if entries is None else entries.get(key)
+        """Return the value under ``key``, ``None`` if there is none."""
+        value = self._table.lookup(self._holder.key, key)
+        return None if value is MISSING else value
 
     def put(self, key: Any, value: Any) -> None:
         """Set the value under ``key``."""
-        self._put(self._holder.key, key, value)
+        self._table.put(self._holder.key, key, value)
 
     def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
         """Set all entries of ``dict_value``."""
         for key, value in dict(dict_value).items():
-            self.put(key, value)
+            self._table.put(self._holder.key, key, value)
 
     def remove(self, key: Any) -> None:
         """Remove ``key``; without entries the state is empty again."""
-        self._remove(self._holder.key, key)
+        self._table.remove(self._holder.key, key)
 
     def contains(self, key: Any) -> bool:
-        """Say whether there is an entry under ``key``."""
-        entries = self._data.get(self._holder.key)
-        return entries is not None and key in entries
+        """Return whether there is an entry under ``key``."""
+        return self._table.lookup(self._holder.key, key) is not MISSING
 
     def items(self) -> Iterator[tuple[Any, Any]]:
-        """Iterate over the entries, oldest first."""
+        """Iterate over the entries."""
         return self._table.entries(self._holder.key)
+
+    def keys(self) -> Iterator[Any]:
+        """Iterate over the keys."""
+        return (key for key, _ in self.items())
+
+    def values(self) -> Iterator[Any]:
+        """Iterate over the values."""
+        return (value for _, value in self.items())
+
+    def is_empty(self) -> bool:
+        """Return whether there is no entry."""
+        return self._table.is_empty(self._holder.key)
+
+    def clear(self) -> None:
+        """Remove all entries of the current key."""
+        self._table.clear(self._holder.key)
+
+
+class HeapMapState(KeyedMapState):
+    """A map per key, in memory, the oldest entries first. Iterators raise ``RuntimeError`` if the map changes meanwhile.
+
+    Reads go to the dicts of the table, without a call of it.
+    """
+
+    __slots__ = ("_data",)
+
+    def __init__(self, holder: KeyHolder, table: MapTable, descriptor: StateDescriptor) -> None:
+        """Bind the table and its dicts."""
+        super().__init__(holder, table, descriptor)
+        self._data = table.data
+
+    def get(self, key: Any) -> Any:
+        """Return the value under ``key``, ``None`` if there is none."""
+        entries = self._data.get(self._holder.key)
+        return None if entries is None else entries.get(key)
+
+    def contains(self, key: Any) -> bool:
+        """Return whether there is an entry under ``key``."""
+        entries = self._data.get(self._holder.key)
+        return entries is not None and key in entries
 
     def keys(self) -> Iterator[Any]:
         """Iterate over the keys."""
@@ -166,30 +203,22 @@ class HeapMapState(MapState[Any, Any]):
         """Iterate over the values."""
         return iter(self._data.get(self._holder.key, _NOTHING).values())
 
-    def is_empty(self) -> bool:
-        """Say whether there is no entry."""
-        return self._holder.key not in self._data
-
-    def clear(self) -> None:
-        """Remove all entries of the current key."""
-        self._table.clear(self._holder.key)
-
 
 _NOTHING: dict[Any, Any] = {}
 
 
-class HeapReducingState(_HeapState, ReducingState[Any]):
-    """A value per key into which a reduce function folds what is added."""
+class KeyedReducingState(_KeyedState, ReducingState[Any]):
+    """A value per key, into which a reduce function folds each added value."""
 
     __slots__ = ("_reduce",)
 
-    def __init__(self, holder: KeyHolder, table: HeapTable, descriptor: ReducingStateDescriptor) -> None:
+    def __init__(self, holder: KeyHolder, table: Table, descriptor: ReducingStateDescriptor) -> None:
         """Bind the reduce function."""
         super().__init__(holder, table, descriptor)
         self._reduce = descriptor.get_reduce_function().reduce
 
     def get(self) -> Any:
-        """Give the folded value, ``None`` if nothing was added."""
+        """Return the folded value, ``None`` if nothing was added."""
         return self._data.get(self._holder.key)
 
     def add(self, value: Any) -> None:
@@ -208,12 +237,12 @@ class HeapReducingState(_HeapState, ReducingState[Any]):
         self._dirty.add(key)
 
 
-class HeapAggregatingState(_HeapState, AggregatingState[Any, Any]):
+class KeyedAggregatingState(_KeyedState, AggregatingState[Any, Any]):
     """An accumulator per key."""
 
     __slots__ = ("_add", "_create", "_result")
 
-    def __init__(self, holder: KeyHolder, table: HeapTable, descriptor: AggregatingStateDescriptor) -> None:
+    def __init__(self, holder: KeyHolder, table: Table, descriptor: AggregatingStateDescriptor) -> None:
         """Bind the methods of the aggregate function."""
         super().__init__(holder, table, descriptor)
         function = descriptor.get_agg_function()
@@ -222,7 +251,7 @@ class HeapAggregatingState(_HeapState, AggregatingState[Any, Any]):
         self._result = function.get_result
 
     def get(self) -> Any:
-        """Give the result of the accumulator, ``None`` if nothing was added."""
+        """Return the result of the accumulator, ``None`` if nothing was added."""
         accumulator = self._data.get(self._holder.key)
         return None if accumulator is None else self._result(accumulator)
 

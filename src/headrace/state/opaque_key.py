@@ -1,9 +1,8 @@
 """Keys that a dict cannot find again, made usable as keys: unhashable ones (lists, dicts, sets...) and those with a NaN.
 
-Decides when two such keys are the same key: when they are equal, by a frozen form of their contents, in which every NaN
-is one and the same object. Python's NaN equals nothing, so each record would be a key of its own. Other
-keys stay as they are. Called where keys are computed (``filed_keys``) and where a key is shown to the user again
-(``unwrap_key``).
+Decides when two such keys are the same key: when the frozen forms of their contents are equal, in which every NaN is the
+same object. Python's NaN equals nothing, so otherwise each record would have a different key. Other keys stay as they are.
+Called where keys are computed (``filed_keys``) and where a key is returned to the user (``unwrap_key``).
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def _is_hashable(value: object) -> bool:
 
 
 def holds_nan(value: Any) -> bool:
-    """Say whether a key is a NaN, or has one among its items or fields.
+    """Return whether a key is a NaN, or has one among its items or fields.
 
     >>> nan = float("nan")
     >>> holds_nan(nan), holds_nan(("a", (1, nan))), holds_nan(("a", 1.5))
@@ -81,7 +80,7 @@ _FREEZERS: tuple[tuple[type, Callable[[Any], Hashable]], ...] = (
 
 
 def _freeze(value: Any) -> Hashable:
-    """Give a hashable form such that equal values have equal forms."""
+    """Return a hashable form such that equal values have equal forms."""
     if _is_hashable(value):
         return _with_one_nan(value) if holds_nan(value) else value
     for base, freeze in _FREEZERS:
@@ -101,7 +100,7 @@ def _freeze(value: Any) -> Hashable:
 
 
 def _with_one_nan(value: Any) -> Hashable:
-    """Give the form of a hashable value that holds a NaN. It has the stable hash, so the key group, of the value."""
+    """Return the form of a hashable value that holds a NaN. It has the stable hash, so the key group, of the value."""
     if isinstance(value, complex):
         return ("complex", _freeze(value.real), _freeze(value.imag))
     if isinstance(value, (numbers.Number, Decimal)):
@@ -120,7 +119,7 @@ def _with_one_nan(value: Any) -> Hashable:
 
 
 class OpaqueKey:
-    """A key that stands for a value that a dict cannot find again; equal values give equal keys.
+    """A key for a value that a dict cannot find again; equal values have equal keys.
 
     >>> OpaqueKey([1, {"a": 2}]) == OpaqueKey([1, {"a": 2}]), OpaqueKey([1]) == OpaqueKey([2])
     (True, False)
@@ -133,7 +132,7 @@ class OpaqueKey:
     __slots__ = ("frozen", "value")
 
     def __init__(self, value: Any) -> None:
-        """Keep the value, which must not be changed from now on, and its frozen form."""
+        """Take the value, which must not be changed from now on, and compute its frozen form."""
         self.value = value
         self.frozen = _freeze(value)
 
@@ -142,7 +141,7 @@ class OpaqueKey:
         return isinstance(other, OpaqueKey) and (self.frozen is other.frozen or self.frozen == other.frozen)
 
     def __hash__(self) -> int:
-        """Hash the frozen form (for this process only, as Python's hashes are)."""
+        """Hash the frozen form (for this process only, like Python's hashes)."""
         return hash(self.frozen)
 
     def __reduce__(self) -> tuple[type[OpaqueKey], tuple[Any]]:
@@ -155,7 +154,7 @@ class OpaqueKey:
 
 
 def hashable_keys(keys: list[Any]) -> list[Any]:
-    """Give ``keys`` itself if all are hashable, else a copy in which the others are wrapped. A NaN stays as it is.
+    """Return ``keys`` itself if all are hashable, else a copy in which the others are wrapped. A NaN stays as it is.
 
     >>> keys = ["a", 1]
     >>> hashable_keys(keys) is keys
@@ -172,9 +171,9 @@ def hashable_keys(keys: list[Any]) -> list[Any]:
 
 
 def filed_keys(keys: list[Any]) -> list[Any]:
-    """Give keys in the form in which state is filed: those that are unhashable or hold a NaN are wrapped.
+    """Return keys in the form in which state is filed: those that are unhashable or hold a NaN are wrapped.
 
-    On the hot path call it only after a ``TypeError``: looking into every key would cost more than a lookup.
+    On the hot path call it only after a ``TypeError``: inspecting every key would cost more than a lookup.
 
     >>> filed_keys(["a", (1, float("nan")), [1]])
     ['a', OpaqueKey((1, nan)), OpaqueKey([1])]
@@ -183,7 +182,7 @@ def filed_keys(keys: list[Any]) -> list[Any]:
 
 
 def unwrap_key(key: Any) -> Any:
-    """Give the key as the user's key selector returned it.
+    """Return the key as the user's key selector returned it.
 
     >>> unwrap_key(OpaqueKey([1])), unwrap_key("a")
     ([1], 'a')

@@ -1,7 +1,7 @@
 """State that belongs to a subtask, not to a key: broadcast state, list state, union list state.
 
-Decides how such state behaves and what is filed of it; how it is spread over another parallelism is decided in
-``headrace.state.redistribution``. Never writes files. Made by the task for each operator that has such state.
+Decides how such state behaves and what is saved of it; ``headrace.state.redistribution`` decides how it is distributed
+with another parallelism. Never writes files. Made by the task for each operator that has such state.
 """
 
 from __future__ import annotations
@@ -57,16 +57,16 @@ class ReadOnlyBroadcastView(ReadOnlyBroadcastState[Any, Any]):
     __slots__ = ("_entries", "_name")
 
     def __init__(self, name: str, entries: dict[Any, Any]) -> None:
-        """Show ``entries``."""
+        """Take the entries to show."""
         self._name = name
         self._entries = entries
 
     def get(self, key: Any) -> Any:
-        """Give the value under ``key``, ``None`` if there is none."""
+        """Return the value under ``key``, ``None`` if there is none."""
         return self._entries.get(key)
 
     def contains(self, key: Any) -> bool:
-        """Say whether there is an entry under ``key``."""
+        """Return whether there is an entry under ``key``."""
         return key in self._entries
 
     def items(self) -> Iterator[tuple[Any, Any]]:
@@ -82,7 +82,7 @@ class ReadOnlyBroadcastView(ReadOnlyBroadcastState[Any, Any]):
         return iter(self._entries.values())
 
     def is_empty(self) -> bool:
-        """Say whether there is no entry."""
+        """Return whether there is no entry."""
         return not self._entries
 
     def clear(self) -> None:
@@ -112,7 +112,7 @@ class HeapBroadcastState(ReadOnlyBroadcastView, BroadcastState[Any, Any]):
         self._changes = changes or _Changes()
 
     def read_only(self) -> ReadOnlyBroadcastView:
-        """Give the view for the keyed side."""
+        """Return the view for the keyed side."""
         return ReadOnlyBroadcastView(self._name, self._entries)
 
     def put(self, key: Any, value: Any) -> None:
@@ -126,7 +126,7 @@ class HeapBroadcastState(ReadOnlyBroadcastView, BroadcastState[Any, Any]):
         self._changes.seen = True
 
     def remove(self, key: Any) -> None:
-        """Remove ``key``; a missing key is no error."""
+        """Remove ``key``; a missing key is not an error."""
         self._entries.pop(key, None)
         self._changes.seen = True
 
@@ -154,7 +154,7 @@ class HeapOperatorListState(ListState[Any]):
         self._changes = changes or _Changes()
 
     def get(self) -> list[Any]:
-        """Give a copy of the list."""
+        """Return a copy of the list."""
         return self._elements[:]
 
     def add(self, value: Any) -> None:
@@ -199,27 +199,27 @@ class OperatorStateBackend(OperatorStateStore):
         """The declared types of the states that programs ask for."""
 
     def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> HeapBroadcastState:
-        """Give the broadcast state of that name, made empty if it is new."""
+        """Return the broadcast state of that name, empty if it is new."""
         self._check(state_descriptor, "broadcast")
         name = state_descriptor.name
         return HeapBroadcastState(name, self._contents.broadcast.setdefault(name, {}), self._changes)
 
     def get_list_state(self, state_descriptor: ListStateDescriptor) -> HeapOperatorListState:
-        """Give the list state of that name: on a change of parallelism its elements are split evenly."""
+        """Return the list state of that name: on a change of parallelism its elements are split evenly."""
         self._check(state_descriptor, "split")
         return HeapOperatorListState(self._contents.split.setdefault(state_descriptor.name, []), self._changes)
 
     def get_union_list_state(self, state_descriptor: ListStateDescriptor) -> HeapOperatorListState:
-        """Give the union list state of that name: on restore every subtask gets the elements of all."""
+        """Return the union list state of that name: on restore every subtask gets the elements of all."""
         self._check(state_descriptor, "union")
         return HeapOperatorListState(self._contents.union.setdefault(state_descriptor.name, []), self._changes)
 
     def has_list_state(self, name: str) -> bool:
-        """Say whether there is a list state of that name, asked for or restored."""
+        """Return whether there is a list state of that name, asked for or restored."""
         return name in self._contents.split
 
     def state_kinds(self) -> dict[str, str]:
-        """Give the kind of every state by name.
+        """Return the kind of every state by name.
 
         >>> backend = OperatorStateBackend()
         >>> _ = backend.get_list_state(ListStateDescriptor("offsets", None))
@@ -232,22 +232,22 @@ class OperatorStateBackend(OperatorStateStore):
         return kinds | dict.fromkeys(contents.broadcast, "BroadcastState")
 
     def asked_for(self) -> dict[str, str]:
-        """Give the kinds of the states that were asked for in this life, not only restored."""
+        """Return the kinds of the states that were asked for since the start, not only restored."""
         return {name: kind for name, kind in self.state_kinds().items() if name in self._asked_for}
 
     def restored_kinds(self) -> dict[str, str]:
-        """Give the kinds of the states that were restored."""
+        """Return the kinds of the states that were restored."""
         return {name: kind for name, kind in self.state_kinds().items() if name in self._restored}
 
     def collect_changed(self) -> OperatorSnapshot | None:
-        """Give a snapshot if anything was written since the last call, else ``None``."""
+        """Return a snapshot if anything was written since the last call, else ``None``."""
         if not self._changes.seen:
             return None
         self._changes.seen = False
         return self.snapshot()
 
     def snapshot(self) -> OperatorSnapshot:
-        """Give a copy of all lists and maps (their elements are not copied)."""
+        """Return a copy of all lists and maps (their elements are not copied)."""
         contents = self._contents
         return OperatorSnapshot(
             split={name: elements[:] for name, elements in contents.split.items()},
@@ -256,7 +256,7 @@ class OperatorStateBackend(OperatorStateStore):
         )
 
     def restore(self, snapshot: OperatorSnapshot) -> None:
-        """Replace everything by the snapshot. States handed out before stay valid and show what was restored."""
+        """Replace everything with the snapshot. States returned earlier stay valid and show the restored contents."""
         for mine, restored in (
             (self._contents.split, snapshot.split),
             (self._contents.union, snapshot.union),

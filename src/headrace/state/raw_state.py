@@ -1,7 +1,7 @@
 """Raw state: bytes that a function writes and reads itself, of the subtask in partitions, of keys by key group.
 
-Decides how the streams behave that functions write to and read from, and what is filed of raw keyed state. Partitions of a
-subtask are elements of an operator list state, so they are split between subtasks as those are. Used by the contexts of
+Decides how the streams that functions write and read behave, and what is saved of raw keyed state. Partitions of a
+subtask are elements of an operator list state, so they are redistributed like those. Used by the contexts of
 ``CheckpointedFunction`` and by the keyed backends.
 """
 
@@ -29,24 +29,24 @@ _ENTRY = 0
 
 
 class _Output(io.RawIOBase):
-    """A stream to write to; what was written is kept part by part."""
+    """An output stream that keeps its parts."""
 
     def writable(self) -> bool:
-        """Say that it can be written to."""
+        """Return True: it can be written to."""
         return True
 
     def _part(self) -> bytearray:
         raise NotImplementedError
 
     def write(self, data: Any) -> int:
-        """Append bytes (anything with a buffer of them); give their number."""
+        """Append bytes (or any buffer). Return their number."""
         view = memoryview(data).cast("B")
         self._part().extend(view)
         return len(view)
 
 
 class OperatorStateCheckpointOutputStream(_Output):
-    """What ``get_raw_operator_state_output`` gives: a stream in partitions, the units of redistribution.
+    """The stream of ``get_raw_operator_state_output``, in partitions, the units of redistribution.
 
     >>> output = OperatorStateCheckpointOutputStream()
     >>> for text in (b"one", b"two"):
@@ -62,15 +62,15 @@ class OperatorStateCheckpointOutputStream(_Output):
         self._parts: list[bytearray] = []
 
     def start_new_partition(self) -> None:
-        """Let what is written from now on be a partition of its own."""
+        """Start a new partition."""
         self._parts.append(bytearray())
 
     def get_number_of_partitions(self) -> int:
-        """Give how many partitions there are."""
+        """Return how many partitions there are."""
         return len(self._parts)
 
     def partitions(self) -> list[bytes]:
-        """Give what was written."""
+        """Return the written bytes."""
         return [bytes(part) for part in self._parts]
 
     def _part(self) -> bytearray:
@@ -80,7 +80,7 @@ class OperatorStateCheckpointOutputStream(_Output):
 
 
 class KeyedStateCheckpointOutputStream(_Output):
-    """What ``get_raw_keyed_operator_state_output`` gives: a stream for each key group of the subtask.
+    """The stream of ``get_raw_keyed_operator_state_output``, with a part for each key group of the subtask.
 
     >>> output = KeyedStateCheckpointOutputStream(range(0, 64))
     >>> output.start_new_key_group(7)
@@ -90,18 +90,18 @@ class KeyedStateCheckpointOutputStream(_Output):
     """
 
     def __init__(self, key_groups: range) -> None:
-        """Take the key groups that the subtask has."""
+        """Take the key groups of the subtask."""
         super().__init__()
         self._key_groups = key_groups
         self._parts: dict[int, bytearray] = {}
         self._current: int | None = None
 
     def get_key_group_list(self) -> list[int]:
-        """Give the key groups of the subtask: only for these something can be written."""
+        """Return the key groups of the subtask: only these can be written."""
         return list(self._key_groups)
 
     def start_new_key_group(self, key_group_id: int) -> None:
-        """Let what is written from now on belong to a key group; each can be started once."""
+        """Start a key group; each can be started once."""
         if key_group_id not in self._key_groups:
             raise StateError(
                 f"The key group {key_group_id!r} does not belong to this subtask",
@@ -116,19 +116,19 @@ class KeyedStateCheckpointOutputStream(_Output):
         self._parts[key_group_id] = bytearray()
 
     def get_current_key_group(self) -> int | None:
-        """Give the key group that is being written, ``None`` before the first."""
+        """Return the current key group, ``None`` before the first."""
         return self._current
 
     def is_key_group_already_started(self, key_group_id: int) -> bool:
-        """Say whether a key group was started."""
+        """Return whether a key group was started."""
         return key_group_id in self._parts
 
     def is_key_group_already_finished(self, key_group_id: int) -> bool:
-        """Say whether a key group was started, and another one after it."""
+        """Return whether a key group was started, and another one after it."""
         return key_group_id in self._parts and key_group_id != self._current
 
     def by_group(self) -> dict[int, bytes]:
-        """Give what was written."""
+        """Return the written bytes."""
         return {group: bytes(part) for group, part in self._parts.items()}
 
     def _part(self) -> bytearray:
@@ -138,7 +138,7 @@ class KeyedStateCheckpointOutputStream(_Output):
 
 
 class StatePartitionStreamProvider:
-    """A partition of raw operator state that was saved.
+    """A saved partition of raw operator state.
 
     >>> StatePartitionStreamProvider(b"one").get_stream().read()
     b'one'
@@ -149,29 +149,29 @@ class StatePartitionStreamProvider:
         self._data = data
 
     def get_stream(self) -> io.BytesIO:
-        """Give a stream over the bytes of the partition, from its beginning."""
+        """Return a stream over the bytes of the partition, from its beginning."""
         return io.BytesIO(self._data)
 
 
 class KeyGroupStatePartitionStreamProvider(StatePartitionStreamProvider):
-    """The raw state of a key group that was saved.
+    """The saved raw state of a key group.
 
     >>> KeyGroupStatePartitionStreamProvider(b"seven", 7).get_key_group_id()
     7
     """
 
     def __init__(self, data: bytes, key_group_id: int) -> None:
-        """Take the bytes and whose they are."""
+        """Take the key group and its bytes."""
         super().__init__(data)
         self._key_group_id = key_group_id
 
     def get_key_group_id(self) -> int:
-        """Give the key group."""
+        """Return the key group."""
         return self._key_group_id
 
 
 class RawKeyedState:
-    """The raw keyed state of one operator's subtask, as a keyed backend keeps and files it.
+    """The raw keyed state of one operator's subtask, kept and saved by a keyed backend.
 
     >>> state = RawKeyedState()
     >>> state.replace("0", {7: b"seven"})
@@ -190,11 +190,11 @@ class RawKeyedState:
         self._changed: dict[str, set[int]] = {}
 
     def get(self, name: str) -> dict[int, bytes]:
-        """Give the bytes of all key groups, in their order."""
+        """Return the bytes of all key groups, in their order."""
         return dict(sorted(self._states.get(RAW_PREFIX + name, {}).items()))
 
     def replace(self, name: str, by_group: Mapping[int, bytes]) -> None:
-        """Let a snapshot take the place of the one before it."""
+        """Replace the previous snapshot."""
         name = RAW_PREFIX + name
         before = self._states.get(name, {})
         if not before and not by_group:
@@ -204,11 +204,11 @@ class RawKeyedState:
         self._changed.setdefault(name, set()).update(changed)
 
     def kinds(self) -> dict[str, str]:
-        """Give the kind of every state by name."""
+        """Return the kind of every state by name."""
         return dict.fromkeys(self._states, "RawKeyedState")
 
     def collect_delta(self) -> KeyedDelta:
-        """Give what changed since the last call."""
+        """Return the changes since the last call."""
         changed, self._changed = self._changed, {}
         return {
             name: {group: [(_ENTRY, self._states[name].get(group, TOMBSTONE))] for group in sorted(groups)}
@@ -217,7 +217,7 @@ class RawKeyedState:
         }
 
     def snapshot_full(self) -> KeyedDelta:
-        """Give everything, in the same shape."""
+        """Return everything, in the same shape."""
         return {
             name: {group: [(_ENTRY, data)] for group, data in sorted(by_group.items())}
             for name, by_group in self._states.items()
@@ -225,7 +225,7 @@ class RawKeyedState:
         }
 
     def apply(self, name: str, by_group: StateDelta) -> None:
-        """Take over what was filed; later calls win."""
+        """Add saved state; later calls win."""
         state = self._states.setdefault(name, {})
         for group, entries in by_group.items():
             for _, data in entries:

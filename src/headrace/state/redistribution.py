@@ -1,6 +1,6 @@
-"""Spreads operator state over another number of subtasks.
+"""Distributes operator state to another number of subtasks.
 
-Decides which new subtask gets what, as Flink's ``RoundRobinOperatorStateRepartitioner`` does; a pure function over the
+Decides which new subtask gets what, like Flink's ``RoundRobinOperatorStateRepartitioner``; a pure function over the
 snapshots of all old subtasks. Never touches keyed state, which moves by key groups. Called on restore.
 """
 
@@ -16,7 +16,7 @@ __all__ = ["redistribute", "split_evenly"]
 
 
 def split_evenly(elements: Sequence[Any], parallelism: int, start: int = 0) -> tuple[list[list[Any]], int]:
-    """Cut a list into one run per subtask; give the runs and the subtask with which the next list should begin.
+    """Divide a list into one run per subtask. Return the runs and the subtask with which the next list should begin.
 
     Runs differ in length by at most one. The longer ones go to the subtasks from ``start`` on, so that many short
     lists do not all end up on the first subtask.
@@ -41,11 +41,11 @@ def _names(parts: Iterable[dict[str, Any]]) -> list[str]:
 
 
 def redistribute(snapshots: Sequence[OperatorSnapshot], parallelism: int) -> list[OperatorSnapshot]:
-    """Give the operator state of each new subtask, from that of all old ones in the order of their subtasks.
+    """Return the operator state of each new subtask, from that of all old ones in the order of their subtasks.
 
     1. List states: with the same parallelism every subtask keeps its own; else the lists of all subtasks, one after
        the other, are split evenly.
-    2. Union list states: everybody gets the lists of all.
+    2. Union list states: every subtask gets the lists of all.
     3. Broadcast states: new subtask ``i`` gets that of old subtask ``i`` modulo their number.
 
     >>> old = [OperatorSnapshot(split={"o": [1, 2, 3]}, union={"u": ["x"]}), OperatorSnapshot(union={"u": ["y"]})]

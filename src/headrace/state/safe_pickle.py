@@ -1,18 +1,18 @@
-"""Pickling state to bytes and, with care, back.
+"""Pickling state to bytes, and safely back.
 
-Decides which classes a state file may bring back to life. Never reads files. Called by ``headrace.state.file_format``;
-the only place of this package that loads pickles.
+Decides which classes a state file may contain. Never reads files. Every durable pickle is loaded here, because classes
+may have moved since it was written (``moved_classes``).
 
 Two codecs:
 
-- ``PLAIN``: ``pickle``. Classes stand in the bytes by name. Loading goes through an unpickler that resolves only safe
-  builtins, some value classes of the standard library, classes of headrace, and whatever lives in the modules of the
-  job (``allowed_modules``). Anything else is refused with its name, so a foreign file cannot run code. Only a running
-  job that reads back what it has just written itself (``allowed_modules=None``) may have any class.
+- ``PLAIN``: ``pickle``. The bytes contain the names of classes. The unpickler resolves only safe builtins, some value
+  classes of the standard library, classes of headrace, and everything in the modules of the job (``allowed_modules``).
+  It refuses anything else by name, so a foreign file cannot run code. Only a running job that reads its own files
+  (``allowed_modules=None``) may load any class.
 - ``BY_VALUE``: ``cloudpickle``, used only for a block that ``pickle`` cannot write, because a class in it cannot be
-  found by name (defined in ``__main__`` of another process, or inside a function). Such bytes carry code. Loading them
-  means running it, so it is refused unless the caller says ``trust_job_code=True``; no list of names could make it
-  safe, so none is applied then. The class that comes back is a copy, unless the process has the original at hand.
+  imported (defined in ``__main__`` of another process, or inside a function). Such bytes contain code, and loading them
+  runs it. So it is refused unless the caller passes ``trust_job_code=True``; no list of names could make it safe, so
+  none is applied then. The loaded class is a copy, unless the process has the original.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BY_VALUE: Final = "c"
 _BUILTINS = frozenset(
     "bool bytearray bytes complex dict float frozenset int list object range set slice str tuple Ellipsis".split()
 )
-# Value classes of the standard library. Only what is named here, since a module's other contents may do anything.
+# Value classes of the standard library. Only these names, since the rest of a module may do anything.
 _STANDARD: dict[str, frozenset[str]] = {
     "array": frozenset({"array", "_array_reconstructor"}),
     "collections": frozenset({"ChainMap", "Counter", "OrderedDict", "UserDict", "UserList", "defaultdict", "deque"}),
@@ -49,12 +49,12 @@ _STANDARD: dict[str, frozenset[str]] = {
     "zoneinfo": frozenset({"ZoneInfo"}),
 }
 _ALIASES = {"_decimal": "decimal", "_pydecimal": "decimal", "_pydatetime": "datetime", "_collections": "collections"}
-# Functions of headrace that its own classes name in __reduce__.
+# Functions that headrace's own classes name in __reduce__.
 _REBUILDERS = ("_create_", "_rebuild")
 
 
 def _getattr(owner: Any, name: str) -> Any:
-    """Stand in for ``getattr`` in pickles: members of enums, and the one class method that the standard needs."""
+    """Replace ``getattr`` in pickles: only members of enums, and the class method that ZoneInfo needs."""
     if isinstance(owner, type) and issubclass(owner, Enum) and name in owner.__members__:
         return owner[name]
     if getattr(owner, "__module__", "") == "zoneinfo" and name == "_unpickle":
@@ -113,7 +113,7 @@ class _SafeUnpickler(_TrustingUnpickler):
                 f"A state file holds values of {module}.{name}, which does not exist here: {error}",
                 remedy="run the job with the code that wrote the state, or keep the class under its old name",
             ) from error
-        # A module's namespace also holds what it imports, and dotted names walk through it ("module", "os.system").
+        # A module's namespace also contains its imports, and dotted names walk through it ("module", "os.system").
         if isinstance(found, type | FunctionType):
             if found.__module__ != module and not _within(found.__module__, ("headrace", *self._allowed_modules)):
                 raise _refused(found.__module__, found.__qualname__, "is not in a module that is allowed")
@@ -130,12 +130,12 @@ def _is_exception(name: str) -> bool:
 
 
 def _is_constant(found: Any) -> bool:
-    """Say whether it is an instance whose class pickles it by its name, as TOMBSTONE."""
+    """Return whether it is an instance that is pickled by its name, like TOMBSTONE."""
     return not callable(found) and type(found).__module__.startswith("headrace.")
 
 
 def dump(value: Any) -> tuple[str, bytes]:
-    """Give the codec that was needed, and the bytes.
+    """Return the codec that was necessary, and the bytes.
 
     >>> dump([1, 2])[0]
     'p'
@@ -156,7 +156,7 @@ def dump(value: Any) -> tuple[str, bytes]:
 def load(
     codec: str, data: bytes | memoryview, *, allowed_modules: Collection[str] | None = (), trust_job_code: bool = False
 ) -> Any:
-    """Give back what was dumped, or raise ``StateError``. ``allowed_modules=None`` allows all.
+    """Return the dumped value, or raise ``StateError``. ``allowed_modules=None`` allows all modules.
 
     >>> load(*dump({"a": [1, 2]}))
     {'a': [1, 2]}

@@ -1,7 +1,7 @@
-"""The declared types of states, as texts that are filed beside the entries.
+"""The declared types of states, saved as strings with the entries.
 
-Decides whether a state that was saved with one type may be read with another. The values themselves do not tell: a
-number that was saved for a `LONG` would come back from a state that is declared as `STRING`. Used by the backends.
+Decides whether a state that was saved with one type may be read with another. The values do not show it: a
+state that is declared as `STRING` would return a number that was saved for a `LONG`. Used by the backends.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ANY = repr(Types.PICKLED_BYTE_ARRAY())
 
 
 class StateTypes:
-    """The types of one operator's states: what was restored, and what the program declares.
+    """The types of one operator's states: the restored ones, and those that the program declares.
 
     >>> types = StateTypes()
     >>> types.restore({"count": "Long"})
@@ -38,16 +38,16 @@ class StateTypes:
     __slots__ = ("_declared", "_restored")
 
     def __init__(self) -> None:
-        """Start without any."""
+        """Start without types."""
         self._restored: dict[str, str] = {}
         self._declared: dict[str, str] = {}
 
     def restore(self, texts: Mapping[str, str] | None) -> None:
-        """Take over what was filed; savepoints of earlier versions have none."""
+        """Take the saved types; savepoints of earlier versions have none."""
         self._restored.update(texts or {})
 
     def declare(self, name: str, type_info: TypeInformation | None) -> None:
-        """Note the type that the program gives a state; raise if it was saved with one that does not fit."""
+        """Note the type that the program declares for a state. Raise if it was saved with one that does not fit."""
         if type_info is None:
             return
         wanted = repr(type_info)
@@ -63,7 +63,7 @@ class StateTypes:
         self._declared[name] = wanted
 
     def texts(self) -> dict[str, str]:
-        """Give the types by name, to be filed and handed to `restore` again."""
+        """Return the types by name, to be saved and passed to `restore`."""
         return self._restored | self._declared
 
 
@@ -77,6 +77,6 @@ def same_type(saved: str, wanted: str) -> bool:
 
 
 def _fits(general: str, special: str) -> bool:
-    """Whether both are the same type, once a pickled value in `general` may be anything."""
+    """Return whether both are the same type, once a pickled value in `general` may be anything."""
     pattern: Any = re.escape(general).replace(re.escape(_ANY), ".+")
     return re.fullmatch(pattern, special) is not None

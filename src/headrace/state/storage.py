@@ -1,6 +1,6 @@
-"""Folders of state files elsewhere: local paths as they are, all other URLs through fsspec.
+"""Remote folders of state files: local paths as they are, all other URLs through fsspec.
 
-Decides which is which, and how files are copied between a local folder and such a place. Never decides which files.
+Decides which URLs are local, and how files are copied to and from remote folders. Never decides which files.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["UploadError", "blocks", "copy", "fetch", "file_system", "join", "loc
 
 _BLOCK = 1 << 20
 _UPLOAD_PAUSES = (0.1, 0.5)
-"""Seconds between the tries of an upload."""
+"""Seconds between the attempts of an upload."""
 
 
 class UploadError(StateError):
@@ -31,7 +31,7 @@ class UploadError(StateError):
 
 
 def local_path(url: str) -> str | None:
-    """Give the local path that a URL means; None if it is not on a local (or mounted) file system.
+    """Return the local path of a URL; None if it is not on a local (or mounted) file system.
 
     >>> local_path("file:///tmp/x"), local_path("/tmp/x"), local_path("s3://bucket/x")
     ('/tmp/x', '/tmp/x', None)
@@ -43,7 +43,7 @@ def local_path(url: str) -> str | None:
 
 
 def join(url: str, *parts: str) -> str:
-    """Give the URL of something below a URL.
+    """Return the URL of something below a URL.
 
     >>> join("s3://bucket/x/", "a", "b")
     's3://bucket/x/a/b'
@@ -52,7 +52,7 @@ def join(url: str, *parts: str) -> str:
 
 
 def file_system(url: str) -> tuple[Any, str]:
-    """Give the fsspec file system of a URL and the path in it."""
+    """Return the fsspec file system of a URL and the path in it."""
     try:
         return common_storage.file_system(url)
     except InvalidProgramError as error:
@@ -62,7 +62,7 @@ def file_system(url: str) -> tuple[Any, str]:
 
 
 def upload(directory: str, name: str, url: str, new_name: str | None = None) -> None:
-    """Copy a local file into a remote folder, part by part; try again a few times. Raise `UploadError` if all fail."""
+    """Copy a local file into a remote folder, part by part; retry a few times. Raise `UploadError` if all attempts fail."""
     for pause in (*_UPLOAD_PAUSES, None):
         try:
             system, path = file_system(url)
@@ -70,17 +70,17 @@ def upload(directory: str, name: str, url: str, new_name: str | None = None) -> 
             return
         except HeadraceError:
             raise
-        except Exception as error:  # each file system has errors of its own
+        except Exception as error:  # each file system has its own errors
             if pause is None:
                 raise UploadError(
                     f"{name} could not be uploaded to {url}: {reason_of(error)}",
-                    remedy="see to the checkpoint storage; the upload is tried again",
+                    remedy="check the checkpoint storage; the upload is retried",
                 ) from error
             time.sleep(pause)
 
 
 def blocks(url: str, name: str) -> Iterator[bytes]:
-    """Give the contents of a file in a folder, part by part."""
+    """Return the contents of a file in a folder, part by part."""
     local = local_path(url)
     if local is not None:
         opened = open(os.path.join(local, name), "rb")
@@ -93,7 +93,7 @@ def blocks(url: str, name: str) -> Iterator[bytes]:
 
 
 def copy(source: str, name: str, target: str) -> None:
-    """Copy a file of one folder into another one, part by part; only one of them may be local."""
+    """Copy a file of one folder into another one, part by part; at most one of them may be local."""
     local = local_path(source)
     if local is not None:
         upload(local, name, target)
@@ -105,13 +105,13 @@ def copy(source: str, name: str, target: str) -> None:
 
 
 def fetch(url: str, name: str, directory: str) -> None:
-    """Copy a file of a remote folder into a local one, unless it is there."""
+    """Copy a file of a remote folder into a local one, unless it exists."""
     final = os.path.join(directory, name)
     if os.path.exists(final):
         return
     system, path = file_system(url)
     try:
         system.get_file(f"{path}/{name}", f"{final}.part")
-    except Exception as error:  # each file system has errors of its own
-        raise StateError(f"The state file {name} cannot be had from {url}: {reason_of(error)}") from error
+    except Exception as error:  # each file system has its own errors
+        raise StateError(f"The state file {name} cannot be fetched from {url}: {reason_of(error)}") from error
     os.replace(f"{final}.part", final)

@@ -1,7 +1,7 @@
 """The mark of a deleted entry in a delta, and the shapes of deltas.
 
-Decides nothing else. Used by backends and timers (which make deltas), by the files (which keep them) and by the
-restore (which applies them).
+Used by backends and timers (which make deltas), by the files (which store them) and by the restore (which applies
+them).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Tombstone:
     __slots__ = ()
 
     def __reduce__(self) -> str:
-        """Pickle as the name of the one instance."""
+        """Pickle as the name of the only instance."""
         return "TOMBSTONE"
 
     def __repr__(self) -> str:

@@ -1,6 +1,6 @@
 """State time to live, as data.
 
-Decides what a program may ask for; the names are PyFlink's. Never expires anything: backends do that. Made by user
+Decides which settings a program can make; the names are PyFlink's. Never expires anything: backends do that. Made by user
 programs, read by backends.
 """
 
@@ -15,7 +15,7 @@ __all__ = ["StateTtlConfig"]
 
 
 class UpdateType(Enum):
-    """When the time to live of a value starts anew."""
+    """Which uses of a value restart its time to live."""
 
     Disabled = 0
     OnCreateAndWrite = 1
@@ -30,7 +30,7 @@ class StateVisibility(Enum):
 
 
 class TtlTimeCharacteristic(Enum):
-    """Which clock counts."""
+    """Which clock is used."""
 
     ProcessingTime = 0
 
@@ -44,7 +44,7 @@ class Strategies(Enum):
 
 
 class CleanupStrategy(ABC):
-    """Base of the settings of one way to clean up."""
+    """Base class of the settings of one way to clean up."""
 
 
 class EmptyCleanupStrategy(CleanupStrategy):
@@ -55,16 +55,16 @@ class IncrementalCleanupStrategy(CleanupStrategy):
     """Some entries are checked at each access, or at each record."""
 
     def __init__(self, cleanup_size: int, run_cleanup_for_every_record: bool) -> None:
-        """Take how many entries to check, and whether also for records that access nothing."""
+        """Take the number of entries to check, and whether also for records that do not use the state."""
         self._cleanup_size = cleanup_size
         self._run_cleanup_for_every_record = run_cleanup_for_every_record
 
     def get_cleanup_size(self) -> int:
-        """Give the number of entries checked each time."""
+        """Return the number of entries checked each time."""
         return self._cleanup_size
 
     def run_cleanup_for_every_record(self) -> bool:
-        """Say whether each record triggers a check."""
+        """Return whether each record triggers a check."""
         return self._run_cleanup_for_every_record
 
 
@@ -72,16 +72,16 @@ class RocksdbCompactFilterCleanupStrategy(CleanupStrategy):
     """Expired entries are dropped when the disk backend compacts."""
 
     def __init__(self, query_time_after_num_entries: int, periodic_compaction_time: Duration | None = None) -> None:
-        """Take how often the clock is read, and how old a file may become before it is compacted."""
+        """Take how often the clock is read, and the age at which a file is compacted."""
         self._query_time_after_num_entries = query_time_after_num_entries
         self._periodic_compaction_time = periodic_compaction_time or Duration.of_days(30)
 
     def get_query_time_after_num_entries(self) -> int:
-        """Give the number of entries after which the clock is read again."""
+        """Return the number of entries after which the clock is read again."""
         return self._query_time_after_num_entries
 
     def get_periodic_compaction_time(self) -> Duration:
-        """Give the age at which a file is compacted."""
+        """Return the age at which a file is compacted."""
         return self._periodic_compaction_time
 
 
@@ -108,22 +108,22 @@ class CleanupStrategies:
         self._is_cleanup_in_background = is_cleanup_in_background
 
     def is_cleanup_in_background(self) -> bool:
-        """Say whether the backend cleans up in its own default way."""
+        """Return whether the backend cleans up in its own default way."""
         return self._is_cleanup_in_background
 
     def in_full_snapshot(self) -> bool:
-        """Say whether expired entries are left out of full snapshots."""
+        """Return whether expired entries are left out of full snapshots."""
         return _Strategies.FULL_STATE_SCAN_SNAPSHOT in self._strategies
 
     def get_incremental_cleanup_strategy(self) -> _Incremental | None:
-        """Give the settings of the incremental way; the default ones if only background cleanup is on."""
+        """Return the settings of the incremental way; the default ones if only background cleanup is on."""
         chosen = self._strategies.get(_Strategies.INCREMENTAL_CLEANUP)
         if isinstance(chosen, _Incremental):
             return chosen
         return _Incremental(5, False) if self._is_cleanup_in_background else None
 
     def get_rocksdb_compact_filter_cleanup_strategy(self) -> _CompactFilter | None:
-        """Give the settings of the way by compaction; the default ones if only background cleanup is on."""
+        """Return the settings of the way by compaction; the default ones if only background cleanup is on."""
         chosen = self._strategies.get(_Strategies.ROCKSDB_COMPACTION_FILTER)
         if isinstance(chosen, _CompactFilter):
             return chosen
@@ -143,16 +143,16 @@ class Builder:
         self._strategies: dict[Strategies, CleanupStrategy] = {}
 
     def set_update_type(self, update_type: UpdateType) -> Builder:
-        """Set what starts the time anew."""
+        """Set which uses restart the time."""
         self._update_type = update_type
         return self
 
     def update_ttl_on_create_and_write(self) -> Builder:
-        """Start the time anew on each write."""
+        """Restart the time on each write."""
         return self.set_update_type(UpdateType.OnCreateAndWrite)
 
     def update_ttl_on_read_and_write(self) -> Builder:
-        """Start the time anew on each read and write."""
+        """Restart the time on each read and write."""
         return self.set_update_type(UpdateType.OnReadAndWrite)
 
     def set_state_visibility(self, state_visibility: StateVisibility) -> Builder:
@@ -169,12 +169,12 @@ class Builder:
         return self.set_state_visibility(StateVisibility.NeverReturnExpired)
 
     def set_ttl_time_characteristic(self, ttl_time_characteristic: TtlTimeCharacteristic) -> Builder:
-        """Set which clock counts."""
+        """Set which clock is used."""
         self._ttl_time_characteristic = ttl_time_characteristic
         return self
 
     def use_processing_time(self) -> Builder:
-        """Count by processing time."""
+        """Use processing time."""
         return self.set_ttl_time_characteristic(TtlTimeCharacteristic.ProcessingTime)
 
     def cleanup_full_snapshot(self) -> Builder:
@@ -199,7 +199,7 @@ class Builder:
         return self
 
     def disable_cleanup_in_background(self) -> Builder:
-        """Switch the backend's default clean-up off; what is asked for explicitly stays on."""
+        """Turn off the backend's default clean-up; explicit settings stay on."""
         self._is_cleanup_in_background = False
         return self
 
@@ -209,7 +209,7 @@ class Builder:
         return self
 
     def build(self) -> StateTtlConfig:
-        """Give the configuration."""
+        """Return the configuration."""
         return StateTtlConfig(
             self._update_type,
             self._state_visibility,
@@ -227,7 +227,7 @@ _Builder = Builder
 
 
 class StateTtlConfig:
-    """How long values live, what prolongs them, who may see them when they are expired, how they are removed.
+    """How long values live, which uses prolong it, whether expired values can be seen, and how they are removed.
 
     >>> config = StateTtlConfig.new_builder(Time.hours(1)).update_ttl_on_read_and_write().build()
     >>> config.get_update_type().name, config.is_enabled()
@@ -248,7 +248,7 @@ class StateTtlConfig:
         ttl: Time | Duration,
         cleanup_strategies: _CleanupStrategies,
     ) -> None:
-        """Keep the parts; programs use :meth:`new_builder`."""
+        """Take the parts; programs use :meth:`new_builder`."""
         self._update_type = update_type
         self._state_visibility = state_visibility
         self._ttl_time_characteristic = ttl_time_characteristic
@@ -261,27 +261,27 @@ class StateTtlConfig:
         return _Builder(ttl)
 
     def get_update_type(self) -> _UpdateType:
-        """Give what starts the time anew."""
+        """Return which uses restart the time."""
         return self._update_type
 
     def get_state_visibility(self) -> _StateVisibility:
-        """Give whether expired values may be seen."""
+        """Return whether expired values may be seen."""
         return self._state_visibility
 
     def get_ttl(self) -> Time | Duration:
-        """Give the time to live."""
+        """Return the time to live."""
         return self._ttl
 
     def get_ttl_time_characteristic(self) -> _TtlTimeCharacteristic:
-        """Give which clock counts."""
+        """Return which clock is used."""
         return self._ttl_time_characteristic
 
     def is_enabled(self) -> bool:
-        """Say whether values expire at all."""
+        """Return whether values expire at all."""
         return self._update_type is not _UpdateType.Disabled
 
     def get_cleanup_strategies(self) -> _CleanupStrategies:
-        """Give the ways to clean up."""
+        """Return the ways to clean up."""
         return self._cleanup_strategies
 
     def __repr__(self) -> str:

@@ -1,47 +1,31 @@
-"""Map state with a time to live: each entry has an age of its own. The rules stand in `ttl_states`."""
+"""Map state with a time to live: each entry has its own age. `ttl_states` has the rules."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any
 
-from headrace.state.descriptors import (
-    AggregatingStateDescriptor,
-    ListStateDescriptor,
-    MapStateDescriptor,
-    ReducingStateDescriptor,
-    StateDescriptor,
-    ValueStateDescriptor,
-)
-from headrace.state.heap_table import MISSING, HeapMapTable
+from headrace.state.descriptors import StateDescriptor
 from headrace.state.interfaces import MapState
 from headrace.state.keyed_states import KeyHolder
-from headrace.state.ttl_states import (
-    Timed,
-    TtlAggregatingState,
-    TtlListState,
-    TtlReducingState,
-    TtlState,
-    TtlValueState,
-)
+from headrace.state.table import MISSING, MapTable
+from headrace.state.ttl_states import Timed, TtlState
 
-__all__ = ["TTL_IMPLEMENTATIONS", "TtlMapState"]
+__all__ = ["TtlMapState"]
 
 
 class TtlMapState(TtlState, MapState[Any, Any]):
-    """A map per key, each entry with an age of its own."""
+    """A map per key, each entry with its own age."""
 
     __slots__ = ("_map",)
 
-    def __init__(
-        self, holder: KeyHolder, table: HeapMapTable, descriptor: StateDescriptor, now: Callable[[], int]
-    ) -> None:
+    def __init__(self, holder: KeyHolder, table: MapTable, descriptor: StateDescriptor, now: Callable[[], int]) -> None:
         """Bind the table."""
         super().__init__(holder, table, descriptor, now)
         self._map = table
 
     def get(self, key: Any) -> Any:
-        """Give the value under ``key``, ``None`` if there is none."""
+        """Return the value under ``key``, ``None`` if there is none."""
         now, current = self._now(), self._holder.key
         self._sweep(now)
         return self._seen(current, key, self._map.lookup(current, key), now)
@@ -65,7 +49,7 @@ class TtlMapState(TtlState, MapState[Any, Any]):
         self._map.remove(self._holder.key, key)
 
     def contains(self, key: Any) -> bool:
-        """Say whether there is an entry under ``key``."""
+        """Return whether there is an entry under ``key``."""
         now, current = self._now(), self._holder.key
         self._sweep(now)
         entry = self._map.lookup(current, key)
@@ -77,7 +61,7 @@ class TtlMapState(TtlState, MapState[Any, Any]):
         return True
 
     def items(self) -> Iterator[tuple[Any, Any]]:
-        """Iterate over the entries; each is used when its turn comes."""
+        """Iterate over the entries. Each counts as used when it is reached."""
         now, current = self._now(), self._holder.key
         self._sweep(now)
         return self._items(current, now)
@@ -91,7 +75,7 @@ class TtlMapState(TtlState, MapState[Any, Any]):
         return (value for _, value in self.items())
 
     def is_empty(self) -> bool:
-        """Say whether there is no entry."""
+        """Return whether there is no entry."""
         now, current = self._now(), self._holder.key
         self._sweep(now)
         seen = self._items(current, now, touch=False)
@@ -104,7 +88,7 @@ class TtlMapState(TtlState, MapState[Any, Any]):
         self._map.clear(self._holder.key)
 
     def _items(self, current: Any, now: int, touch: bool = True) -> Generator[tuple[Any, Any], None, None]:
-        # What is expired or used is changed after the look, not under the iterator.
+        # Expired and used entries are changed afterwards, not during the iteration.
         expired: list[Any] = []
         used: list[tuple[Any, Any]] = []
         try:
@@ -125,7 +109,7 @@ class TtlMapState(TtlState, MapState[Any, Any]):
                     self._map.put(current, key, (value, now))
 
     def _seen(self, current: Any, key: Any, entry: Any, now: int) -> Any:
-        """What a look at an entry shows; it counts as a use."""
+        """Return the visible value of an entry. Reading it counts as a use."""
         if entry is MISSING:
             return None
         value, used = entry
@@ -141,12 +125,3 @@ class TtlMapState(TtlState, MapState[Any, Any]):
         for name, timed in entries:
             if self._expiry.expired(timed[1], now):
                 self._map.remove(key, name)
-
-
-TTL_IMPLEMENTATIONS: dict[str, type[Any]] = {
-    ValueStateDescriptor.kind: TtlValueState,
-    ListStateDescriptor.kind: TtlListState,
-    MapStateDescriptor.kind: TtlMapState,
-    ReducingStateDescriptor.kind: TtlReducingState,
-    AggregatingStateDescriptor.kind: TtlAggregatingState,
-}

@@ -1,15 +1,14 @@
-"""Keyed state with a time to live: the states that a descriptor with `enable_time_to_live` gives, over any backend's tables.
+"""Keyed state with a time to live, over any backend's tables.
 
-Decides when a value is expired, who may still see it, and when it goes. Each value, list element and map entry is stored
-as a pair of itself and the time of its last use, so states without a time to live pay nothing for those that have one. The
-rules are Flink's:
+Decides when a value expires, whether it can still be seen, and when it is removed. Each value, list element and map entry
+is stored with the time of its last use, so states without a time to live cost nothing more. The rules are Flink's:
 
-1. A value is expired when its last use (a write; with OnReadAndWrite also a read) is the time to live or longer ago.
-2. An expired value is removed when it is come across. With NeverReturnExpired nobody sees it any more, with
-   ReturnExpiredIfNotCleanedUp whoever comes across it sees it once more.
-3. With clean-up in the background (the default) or incrementally, each use also looks at a few other keys in turn, so
-   that what is never asked for again goes too; on the disk backend a little is cleaned at each epoch's end instead, as
-   RocksDB's compaction does in Flink. With clean-up in full snapshots, these leave expired entries out.
+1. A value expires when its last use (a write; with OnReadAndWrite also a read) is at least the time to live ago.
+2. An expired value is removed when it is read. With NeverReturnExpired the read does not return it, with
+   ReturnExpiredIfNotCleanedUp it returns it one last time.
+3. With clean-up in the background (the default) or incrementally, each use also checks a few other keys in turn, so that
+   values that are never read again are removed too. The disk backend instead cleans up a little at the end of each epoch,
+   like RocksDB's compaction in Flink. With clean-up in full snapshots, these leave out expired entries.
 
 The clock is the processing time of the subtask. Made by the keyed backends. Map states are in `ttl_map_state`.
 """
@@ -21,9 +20,9 @@ from typing import Any
 
 from headrace.state.descriptors import AggregatingStateDescriptor, ReducingStateDescriptor, StateDescriptor
 from headrace.state.expiry import Expiry
-from headrace.state.heap_table import HeapTable
 from headrace.state.interfaces import AggregatingState, ListState, ReducingState, ValueState
 from headrace.state.keyed_states import KeyHolder
+from headrace.state.table import Table
 from headrace.state.ttl import StateTtlConfig
 
 __all__ = ["Timed", "TtlState", "ttl_kind"]
@@ -33,7 +32,7 @@ Timed = tuple[Any, int]
 
 
 def ttl_kind(kind: str) -> str:
-    """Give the kind under which a state with a time to live is filed: its entries look different.
+    """Return the kind under which a state with a time to live is filed: its entries look different.
 
     >>> ttl_kind("ValueState")
     'ValueState with time to live'
@@ -42,16 +41,14 @@ def ttl_kind(kind: str) -> str:
 
 
 class TtlState:
-    """What all kinds share: the entry of the current key, its age, and the look at a few others."""
+    """The base of all kinds: the entry of the current key, its age, and the check of a few other keys."""
 
     __slots__ = ("_data", "_dirty", "_expiry", "_holder", "_now", "_on_read", "_others", "_see_expired", "_sweep_size",
                  "_table", "sweeps_for_every_record")  # fmt: skip
 
     per_element = False
 
-    def __init__(
-        self, holder: KeyHolder, table: HeapTable, descriptor: StateDescriptor, now: Callable[[], int]
-    ) -> None:
+    def __init__(self, holder: KeyHolder, table: Table, descriptor: StateDescriptor, now: Callable[[], int]) -> None:
         config = descriptor.ttl_config
         assert config is not None
         self._holder, self._now = holder, now
@@ -66,7 +63,7 @@ class TtlState:
         self._others: Iterator[Any] = iter(())
 
     def sweep(self) -> None:
-        """Looks at a few other keys: called for every record if the state wants that."""
+        """Check a few other keys. Called for every record if the state is configured so."""
         self._sweep(self._now())
 
     def clear(self) -> None:
@@ -83,7 +80,7 @@ class TtlState:
         self._dirty.add(key)
 
     def _sweep(self, now: int) -> None:
-        """Looks at a few other keys, going on where the last look ended."""
+        """Check a few other keys, continuing where the last check ended."""
         for _ in range(self._sweep_size):
             key = next(self._others, _NONE)
             if key is _NONE:
@@ -93,7 +90,7 @@ class TtlState:
                 self._clean(key, now)
 
     def _clean(self, key: Any, now: int) -> None:
-        """Removes what is expired under a key."""
+        """Remove expired values of a key."""
         before = self._data[key]
         after = self._expiry.living(before, now)
         if after is None:
@@ -102,7 +99,7 @@ class TtlState:
             self._put(key, after)
 
     def _read(self) -> Any:
-        """The value of the current key by the rules above; None if there is none."""
+        """Return the value of the current key by the rules above; None if there is none."""
         now, key = self._now(), self._holder.key
         self._sweep(now)
         entry: Timed | None = self._data.get(key)
@@ -117,7 +114,7 @@ class TtlState:
         return value
 
     def _unexpired(self, key: Any, now: int) -> Any:
-        """The value to go on from in a write: never an expired one."""
+        """Return the value that a write continues from: never an expired one."""
         entry: Timed | None = self._data.get(key)
         return None if entry is None or self._expiry.expired(entry[1], now) else entry[0]
 
@@ -131,7 +128,7 @@ class TtlValueState(TtlState, ValueState[Any]):
     __slots__ = ()
 
     def value(self) -> Any:
-        """Give the value, ``None`` if there is none."""
+        """Return the value, ``None`` if there is none."""
         return self._read()
 
     def update(self, value: Any) -> None:
@@ -145,14 +142,14 @@ class TtlValueState(TtlState, ValueState[Any]):
 
 
 class TtlListState(TtlState, ListState[Any]):
-    """A list per key, each element with an age of its own."""
+    """A list per key, each element with its own age."""
 
     __slots__ = ()
 
     per_element = True
 
     def get(self) -> list[Any]:
-        """Give the elements as a list."""
+        """Return the elements as a list."""
         now, key = self._now(), self._holder.key
         self._sweep(now)
         entry: list[Timed] | None = self._data.get(key)
@@ -198,14 +195,14 @@ class TtlReducingState(TtlState, ReducingState[Any]):
     __slots__ = ("_reduce",)
 
     def __init__(
-        self, holder: KeyHolder, table: HeapTable, descriptor: ReducingStateDescriptor, now: Callable[[], int]
+        self, holder: KeyHolder, table: Table, descriptor: ReducingStateDescriptor, now: Callable[[], int]
     ) -> None:
         """Bind the reduce function."""
         super().__init__(holder, table, descriptor, now)
         self._reduce = descriptor.get_reduce_function().reduce
 
     def get(self) -> Any:
-        """Give the folded value, ``None`` if nothing was added."""
+        """Return the folded value, ``None`` if nothing was added."""
         return self._read()
 
     def add(self, value: Any) -> None:
@@ -227,7 +224,7 @@ class TtlAggregatingState(TtlState, AggregatingState[Any, Any]):
     __slots__ = ("_add", "_create", "_result")
 
     def __init__(
-        self, holder: KeyHolder, table: HeapTable, descriptor: AggregatingStateDescriptor, now: Callable[[], int]
+        self, holder: KeyHolder, table: Table, descriptor: AggregatingStateDescriptor, now: Callable[[], int]
     ) -> None:
         """Bind the methods of the aggregate function."""
         super().__init__(holder, table, descriptor, now)
@@ -235,7 +232,7 @@ class TtlAggregatingState(TtlState, AggregatingState[Any, Any]):
         self._create, self._add, self._result = function.create_accumulator, function.add, function.get_result
 
     def get(self) -> Any:
-        """Give the result of the accumulator, ``None`` if nothing was added."""
+        """Return the result of the accumulator, ``None`` if nothing was added."""
         accumulator = self._read()
         return None if accumulator is None else self._result(accumulator)
 

@@ -1,7 +1,7 @@
-"""Read, change and make savepoints, and compare one with a program before it is started on it.
+"""Read, change and create savepoints, and check whether a program can start from one.
 
-`SavepointReader` reads the state of a savepoint, in Python or as a Spark DataFrame; `SavepointWriter` writes a changed copy, or a
-savepoint from nothing; `savepoint_diff` says what a program would do with one.
+`SavepointReader` reads the state of a savepoint, in Python or as a Spark DataFrame. `SavepointWriter` writes a changed copy or
+a new savepoint. `savepoint_diff` shows what a program would do with one.
 """
 
 from headrace.state_processor.diff import ChangedKind, ChangedMaxParallelism, ChangedType, SavepointDiff, savepoint_diff

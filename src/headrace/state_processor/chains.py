@@ -1,7 +1,7 @@
-"""The state files of one subtask as one state, key group by key group: never more than one key group is in memory.
+"""Merge the state files of one subtask, key group by key group. At most one key group is in memory.
 
-Decides nothing about values: entries are given as they are filed. Files are sorted by operator, state and key group, so a
-merge of a chain's files is enough to let later ones win.
+Entries are returned as they are stored. Files are sorted by operator, state and key group, so merging the files of a chain
+is enough to let later entries win.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Groups = Iterator[tuple[int, list[tuple[Any, Any]]]]
 
 @dataclass(frozen=True)
 class Chain:
-    """Files of one subtask, oldest first. Whoever makes one vouches for the files: their classes are loaded."""
+    """Files of one subtask, oldest first. They must be trusted, because reading them loads their classes."""
 
     directory: str
     job_id: str
@@ -33,7 +33,7 @@ class Chain:
     files: tuple[StateFile, ...]
 
     def plain(self, operator_id: str) -> dict[str, Any]:
-        """What an operator has filed beside keyed state."""
+        """Return what an operator has stored besides keyed state."""
         found: dict[str, Any] = {}
         for file in since_last_base(self.files):
             for _, part in self._parts(file, operator_id, None, None):
@@ -41,7 +41,7 @@ class Chain:
         return found
 
     def groups(self, operator_id: str, state: str, key_groups: range | None = None) -> Groups:
-        """The living entries of one state."""
+        """Return the entries of one state that were not deleted."""
         runs = [self._runs(number, operator_id, state, key_groups) for number in range(len(self._living))]
         for group, of_group in groupby(merge(*runs, key=itemgetter(0, 1)), key=itemgetter(0)):
             entries: dict[Any, Any] = {}
@@ -52,7 +52,7 @@ class Chain:
                 yield group, living
 
     def states(self, operator_id: str) -> set[str]:
-        """The names of all states that have entries, timers included; no entry is read."""
+        """Return the names of all states that have entries, including timers, without reading the entries."""
         names: set[str] = set()
 
         def note(uid: str, state: str | None) -> bool:
@@ -93,7 +93,7 @@ class Chain:
 
 
 class GroupStream(Mapping[int, Iterable[tuple[Any, Any]]]):
-    """Key groups as they come, in the form in which a state file takes them: asked for once each, in ascending order.
+    """A stream of key groups as the mapping that a state file needs. Each is requested once, in ascending order.
 
     >>> stream = GroupStream(range(4), iter([(1, [("a", 1)]), (3, [("b", 2)])]))
     >>> [(group, list(stream[group])) for group in stream]
@@ -101,21 +101,21 @@ class GroupStream(Mapping[int, Iterable[tuple[Any, Any]]]):
     """
 
     def __init__(self, key_groups: range, stream: Iterator[tuple[int, Iterable[tuple[Any, Any]]]]) -> None:
-        """`stream` gives some of `key_groups`, in ascending order."""
+        """Wrap a stream that yields some of `key_groups`, in ascending order."""
         self._key_groups = key_groups
         self._stream = stream
         self._next = next(stream, None)
 
     def __getitem__(self, group: int) -> Iterable[tuple[Any, Any]]:
-        """Give the entries of a key group."""
+        """Return the entries of a key group."""
         while self._next is not None and self._next[0] < group:
             self._next = next(self._stream, None)
         return self._next[1] if self._next is not None and self._next[0] == group else ()
 
     def __iter__(self) -> Iterator[int]:
-        """All key groups."""
+        """Iterate over all key groups."""
         return iter(self._key_groups)
 
     def __len__(self) -> int:
-        """How many key groups there are."""
+        """Return the number of key groups."""
         return len(self._key_groups)

@@ -1,12 +1,12 @@
-"""Which states, of which kinds and types, the functions of a program ask for, found by opening them once on empty state.
+"""Find the states that a program's functions declare, with kinds and types, by opening them once on empty state.
 
-States are declared in `open()` (or `initialize_state()`), so a program's graph alone does not tell. Sources and sinks are not
-opened: they may touch the world outside.
+States are declared in `open()` or `initialize_state()`, so the program's graph does not contain them. Sources and sinks are
+not opened, because they may access external systems.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
+import logging
 from typing import Any, NamedTuple
 
 import cloudpickle
@@ -23,9 +23,11 @@ from headrace.state.operator_state import OperatorStateBackend
 
 __all__ = ["DeclaredStates", "declared_states"]
 
+_log = logging.getLogger("headrace.state_processor")
+
 
 class _Silence:
-    """Takes what would reach the driver."""
+    """Drops what would be sent to the driver."""
 
     def print_lines(self, lines: list[str], stderr: bool) -> None:
         """Drop lines."""
@@ -35,7 +37,7 @@ class _Silence:
 
 
 class DeclaredStates(NamedTuple):
-    """Kinds and types of states by name. Keyed and operator states have names of their own."""
+    """Kinds and types of states by name. Keyed and operator states have separate namespaces."""
 
     keyed_kinds: dict[str, str]
     operator_kinds: dict[str, str]
@@ -44,10 +46,7 @@ class DeclaredStates(NamedTuple):
 
 
 def declared_states(graph: JobGraph, vertex: JobVertex, node: StreamNode) -> DeclaredStates:
-    """Return the states that an operator asks for as it opens.
-
-    Raises what the program's functions raise.
-    """
+    """Return the states that an operator declares when it opens. Raise the errors of the program's functions."""
     if node.is_sink or isinstance(node.spec, SourceSpec):
         return DeclaredStates({}, {}, {}, {})
     task = TaskInfo(
@@ -74,8 +73,10 @@ def declared_states(graph: JobGraph, vertex: JobVertex, node: StreamNode) -> Dec
             backend.state_kinds(), operators.state_kinds(), backend.types.texts(), operators.types.texts()
         )
     finally:
-        with suppress(Exception):
+        try:
             operator.close()
+        except Exception:
+            _log.debug("cannot close %s", node.name, exc_info=True)
 
 
 def _is_keyed(graph: JobGraph, vertex: JobVertex) -> bool:

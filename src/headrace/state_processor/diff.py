@@ -1,7 +1,7 @@
-"""What would become of a savepoint's state if a program were started on it: kept, dropped, new, changed.
+"""Compare a savepoint with a program: which state a start would keep, drop, create or change.
 
-The same rules as those of a restore: by operator id, with the key groups that the program leaves open taken from the
-savepoint. Nothing is started.
+The rules are those of a restore: operators match by id, and the savepoint decides the key groups if the program does not.
+Nothing is started.
 """
 
 from __future__ import annotations
@@ -23,13 +23,7 @@ __all__ = ["ChangedKind", "ChangedMaxParallelism", "ChangedType", "SavepointDiff
 
 
 @dataclass(frozen=True)
-class ChangedKind:
-    """A state that the program asks for as another kind than it is.
-
-    >>> ChangedKind(OperatorInfo("a", "1f", "Process", 1, 128), "count", "ValueState", "ListState").wanted
-    'ListState'
-    """
-
+class _ChangedState:
     operator: OperatorInfo
     state: str
     saved: str
@@ -37,22 +31,26 @@ class ChangedKind:
 
 
 @dataclass(frozen=True)
-class ChangedType:
+class ChangedKind(_ChangedState):
+    """A state that the program declares with another kind than it was saved with.
+
+    >>> ChangedKind(OperatorInfo("a", "1f", "Process", 1, 128), "count", "ValueState", "ListState").wanted
+    'ListState'
+    """
+
+
+@dataclass(frozen=True)
+class ChangedType(_ChangedState):
     """A state that the program declares with another type than it was saved with.
 
     >>> ChangedType(OperatorInfo("a", "1f", "Process", 1, 128), "count", "Long", "String").saved
     'Long'
     """
 
-    operator: OperatorInfo
-    state: str
-    saved: str
-    wanted: str
-
 
 @dataclass(frozen=True)
 class ChangedMaxParallelism:
-    """An operator whose state is cut into another number of key groups than the program says.
+    """An operator whose state has another number of key groups than the program sets.
 
     >>> ChangedMaxParallelism(OperatorInfo("a", "1f", "Process", 1, 128), 64).operator.max_parallelism
     128
@@ -64,7 +62,7 @@ class ChangedMaxParallelism:
 
 @dataclass(frozen=True)
 class SavepointDiff:
-    """What a program does with a savepoint. Print it to read it.
+    """The difference between a savepoint and a program. Print it to read it.
 
     >>> lost = OperatorInfo("a", "1f", "Process", 1, 128, {"count": "ValueState"})
     >>> diff = SavepointDiff((), (lost,), (), (), (), (), ())
@@ -75,50 +73,50 @@ class SavepointDiff:
     kept: tuple[OperatorInfo, ...]
     """Operators with state that the program has too."""
     dropped: tuple[OperatorInfo, ...]
-    """Operators with state that the program does not have: a restore refuses, or drops their state if it may."""
+    """Operators with state that the program does not have. A restore fails, or drops their state if that is allowed."""
     new: tuple[str, ...]
-    """Operators of the program that the savepoint does not know, by uid or name: they begin without state."""
+    """Operators of the program that the savepoint does not have, by uid or name. They start without state."""
     changed_kinds: tuple[ChangedKind, ...]
     changed_max_parallelism: tuple[ChangedMaxParallelism, ...]
     lost_positions: tuple[str, ...]
-    """Sources of the savepoint that the program does not have; a source that is there now reads from its beginning."""
+    """Sources of the savepoint that the program does not have. A new source reads from its beginning."""
     unchecked: tuple[tuple[OperatorInfo, str], ...]
-    """Operators whose function could not be opened here, so that the kinds of its states are not known; and why."""
+    """Operators whose function could not be opened, so that the kinds of its states are unknown, and the reason."""
     changed_types: tuple[ChangedType, ...] = ()
 
     def is_restorable(self, allow_non_restored_state: bool = False) -> bool:
-        """Say whether a job of the program starts on the savepoint."""
+        """Return whether a job of the program can start from the savepoint."""
         if self.changed_kinds or self.changed_types or self.changed_max_parallelism:
             return False
         return allow_non_restored_state or not self.dropped
 
     def __str__(self) -> str:
-        """A line for each operator."""
+        """Return a line for each operator."""
         lines = [f"kept     {_shown(o)}: {_states(o)}" for o in self.kept]
         lines += [f"dropped  {_shown(o)}: {_states(o)}" for o in self.dropped]
         lines += [f"new      {name}" for name in self.new]
-        lines += [f"changed  {_shown(c.operator)}: {c.state} is a {c.saved}, the program wants a {c.wanted}"
+        lines += [f"changed  {_shown(c.operator)}: {c.state} was saved as {c.saved}, the program declares {c.wanted}"
                   for c in self.changed_kinds]  # fmt: skip
         lines += [f"changed  {_shown(c.operator)}: {c.state} was saved as {c.saved}, the program declares {c.wanted}"
                   for c in self.changed_types]  # fmt: skip
         lines += [f"changed  {_shown(c.operator)}: max parallelism {c.operator.max_parallelism}, the program has {c.wanted}"
                   for c in self.changed_max_parallelism]  # fmt: skip
         lines += [f"lost     positions of the source {name}" for name in self.lost_positions]
-        lines += [f"unknown  {_shown(o)}: its function cannot be opened here: {why}" for o, why in self.unchecked]
+        lines += [f"unknown  {_shown(o)}: its function cannot be opened: {why}" for o, why in self.unchecked]
         if self.is_restorable():
-            lines.append("A job of this program starts on the savepoint.")
+            lines.append("A job of this program can start from the savepoint.")
         elif self.is_restorable(allow_non_restored_state=True):
-            lines.append("A job of this program starts on the savepoint only if state may be dropped.")
+            lines.append("A job of this program can start from the savepoint only if state may be dropped.")
         else:
-            lines.append("A job of this program does not start on the savepoint.")
+            lines.append("A job of this program cannot start from the savepoint.")
         return "\n".join(lines)
 
 
 def savepoint_diff(savepoint: str | SavepointReader, program: Any, trust: bool = False) -> SavepointDiff:
-    """Compare a savepoint with a program: an environment with a pipeline on it, or its stream graph or job graph.
+    """Compare a savepoint with a program: an environment with a pipeline, or its stream graph or job graph.
 
-    The functions of operators that have state are opened once, on empty state, and closed again, to learn which states
-    they ask for; a state that a function asks for later is not seen. Sources and sinks are not opened.
+    The functions of operators that have state are opened once, on empty state, and closed again, to find the states that
+    they declare. States that a function declares later are not found. Sources and sinks are not opened.
 
     >>> import tempfile
     >>> from headrace.datastream import StreamExecutionEnvironment
@@ -133,7 +131,7 @@ def savepoint_diff(savepoint: str | SavepointReader, program: Any, trust: bool =
     kept     sums: _reduce_state (table)
     new      pairs
     new      out
-    A job of this program starts on the savepoint.
+    A job of this program can start from the savepoint.
     >>> folder.cleanup()
     """
     reader = savepoint if isinstance(savepoint, SavepointReader) else SavepointReader.read(savepoint, trust)
@@ -150,12 +148,12 @@ def savepoint_diff(savepoint: str | SavepointReader, program: Any, trust: bool =
         try:
             declared = declared_states(graph, *wanted[operator.id])
         except Exception as error:
-            reason = error.__cause__ or error  # what the function itself raised
+            reason = error.__cause__ or error  # the function's own error
             unchecked.append((operator, f"{type(reason).__name__}: {reason}".splitlines()[0]))
             continue
         kinds = _changed_kinds(operator, declared)
         changed += kinds
-        other_kind = {change.state for change in kinds}  # a restore refuses these before it looks at types
+        other_kind = {change.state for change in kinds}  # a restore rejects these before it checks types
         retyped += [c for c in _changed_types(operator, reader, declared) if c.state not in other_kind]
     return SavepointDiff(
         kept=tuple(kept),
@@ -181,7 +179,7 @@ _OPERATOR_STATE = ("operator ListState", "operator UnionListState", "BroadcastSt
 
 
 def _changed_kinds(operator: OperatorInfo, declared: DeclaredStates) -> list[ChangedKind]:
-    """Keyed and operator states have names of their own: only two of the same sort can be in each other's way."""
+    """Compare kinds. Keyed and operator states have separate namespaces, so compare each with its own sort."""
     changed = []
     for name, kind in operator.states.items():
         wanted = (declared.operator_kinds if kind in _OPERATOR_STATE else declared.keyed_kinds).get(name, kind)
@@ -208,7 +206,7 @@ def _job_graph(program: Any) -> JobGraph:
     if callable(getattr(program, "get_job_graph", None)):
         graph: JobGraph = program.get_job_graph()
         return graph
-    raise InvalidProgramError("This is no program", seen=program, expected="an environment, or its graph")
+    raise InvalidProgramError("This is not a program", seen=program, expected="an environment, or its graph")
 
 
 def _shown(operator: OperatorInfo) -> str:

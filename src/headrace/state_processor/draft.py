@@ -1,6 +1,6 @@
-"""An operator of a savepoint that is being written: what is kept of an old one, and what is new.
+"""An operator of a savepoint that is being written: its kept state and its new state.
 
-Decides which chain each state comes from and what becomes of operator state. Used by `SavepointWriter`.
+Decides which chain each state is read from, and how operator state is distributed. Used by `SavepointWriter`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from headrace.state.key_groups import key_group_range
 from headrace.state.operator_state import OperatorSnapshot
 from headrace.state.redistribution import split_evenly
 from headrace.state_processor.chains import Chain, GroupStream
-from headrace.state_processor.forms import StateForm
+from headrace.state_processor.keyed_layout import KeyedLayout
 from headrace.state_processor.spill import SPILLED
 
 __all__ = ["OperatorDraft"]
@@ -22,7 +22,7 @@ __all__ = ["OperatorDraft"]
 
 @dataclass
 class OperatorDraft:
-    """Everything by the name of its state; timers are states too."""
+    """The states of one operator by name. Timers are states too."""
 
     id: str
     uid: str | None
@@ -30,22 +30,22 @@ class OperatorDraft:
     max_parallelism: int
     parallelism: int = 1
     kinds: dict[str, str] = field(default_factory=dict)
-    """As a manifest lists them: of keyed and of operator state."""
+    """The kinds of keyed and operator state, like in a manifest."""
     old_id: str = ""
-    """The id under which the old files have it."""
+    """The operator's id in the old files."""
     old: list[Chain] = field(default_factory=list)
     dropped: set[str] = field(default_factory=set)
-    """Old states that are not taken over: removed, or replaced."""
+    """Old states that are removed or replaced."""
     added: dict[str, Chain] = field(default_factory=dict)
     added_kinds: dict[str, str] = field(default_factory=dict)
     added_types: dict[str, str] = field(default_factory=dict)
-    """Of keyed states that are new, or transformed into another type."""
-    changes: dict[str, list[tuple[StateForm, Callable[..., Any]]]] = field(default_factory=dict)
+    """Types of keyed states that are new, or transformed into another type."""
+    changes: dict[str, list[tuple[KeyedLayout, Callable[..., Any]]]] = field(default_factory=dict)
     operator_state: OperatorSnapshot = field(default_factory=OperatorSnapshot)
-    """New operator state, of all subtasks together."""
+    """New operator state of all subtasks together."""
 
     def drop(self, name: str) -> None:
-        """Forgets a state, whatever it is."""
+        """Drop a state of any kind."""
         self.dropped.add(name)
         self.kinds.pop(name, None)
         self.added.pop(name, None)
@@ -56,7 +56,7 @@ class OperatorDraft:
             contents.pop(name, None)
 
     def subtask(self, number: int) -> OperatorState:
-        """What a subtask files; its keyed state is read while it is written."""
+        """Return the state of a subtask. Its keyed state is read while it is written."""
         old = next((chain for chain in self.old if chain.subtask == number), None)
         plain = {} if old is None else old.plain(self.old_id)
         keyed: dict[str, Any] = {}
@@ -78,7 +78,7 @@ class OperatorDraft:
         )
 
     def _kept(self, plain: dict[str, Any], what: str) -> dict[str, str]:
-        """What the old files say of their states, without those that are dropped; earlier versions filed no types."""
+        """Return what the old files record about the kept states. Earlier versions recorded no types."""
         return {name: text for name, text in plain.get(what, {}).items() if name not in self.dropped}
 
     def _key_groups(self, number: int) -> range:
@@ -87,8 +87,8 @@ class OperatorDraft:
     def _changed(self, name: str, chain: Chain, groups: range) -> Iterator[tuple[int, Any]]:
         own_id = SPILLED if name in self.added else self.old_id
         for group, entries in chain.groups(own_id, name, groups):
-            for form, function in self.changes.get(name, ()):
-                entries = list(form.changed(entries, function))
+            for layout, function in self.changes.get(name, ()):
+                entries = list(layout.changed(entries, function))
             yield group, entries
 
     def _operator_state(self, number: int, old: OperatorSnapshot) -> OperatorSnapshot:

@@ -1,4 +1,4 @@
-"""Reads a savepoint: which operators it knows, and their state, entry by entry."""
+"""Read a savepoint: its operators, and their state entry by entry."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from headrace.state.keyed_backend import TIMER_PREFIX
 from headrace.state.opaque_key import filed_keys, unwrap_key
 from headrace.state.operator_state import OperatorSnapshot
 from headrace.state_processor.chains import Chain
-from headrace.state_processor.forms import StateForm, form_of
+from headrace.state_processor.keyed_layout import KeyedLayout, layout_of
 from headrace.state_processor.records import OperatorInfo, Timer
 from headrace.state_processor.windows import open_windows
 
@@ -30,9 +30,9 @@ _DOMAINS = {TimeDomain.EVENT_TIME: EVENT_TIMERS, TimeDomain.PROCESSING_TIME: PRO
 
 
 class SavepointReader:
-    """The state in a savepoint. What it gives is read as it is asked for, a key group at a time.
+    """Reads the state in a savepoint lazily, one key group at a time.
 
-    Operators are named by their uid; one without uid by its id, as `operators` shows it.
+    Operators are named by their uid. An operator without a uid is named by its id, which `operators` returns.
 
     >>> import tempfile
     >>> from headrace.state_processor import SavepointWriter
@@ -63,10 +63,10 @@ class SavepointReader:
 
     @staticmethod
     def read(path: str, trust: bool = False) -> SavepointReader:
-        """Open the savepoint at a path or URL; a damaged one is refused.
+        """Open the savepoint at a path or URL. Raise if it is damaged.
 
-        State may hold objects of a program's classes, and reading such objects runs code. So what does not carry this
-        user's signature is read only with `trust`.
+        State may contain objects of a program's classes, and reading them runs code. So a savepoint without this user's
+        signature is read only with `trust`.
         """
         return SavepointReader(find_origin(path, trust=trust))
 
@@ -74,20 +74,20 @@ class SavepointReader:
 
     @property
     def origin(self) -> Origin:
-        """The manifest and where its files are."""
+        """Return the manifest and the location of its files."""
         return self._origin
 
     @property
     def checkpoint_id(self) -> int:
-        """The number of the checkpoint that the savepoint is a copy of."""
+        """Return the number of the checkpoint that the savepoint is a copy of."""
         return self._origin.manifest.epoch
 
     def operators(self) -> list[OperatorInfo]:
-        """Give all operators of the job, with the kinds of their states by name."""
+        """Return all operators of the job, with the kinds of their states by name."""
         return list(self._operators.values())
 
     def operator(self, uid: str) -> OperatorInfo:
-        """Give the operator with this uid (or this id)."""
+        """Return the operator with this uid (or id)."""
         for operator_id in (id_of_uid(uid), uid):
             if operator_id in self._operators:
                 return self._operators[operator_id]
@@ -98,7 +98,7 @@ class SavepointReader:
         raise StateError("The savepoint has no such operator", seen=uid, expected="one of " + ", ".join(known))
 
     def state_types(self, uid: str) -> tuple[dict[str, str], dict[str, str]]:
-        """Give the declared types of an operator's keyed and operator states by name, as far as they were saved."""
+        """Return the declared types of an operator's keyed and operator states by name, as far as they were saved."""
         operator = self.operator(uid)
         keyed: dict[str, str] = {}
         of_subtask: dict[str, str] = {}
@@ -109,7 +109,7 @@ class SavepointReader:
         return keyed, of_subtask
 
     def source_positions(self) -> dict[str, list[SplitPosition]]:
-        """Give where the sources stand: the positions in their splits, by uid (or id)."""
+        """Return the positions of the sources in their splits, by uid (or id)."""
         positions = unpacked_positions(self._origin.manifest)
         named = {o: operator.uid or o for o, operator in self._operators.items()}
         return {named.get(vertex, vertex): splits for vertex, splits in positions.items()}
@@ -117,45 +117,45 @@ class SavepointReader:
     # -- keyed state ----------------------------------------------------------------------------------------------
 
     def keyed_state(self, uid: str, name: str) -> Iterator[tuple[Any, ...]]:
-        """Iterate over a keyed state: ``(key, value)``, or ``(key, window, value)`` where it belongs to windows.
+        """Iterate over a keyed state: ``(key, value)``, or ``(key, window, value)`` if it belongs to windows.
 
         The value of a list state is a list, that of a map state a dict, that of an aggregating state its accumulator.
-        Of a state with a time to live also what has expired but has not been cleaned up is given.
+        A state with a time to live may include expired values that have not been cleaned up.
         """
-        form, operator = self.form(uid, name), self.operator(uid)
+        layout, operator = self.keyed_layout(uid, name), self.operator(uid)
         return (
             row
             for chain in self.chains(operator.id)
             for _, entries in chain.groups(operator.id, name)
-            for row in form.rows(entries)
+            for row in layout.rows(entries)
         )
 
     def get(self, uid: str, name: str, key: Any) -> Any:
-        """Give the value of one key, None if it has none; a dict by window for state of windows."""
-        form, operator = self.form(uid, name), self.operator(uid)
+        """Return the value of one key, None if it has none; a dict by window for state of windows."""
+        layout, operator = self.keyed_layout(uid, name), self.operator(uid)
         hashable = filed_keys([key])[0]
         group = key_group(hashable, operator.max_parallelism)
         rows = [
             row
             for chain in self.chains(operator.id)
             for _, entries in chain.groups(operator.id, name, range(group, group + 1))
-            for row in form.rows(entries)
+            for row in layout.rows(entries)
             if filed_keys([row[0]])[0] == hashable
         ]
-        if form.per_window:
+        if layout.per_window:
             return {window: value for _, window, value in rows}
         return rows[0][1] if rows else None
 
     def window_contents(self, uid: str) -> Iterator[tuple[Any, Any, Any]]:
         """Iterate over the open windows of a window operator: ``(key, window, contents)``.
 
-        The contents are a list of elements, the reduced value, or the accumulator, as the operation keeps them.
+        Depending on the operation, the contents are a list of elements, the reduced value, or the accumulator.
         """
         operator = self.operator(uid)
         return (row for chain in self.chains(operator.id) for row in open_windows(chain, operator))
 
     def timers(self, uid: str) -> Iterator[Timer]:
-        """Iterate over the timers of an operator. Operators of windows keep some of theirs as open windows instead."""
+        """Iterate over the timers of an operator. Window operators store some of theirs as open windows instead."""
         operator = self.operator(uid)
         for domain, queue in _DOMAINS.items():
             for chain in self.chains(operator.id):
@@ -164,12 +164,12 @@ class SavepointReader:
                         yield Timer(domain, timestamp, unwrap_key(key), namespace)
 
     def to_data_frame(self, spark: Any, uid: str, name: str, schema: Any = None) -> Any:
-        """Give a keyed state as a Spark DataFrame with the columns `key`, (`window_start`, `window_end`,) `value`.
+        """Return a keyed state as a Spark DataFrame with the columns `key`, (`window_start`, `window_end`,) `value`.
 
-        The name of any table that a window operator keeps its windows in gives the rows of `window_contents`.
+        For a table in which a window operator stores its windows, the rows are those of `window_contents`.
 
-        The state is read in Spark's tasks, one for each subtask of the savepoint, so its path must be one that they can
-        reach. `schema` is one of Spark's; without it, it is inferred from the first rows.
+        Spark's tasks read the state, one for each subtask of the savepoint, so they must be able to access its path.
+        `schema` is a schema of Spark; without it, it is inferred from the first rows.
         """
         from headrace.state_processor.data_frames import state_data_frame
 
@@ -178,18 +178,18 @@ class SavepointReader:
     # -- operator state -------------------------------------------------------------------------------------------
 
     def list_state(self, uid: str, name: str) -> list[Any]:
-        """Give an operator list state: the elements of all subtasks, one after the other."""
+        """Return an operator list state: the elements of all subtasks in their order."""
         return [
             e for snapshot in self._snapshots(uid, name, "operator ListState") for e in snapshot.split.get(name, ())
         ]
 
     def union_list_state(self, uid: str, name: str) -> list[Any]:
-        """Give a union list state: the elements of all subtasks, one after the other."""
+        """Return a union list state: the elements of all subtasks in their order."""
         found = self._snapshots(uid, name, "operator UnionListState")
         return [element for snapshot in found for element in snapshot.union.get(name, ())]
 
     def broadcast_state(self, uid: str, name: str) -> dict[Any, Any]:
-        """Give a broadcast state, which is the same in all subtasks."""
+        """Return a broadcast state, which is the same in all subtasks."""
         found = self._snapshots(uid, name, "BroadcastState")
         return next((dict(snapshot.broadcast[name]) for snapshot in found if name in snapshot.broadcast), {})
 
@@ -202,17 +202,17 @@ class SavepointReader:
 
     # -- files ----------------------------------------------------------------------------------------------------
 
-    def form(self, uid: str, name: str) -> StateForm:
-        """How a keyed state is filed."""
+    def keyed_layout(self, uid: str, name: str) -> KeyedLayout:
+        """Return how a keyed state is stored."""
         operator = self.operator(uid)
         for chain in self.chains(operator.id):
             kind = chain.plain(operator.id).get("kinds", {}).get(name)
             if kind is not None:
-                return form_of(kind, name)
+                return layout_of(kind, name)
         raise _no_state(operator, name, "keyed state")
 
     def chains(self, operator_id: str) -> list[Chain]:
-        """The files that hold an operator's state, of each subtask."""
+        """Return the files with an operator's state, for each subtask."""
         vertex = self._vertices[operator_id]
         owned = files_by_owner(self._origin.manifest)
         directory, job_id = self._directory(), self._origin.manifest.job_id

@@ -1,4 +1,4 @@
-"""What a savepoint's reader tells and its writer takes: operators and timers. Plain data."""
+"""Operators and timers, as the reader returns them and the writer accepts them. Plain data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["OperatorInfo", "Timer"]
 
 @dataclass(frozen=True)
 class OperatorInfo:
-    """An operator as a savepoint knows it.
+    """An operator in a savepoint.
 
     >>> OperatorInfo("counter", "ab12", "Process", 2, 128, {"count": "ValueState"}).states
     {'count': 'ValueState'}
@@ -24,7 +24,7 @@ class OperatorInfo:
     parallelism: int
     max_parallelism: int
     states: dict[str, str] = field(default_factory=dict)
-    """The kind of each state by its name; those of operators themselves are of the kind `table`."""
+    """The kind of each state by name. State that operators keep themselves has the kind `table`."""
 
 
 @dataclass(frozen=True)
@@ -39,4 +39,4 @@ class Timer:
     timestamp: int
     key: Any
     namespace: Any = None
-    """The window, for a timer of a window's trigger."""
+    """The window, if the timer belongs to a window's trigger."""

@@ -1,7 +1,7 @@
-"""New keyed state on its way into a savepoint: entries of any order, gathered into files sorted by key group.
+"""Sort the entries of new keyed state into files by key group, on their way into a savepoint.
 
-Decides when memory is left for disk. The files are deltas of a subtask that never was, so that reading them as one chain
-brings all entries together again, later ones over earlier ones.
+Decides when to move entries from memory to disk. The files are deltas of an artificial subtask, so that reading them as one
+chain merges all entries, and later ones override earlier ones.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from headrace.state_processor.chains import Chain
 __all__ = ["SPILLED", "spilled"]
 
 SPILLED = "spilled"
-"""The operator id under which entries are filed until it is known where they go."""
+"""The operator id under which entries are stored until their operator is known."""
 _JOB = "state-processor"
-_ENTRIES = 100_000  # as many are in memory at most
+_ENTRIES = 100_000  # at most this many are in memory
 
 
 def spilled(
     directory: str, number: int, name: str, entries: Iterable[tuple[Any, tuple[Any, Any]]], groups: int
 ) -> Chain:
-    """Files all `(key, (entry key, value))` of a state below `directory`.
+    """Store all `(key, (entry key, value))` of a state below `directory`.
 
     `number` is unique there; `groups` is the number of key groups.
     """

@@ -1,4 +1,4 @@
-"""Open windows, whichever operator has filed them: the general one, that of aligned windows, or that of sessions."""
+"""Read open windows, whether the general operator, the one of aligned windows, or the one of sessions stored them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from headrace.windows.window_types import TimeWindow
 __all__ = ["TABLES", "open_windows"]
 
 TABLES = (CONTENTS, ALIGNED, SESSIONS)
-"""The states that have contents of windows."""
+"""The states with the contents of windows."""
 
 
 def open_windows(chain: Chain, operator: OperatorInfo) -> Iterator[tuple[Any, Any, Any]]:
-    """(key, window, contents) of all open windows of a subtask."""
+    """Yield (key, window, contents) of all open windows of a subtask."""
     size = chain.plain(operator.id)["facts"].get(WINDOW_SIZE, 0)
     merged = GroupStream(range(operator.max_parallelism), chain.groups(operator.id, SETS))
     for group, entries in chain.groups(operator.id, CONTENTS):

@@ -1,4 +1,4 @@
-"""Writes savepoints: changed copies of others, or new ones from nothing."""
+"""Write savepoints: changed copies of others, or new ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from headrace.state.key_groups import MAX_PARALLELISM_LIMIT
 from headrace.state.keyed_backend import TIMER_PREFIX
 from headrace.state.opaque_key import filed_keys
 from headrace.state_processor.draft import OperatorDraft
-from headrace.state_processor.forms import StateForm, form_of
+from headrace.state_processor.keyed_layout import KeyedLayout, layout_of
 from headrace.state_processor.reader import SavepointReader
 from headrace.state_processor.records import OperatorInfo, Timer
 from headrace.state_processor.spill import spilled
@@ -40,10 +40,10 @@ _QUEUES = {
 
 
 class SavepointWriter:
-    """A savepoint in the making. Methods can be chained; nothing is written before `write`.
+    """Builds a savepoint. Methods can be chained; only `write` writes it.
 
-    A job restores what is written with any parallelism and either backend, if its operators have the uids that are used
-    here, and their states the names and kinds.
+    A job can restore it with any parallelism and any state backend, if its operators have the same uids, and their states
+    the same names and kinds.
 
     >>> import tempfile
     >>> from headrace.state_processor import SavepointReader
@@ -61,7 +61,7 @@ class SavepointWriter:
         """Use `new` or `from_existing`."""
         if not 1 <= max_parallelism <= MAX_PARALLELISM_LIMIT:
             raise StateError(
-                "The max parallelism is a number of key groups",
+                "The max parallelism is out of range",
                 seen=max_parallelism,
                 expected=f"1 to {MAX_PARALLELISM_LIMIT}",
             )
@@ -77,12 +77,12 @@ class SavepointWriter:
 
     @classmethod
     def new(cls, max_parallelism: int = 128) -> SavepointWriter:
-        """Begin with nothing. Jobs that restore it have `max_parallelism` key groups and can have as many subtasks."""
+        """Start with an empty savepoint. Jobs that restore it have `max_parallelism` key groups, and at most as many subtasks."""
         return cls(max_parallelism)
 
     @classmethod
     def from_existing(cls, reader: SavepointReader) -> SavepointWriter:
-        """Begin with all that a savepoint holds. New operators get the max parallelism that most of the others have.
+        """Start with a copy of a savepoint. New operators get the max parallelism that most of the others have.
 
         A checkpoint whose job was killed before it had committed all output of it is refused: that output would be lost.
         """
@@ -98,17 +98,17 @@ class SavepointWriter:
     # -- operators ------------------------------------------------------------------------------------------------
 
     def remove_operator(self, uid: str) -> SavepointWriter:
-        """Leave an operator out, with all its state and, if it is a source, its positions."""
+        """Remove an operator with all its state and, if it is a source, its positions."""
         draft = self._known(uid)
         del self._drafts[draft.id]
         self._positions.pop(draft.id, None)
         return self
 
     def rename_operator(self, old_uid: str, new_uid: str) -> SavepointWriter:
-        """Let an operator's state be that of another uid. An operator without uid is named by its id."""
+        """Give an operator's state another uid. Name an operator without a uid by its id."""
         draft, new_id = self._known(old_uid), id_of_uid(new_uid)
         if new_id in self._drafts:
-            raise StateError("The savepoint has an operator with this uid already", seen=new_uid)
+            raise StateError("The savepoint already has an operator with this uid", seen=new_uid)
         self._drafts = {new_id if o == draft.id else o: d for o, d in self._drafts.items()}
         self._positions = {new_id if o == draft.id else o: p for o, p in self._positions.items()}
         self._drafts[new_id] = replace(draft, id=new_id, uid=new_uid)
@@ -119,28 +119,27 @@ class SavepointWriter:
     def with_keyed_state(
         self, uid: str, name: str, kind: str | StateDescriptor, rows: Iterable[tuple[Any, ...]]
     ) -> SavepointWriter:
-        """Give an operator a keyed state, in place of one that it may have under this name.
+        """Give an operator a keyed state. It replaces any state with this name.
 
-        `kind` is the state's descriptor or the name of its kind, as ``"ValueState"``. With a descriptor its type is kept,
-        and a job that declares another one is refused. `rows` are ``(key, value)``, with
-        lists for list states, dicts for map states and accumulators for aggregating states. Keys are those that the
-        job's key selector gives. Of rows with the same key the last one counts. What has a time to live is as old as
-        this call.
+        `kind` is the state's descriptor, or the name of its kind, such as ``"ValueState"``. With a descriptor the type is
+        saved, and a job that declares another type is rejected. `rows` are ``(key, value)``, with lists for list states,
+        dicts for map states and accumulators for aggregating states. Keys are those that the job's key selector returns.
+        If several rows have the same key, the last one wins. Time to live starts with this call.
         """
-        form = form_of(kind, name)
-        if form.per_window:
-            raise StateError("State of windows can be changed but not made anew", uid=uid, seen=name)
+        layout = layout_of(kind, name)
+        if layout.per_window:
+            raise StateError("State of windows can be changed, but not created", uid=uid, seen=name)
         now = time.time_ns() // 1_000_000
 
         def entries() -> Iterator[tuple[Any, tuple[Any, Any]]]:
             for key, value in rows:
                 hashable = filed_keys([key])[0]
-                for entry in form.filed(hashable, value, lambda _: now):
+                for entry in layout.filed(hashable, value, lambda _: now):
                     yield hashable, entry
 
         draft = self._draft(uid)
         self._add(draft, name, entries())
-        draft.kinds[name] = draft.added_kinds[name] = form.kind
+        draft.kinds[name] = draft.added_kinds[name] = layout.kind
         _note_type(draft, name, kind)
         return self
 
@@ -149,26 +148,26 @@ class SavepointWriter:
     ) -> SavepointWriter:
         """Replace each value of a keyed state by `function(key, value)`; None drops it.
 
-        The state keeps its type. If `function` changes that, give the state's new descriptor, which must be of the same
-        kind: a job that declares another type than the one that is kept is refused.
+        The state keeps its type. If `function` changes the type, pass the state's new descriptor, which must be of the same
+        kind: a job that declares another type than the saved one is rejected.
 
-        For state of windows it is `function(key, window, value)`. Keys stay as they are: to change these, read the state,
-        and give it back with `with_keyed_state`.
+        For state of windows the call is `function(key, window, value)`. Keys do not change: to change them, read the state
+        and write it with `with_keyed_state`.
         """
         draft = self._known(uid)
-        form = self._form(draft, name)
+        layout = self._keyed_layout(draft, name)
         if descriptor is not None:
-            wanted = form_of(descriptor, name).kind
-            if wanted != form.kind:
+            wanted = layout_of(descriptor, name).kind
+            if wanted != layout.kind:
                 raise StateError(
-                    "The descriptor is of another kind than the state", uid=uid, seen=wanted, expected=form.kind
+                    "The descriptor and the state have different kinds", uid=uid, seen=wanted, expected=layout.kind
                 )
             _note_type(draft, name, descriptor)
-        draft.changes.setdefault(name, []).append((form, function))
+        draft.changes.setdefault(name, []).append((layout, function))
         return self
 
     def with_timers(self, uid: str, timers: Iterable[Timer]) -> SavepointWriter:
-        """Give an operator timers, in place of all that it may have."""
+        """Give an operator timers. They replace all of its timers."""
         by_domain: dict[TimeDomain, list[Timer]] = {domain: [] for domain in _QUEUES}
         for timer in timers:
             by_domain[timer.domain].append(timer)
@@ -181,13 +180,13 @@ class SavepointWriter:
     # -- operator state -------------------------------------------------------------------------------------------
 
     def with_list_state(self, uid: str, name: str, elements: Iterable[Any]) -> SavepointWriter:
-        """Give an operator a list state, whose elements are split evenly among its subtasks."""
+        """Give an operator a list state. Its elements are split evenly among the subtasks."""
         draft = self._replaced(uid, name, "operator ListState")
         draft.operator_state.split[name] = list(elements)
         return self
 
     def with_union_list_state(self, uid: str, name: str, elements: Iterable[Any]) -> SavepointWriter:
-        """Give an operator a union list state, of which each subtask gets all elements."""
+        """Give an operator a union list state. Each subtask gets all elements."""
         draft = self._replaced(uid, name, "operator UnionListState")
         draft.operator_state.union[name] = list(elements)
         return self
@@ -199,7 +198,7 @@ class SavepointWriter:
         return self
 
     def remove_state(self, uid: str, name: str) -> SavepointWriter:
-        """Leave one state of an operator out, of whatever kind it is."""
+        """Remove a state of an operator, of any kind."""
         draft = self._known(uid)
         if name not in draft.kinds:
             raise _no_state(draft, name)
@@ -209,10 +208,10 @@ class SavepointWriter:
     # -- writing --------------------------------------------------------------------------------------------------
 
     def write(self, path: str) -> str:
-        """Write the savepoint to a folder (or URL) that is not there yet, signed with this user's key; give its path."""
+        """Write the savepoint, signed with this user's key, to a folder or URL that does not exist yet. Return its path."""
         target = storage.local_path(path)
         if target is not None and os.path.exists(target):
-            raise StateError("There is something already where the savepoint should be written", seen=path)
+            raise StateError("The path of the new savepoint already exists", seen=path)
         parent = None if target is None else Path(target).parent
         if parent is not None:
             parent.mkdir(parents=True, exist_ok=True)
@@ -220,7 +219,7 @@ class SavepointWriter:
             return copy_files(self._written(folder), folder, path if target is None else target)
 
     def _written(self, folder: str) -> Manifest:
-        """Writes the state files; gives the manifest that lists them."""
+        """Write the state files, and return the manifest that lists them."""
         job_id = uuid.uuid4().hex
         old = None if self._reader is None else self._reader.origin.manifest
         epoch = 1 if old is None else old.epoch
@@ -256,7 +255,7 @@ class SavepointWriter:
         raise StateError("The savepoint has no such operator", seen=uid, expected="one of " + ", ".join(known))
 
     def _draft(self, uid: str) -> OperatorDraft:
-        """An operator, new if there is none."""
+        """Return the draft of an operator; create it if there is none."""
         if not any(uid in (draft.uid, draft.id) for draft in self._drafts.values()):
             new_id = id_of_uid(uid)
             self._drafts[new_id] = OperatorDraft(new_id, uid, uid, self._max_parallelism)
@@ -274,12 +273,12 @@ class SavepointWriter:
         draft.drop(name)
         draft.added[name] = chain
 
-    def _form(self, draft: OperatorDraft, name: str) -> StateForm:
+    def _keyed_layout(self, draft: OperatorDraft, name: str) -> KeyedLayout:
         if name in draft.added_kinds:
-            return form_of(draft.added_kinds[name], name)
+            return layout_of(draft.added_kinds[name], name)
         if self._reader is None or name in draft.dropped:
             raise _no_state(draft, name)
-        return self._reader.form(draft.old_id, name)
+        return self._reader.keyed_layout(draft.old_id, name)
 
 
 def _draft_of(reader: SavepointReader, operator: OperatorInfo) -> OperatorDraft:

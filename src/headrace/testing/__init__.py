@@ -1,9 +1,9 @@
-"""The public test kit: drive one operator by hand, or a whole job from a list of events.
+"""The public test kit: drive a single operator, or a whole job from a list of events.
 
-`OperatorHarness` feeds records, watermarks and clock moves to a single operator, without any executor. `events` makes a source
-out of a list of events, for a job on any executor; with the configuration `headrace.testing.clock` the job's
-processing time moves only where the list says so. `observe` shows what a stream of such a job carries: records with their
-timestamps, watermarks and idleness. `CollectingSink` is a sink that keeps elements for the test, as values or as texts.
+`OperatorHarness` feeds records, watermarks and clock changes to a single operator, without an executor. `event_source` turns
+a list of events into a source for a job on any executor. With the configuration `headrace.testing.clock`, the job's
+processing time advances only where the list says so. `observe` shows the contents of a stream: records with their
+timestamps, watermarks and idleness. `CollectingSink` collects elements for the test, as values or strings.
 """
 
 from headrace.testing.collecting_sink import CollectingSink

@@ -1,6 +1,6 @@
-"""CollectingSink: a sink that keeps what it is given until the test asks for it, wherever its subtasks ran.
+"""CollectingSink: a sink that collects the elements of all subtasks for a test.
 
-Subtasks write to a directory of this machine, so it works with the local executor and with Spark on this machine.
+Subtasks write to a local directory, so it works with the local executor and with Spark on this machine.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from headrace.types.typeinfo import TypeInformation
 
 
 class CollectingSink(SinkFunction):
-    """Takes the elements of a stream; `get_results` gives their texts, `get_values` the elements themselves.
+    """Collects the elements of a stream. `get_results` returns them as strings, `get_values` returns them unchanged.
 
     >>> from headrace.common import Configuration, Types
     >>> from headrace.datastream import StreamExecutionEnvironment
@@ -35,27 +35,27 @@ class CollectingSink(SinkFunction):
     """
 
     def __init__(self) -> None:
-        """Make a place for the elements."""
+        """Create a directory for the elements."""
         self._folder = tempfile.mkdtemp(prefix="headrace-collected-")
         self._type: TypeInformation | None = None
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
 
     def set_input_type(self, type_info: TypeInformation | None) -> None:
-        """Take the type of the stream, which decides the texts."""
+        """Set the type of the stream, which decides the format of the strings."""
         self._type = type_info
 
     def open(self, runtime_context: RuntimeContext) -> None:
-        """Begin a file of this subtask."""
+        """Open a file for this subtask."""
         index = runtime_context.get_index_of_this_subtask()
         self._file = open(Path(self._folder) / f"{index:05d}-{uuid.uuid4().hex}", "wb")
         self._write(self._type)
 
     def invoke(self, value: Any, context: SinkFunction.Context) -> None:
-        """Keep an element."""
+        """Write an element."""
         self._write(value)
 
     def close(self) -> None:
-        """End the file."""
+        """Close the file."""
         self._file.close()
 
     def _write(self, value: Any) -> None:
@@ -63,10 +63,10 @@ class CollectingSink(SinkFunction):
         self._file.flush()
 
     def get_results(self, is_python_object: bool = False, stringify: bool = True) -> list[Any]:
-        """Give what came since the last call, in the order of the subtasks.
+        """Return the elements since the last call, in the order of the subtasks.
 
-        Elements of a stream with a type are given as Java's ``toString`` shows them. With ``is_python_object`` they are
-        given as Python's ``str`` shows them, or as they are without ``stringify``; so are those of a stream without.
+        If the stream has a type, elements are formatted like Java's ``toString``. With ``is_python_object``, or without a
+        type, they are formatted with ``str``, or returned unchanged if ``stringify`` is False.
         """
         results: list[Any] = []
         for type_info, values in self._taken():
@@ -77,11 +77,11 @@ class CollectingSink(SinkFunction):
         return results
 
     def get_values(self) -> list[Any]:
-        """Give the elements that came since the last call, in the order of the subtasks."""
+        """Return the unchanged elements since the last call, in the order of the subtasks."""
         return [value for _, values in self._taken() for value in values]
 
     def clear(self) -> None:
-        """Forget what came."""
+        """Discard the elements since the last call."""
         self._taken()
 
     def _taken(self) -> list[tuple[TypeInformation | None, list[Any]]]:

@@ -1,6 +1,6 @@
-"""A source that plays a list of events: records with or without timestamps, watermarks, idleness, clock moves, failures.
+"""A source that plays a list of events: records with or without timestamps, watermarks, idleness, clock changes, failures.
 
-Replayable: the position is the index of the next event. Events may be given as a plain list of `Event` objects.
+It is replayable: the position is the index of the next event.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from headrace.errors import InvalidProgramError
 
 @dataclass(frozen=True)
 class Event:
-    """Base of everything that can happen in an event list.
+    """Base class of the entries of an event list.
 
     >>> isinstance(Record("a"), Event)
     True
@@ -26,7 +26,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Record(Event):
-    """A record, with a timestamp or without.
+    """A record with or without a timestamp.
 
     >>> Record("a", 1000), Record("b").timestamp
     (Record(value='a', timestamp=1000), None)
@@ -49,7 +49,7 @@ class WatermarkTo(Event):
 
 @dataclass(frozen=True)
 class Idle(Event):
-    """The source becomes idle (or, with False, active).
+    """The source becomes idle or, with False, active.
 
     >>> Idle(), Idle(False)
     (Idle(idle=True), Idle(idle=False))
@@ -80,7 +80,7 @@ class EndEpoch(Event):
 
 @dataclass(frozen=True)
 class Fail(Event):
-    """The source fails, on the job's first attempts only.
+    """The source fails, but only in the job's first attempts.
 
     >>> Fail("no connection", attempts=2)
     Fail(message='no connection', attempts=2)
@@ -98,16 +98,16 @@ class EventListSource(Source):
     bounded: bool = True
 
     def splits(self, parallelism: int) -> list[Split]:
-        """List i goes to subtask i modulo the parallelism."""
+        """Return a split for each list; list i goes to subtask i modulo the parallelism."""
         return [Split(str(i), events) for i, events in enumerate(self.lists)]
 
     def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
-        """Plays on from `position`."""
+        """Return a reader that continues from `position`."""
         return _Player(split.payload, position or 0, context.attempt, self.bounded)
 
 
 def event_source(*lists: Sequence[Event], bounded: bool = True) -> EventListSource:
-    """A source with one split for each list of events, for `env.from_source`.
+    """Return a source with one split for each list of events, for `env.from_source`.
 
     >>> event_source([Record("a", 1), WatermarkTo(5)]).splits(1)[0].id
     '0'
@@ -115,12 +115,14 @@ def event_source(*lists: Sequence[Event], bounded: bool = True) -> EventListSour
     for events in lists:
         for event in events:
             if not isinstance(event, Event):
-                raise InvalidProgramError("An event list holds events", seen=event, expected="Record, WatermarkTo, ...")
+                raise InvalidProgramError(
+                    "An event list must contain only events", seen=event, expected="Record, WatermarkTo, ..."
+                )
     return EventListSource(tuple(tuple(events) for events in lists), bounded)
 
 
 class _Player(SplitReader):
-    """Plays a list: runs of records as batches, every other event as a batch of its own."""
+    """Plays a list: runs of records as batches, every other event as a separate batch."""
 
     def __init__(self, events: tuple[Event, ...], position: int, attempt: int, bounded: bool) -> None:
         self._events = events

@@ -1,6 +1,6 @@
-"""Drives one operator by hand: no executor, no Spark, a manual clock.
+"""Drive one operator in a test: no executor, no Spark, a manual clock.
 
-Results are kept as they come, with their timestamps, and watermarks between them, so that a test can look at the order.
+Results are kept in order, with their timestamps and the watermarks between them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from headrace.worker.exchange.channels import Valve
 
 
 class _Recorder:
-    """A consumer that keeps everything."""
+    """A consumer that records everything."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -40,14 +40,14 @@ class _Recorder:
         self.events.append(Idle(idle))
 
     def process_clock(self, now: int) -> None:
-        """The clock is the harness's own."""
+        """Ignore the clock: the test sets it."""
 
     def process_marker(self, marker: LatencyMarker) -> None:
-        """Markers are no output."""
+        """Ignore markers: they are not output."""
 
 
 class _Driver:
-    """Keeps what print and collect sinks send."""
+    """Records what print and collect sinks send."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -85,7 +85,7 @@ class OperatorHarness:
         watermark_records: int = 1000,
         inputs: int = 1,
     ) -> None:
-        """Builds and opens the operator, from a former `snapshot` if `state` is given."""
+        """Build and open the operator; `state` is a previous `snapshot` to start from."""
         self.clock = ManualClock(clock)
         self.driver = _Driver()
         self._keys = (key_selector, key_selector2)
@@ -121,65 +121,65 @@ class OperatorHarness:
 
     @property
     def output(self) -> list[Any]:
-        """Everything of the main output: (value, timestamp), ("watermark", timestamp), ("idle",), ("active",)."""
+        """Return the main output: (value, timestamp), ("watermark", timestamp), ("idle",), ("active",)."""
         return [_plain(event) for event in self._main.events]
 
     @property
     def events(self) -> list[Event]:
-        """Everything of the main output, as events."""
+        """Return the main output as events."""
         return self._main.events
 
     def side_output(self, tag: str) -> list[Any]:
-        """The records of a side output, without its watermarks."""
+        """Return the records of a side output, without its watermarks."""
         return [_plain(event) for event in self._sides[tag].events if isinstance(event, Record)]
 
     def take_output(self) -> list[Any]:
-        """The main output so far; forgets it."""
+        """Return the main output so far, and clear it."""
         return [_plain(event) for event in self.take_events()]
 
     def take_events(self, tag: str | None = None) -> list[Event]:
-        """The events so far of the main output, or of a side output; forgets them."""
+        """Return the events so far of the main output, or of a side output, and clear them."""
         recorder = self._main if tag is None else self._sides[tag]
         taken, recorder.events = recorder.events, []
         return taken
 
     def process_element(self, value: Any, timestamp: int | None = None) -> None:
-        """A record of the first input."""
+        """Process a record of the first input."""
         self._element(0, value, timestamp)
 
     def process_element2(self, value: Any, timestamp: int | None = None) -> None:
-        """A record of the second input."""
+        """Process a record of the second input."""
         self._element(1, value, timestamp)
 
     def process_watermark(self, timestamp: int, number: int | None = None) -> None:
-        """Event time reaches `timestamp`: in both inputs, or in the one with this number (0 or 1) only."""
+        """Advance event time to `timestamp` in both inputs, or only in the one with this number (0 or 1)."""
         for channel in self._channels(number):
             self._change(self._valve.watermark, channel, timestamp)
 
     def process_idle(self, idle: bool, number: int | None = None) -> None:
-        """Both inputs, or the one with this number (0 or 1), become idle or active again."""
+        """Make both inputs, or the one with this number (0 or 1), idle or active."""
         for channel in self._channels(number):
             self._change(self._valve.set_idle, channel, idle)
 
     def set_processing_time(self, now: int) -> None:
-        """The clock reaches `now`."""
+        """Advance the clock to `now`."""
         self._receiver.process_clock(now)
 
     def end_epoch(self) -> None:
-        """An epoch ends."""
+        """End an epoch."""
         self.operator.end_epoch()
 
     def end_input(self) -> None:
-        """All input has ended: event time ends, then the function finishes."""
+        """End all input: advance event time to its end, then finish the function."""
         self.process_watermark(MAX_WATERMARK)
         self.finish()
 
     def finish(self) -> None:
-        """All input has ended, and event time with it."""
+        """Finish the function, after all input and event time have ended."""
         self.operator.finish()
 
     def snapshot(self) -> OperatorState:
-        """Ends an epoch with a checkpoint and gives the operator's state, for a second harness that goes on from there."""
+        """End an epoch with a checkpoint and return the operator's state, from which a second harness can continue."""
         self.end_epoch()
         self._checkpoints += 1
         self.operator.snapshot(self._checkpoints, self.clock.now())
@@ -203,7 +203,7 @@ class OperatorHarness:
         self._checkpoints = self._context.restored_checkpoint = state.plain["checkpoint"]
 
     def close(self) -> None:
-        """Closes the function."""
+        """Close the function."""
         self.operator.close()
 
     def _element(self, number: int, value: Any, timestamp: int | None) -> None:
@@ -216,7 +216,7 @@ class OperatorHarness:
         return [channel for channel in self._valve.marks if number in (None, channel[0])]
 
     def _change(self, call: Callable[..., int | None], channel: tuple[int, int], value: int) -> None:
-        """The order in which a task tells its operator what a change of its valve means."""
+        """Pass a change of the valve to the operator, in the same order as a task."""
         was_idle = self._valve.all_idle
         risen = call(channel, value)
         if was_idle and not self._valve.all_idle:

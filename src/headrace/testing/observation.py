@@ -1,7 +1,7 @@
-"""Looking at a stream as it is: records with their timestamps, watermarks and idleness, in order, as events.
+"""Observe a stream: its records with their timestamps, watermarks and idleness, in order, as events.
 
-`observe` puts an operator behind a stream that turns everything that arrives into a record, so that a job can hand it to the
-driver like any other result. The event lists that come out have the form of those that `event_source` takes.
+`observe` adds an operator to a stream that turns everything that arrives into a record, so that a job can return it like any
+other result. The resulting lists of events can be the input of `event_source`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from headrace.testing.events import Idle, Record, WatermarkTo
 
 
 def observe(stream: DataStream) -> DataStream:
-    """A stream of the events of `stream`: `Record`, `WatermarkTo` and `Idle`.
+    """Return a stream of the events of `stream`: `Record`, `WatermarkTo` and `Idle`.
 
     >>> from headrace.common import Configuration
     >>> from headrace.datastream import StreamExecutionEnvironment
@@ -41,12 +41,12 @@ class Observe(OperatorSpec):
     label = "Observe"
 
     def create_operator(self) -> Operator:
-        """The running form."""
+        """Return the running operator."""
         return _ObservingOperator()
 
 
 class _ObservingOperator(Operator):
-    """Emits what it sees, as records without timestamps."""
+    """Emits everything that arrives as records without timestamps."""
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
         stamps = timestamps if timestamps is not None else [None] * len(values)

@@ -1,7 +1,7 @@
-"""Base classes of `unittest` tests, under the names that `pyflink.testing.test_case_utils` has.
+"""Base classes for `unittest` tests, with the names of `pyflink.testing.test_case_utils`.
 
-Their jobs run in the test's own process (`headrace.executor: local`), unless the environment variable `HEADRACE_EXECUTOR` says
-otherwise. The base classes of Table API tests are not there, and none of what looks into a JVM.
+Their jobs run in the test's own process (`headrace.executor: local`), unless the environment variable `HEADRACE_EXECUTOR`
+says otherwise. The base classes of Table API tests, and those that access a JVM, do not exist here.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ def _environment(mode: RuntimeExecutionMode = RuntimeExecutionMode.STREAMING) ->
 
 
 class PyFlinkTestCase(unittest.TestCase):
-    """A test case with a directory of its own, ``self.tempdir``, which goes when the class is done."""
+    """A test case with a temporary directory, ``self.tempdir``, which is removed after the tests of the class."""
 
     tempdir: ClassVar[str]
 
     @classmethod
     def setUpClass(cls) -> None:
-        """Make the directory."""
+        """Create the directory."""
         cls.tempdir = tempfile.mkdtemp(prefix="headrace-test-")
 
     @classmethod
@@ -47,7 +47,7 @@ class PyFlinkTestCase(unittest.TestCase):
 
     @classmethod
     def assert_equals(cls, actual: list[Any], expected: list[Any]) -> None:
-        """Compare two lists, whatever the order of their elements."""
+        """Compare two lists, ignoring the order of their elements."""
         if sorted(actual) != sorted(expected):
             raise AssertionError(f"{sorted(actual)} is not {sorted(expected)}")
 
@@ -59,16 +59,16 @@ class PyFlinkITTestCase(PyFlinkTestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        """Make the environment."""
+        """Create the environment."""
         super().setUpClass()
         cls.env = _environment()
 
 
 class PyFlinkUTTestCase(PyFlinkTestCase):
-    """A test case whose tests have an environment of parallelism 2 each, ``self.env``."""
+    """A test case whose tests each have an environment of parallelism 2, ``self.env``."""
 
     def setUp(self) -> None:
-        """Make the environment."""
+        """Create the environment."""
         self.env = _environment()
 
 
@@ -92,6 +92,6 @@ class PyFlinkBatchTestCase(PyFlinkITTestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        """Make the environment."""
+        """Create the environment."""
         super().setUpClass()
         cls.env.set_runtime_mode(RuntimeExecutionMode.BATCH)

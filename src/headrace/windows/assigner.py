@@ -1,4 +1,4 @@
-"""Window assigners: what says to which windows an element belongs. The base of the built-in ones and of programs' own."""
+"""Window assigners decide to which windows an element belongs: base classes of the built-in ones and of programs' own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import Any, Generic, TypeVar
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.types.serializer import TypeSerializer
+from headrace.windows.serializers import TimeWindowSerializer
+from headrace.windows.time_triggers import EventTimeTrigger, ProcessingTimeTrigger
 from headrace.windows.trigger import Trigger
+from headrace.windows.window_types import TimeWindow
 
 __all__ = ["MergingWindowAssigner", "SessionWindowTimeGapExtractor", "WindowAssigner"]
 
@@ -19,51 +22,70 @@ W2 = TypeVar("W2")
 
 
 class WindowAssigner(ABC, Generic[T, W]):
-    """Base of assigners.
+    """Base class of assigners.
 
     >>> sorted(WindowAssigner.__abstractmethods__)
     ['assign_windows', 'get_default_trigger', 'get_window_serializer', 'is_event_time']
     """
 
     class WindowAssignerContext(ABC):
-        """What an assigner may know beside the element."""
+        """What an assigner can see besides the element."""
 
         @abstractmethod
         def get_current_processing_time(self) -> int:
-            """Give the processing time in milliseconds."""
+            """Return the processing time in milliseconds."""
 
         @abstractmethod
         def get_runtime_context(self) -> Any:
-            """Give the runtime context of the operator; its state belongs to the key of the element."""
+            """Return the runtime context of the operator; its state belongs to the key of the element."""
 
     @abstractmethod
     def assign_windows(
         self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
     ) -> Collection[W]:
-        """Give the windows of an element."""
+        """Return the windows of an element."""
 
     @abstractmethod
     def get_default_trigger(self, env: Any) -> Trigger[T, W]:
-        """Give the trigger that is used if the program names none."""
+        """Return the trigger to use if the program sets none."""
 
     @abstractmethod
     def get_window_serializer(self) -> TypeSerializer[W]:
-        """Give a serializer of the windows."""
+        """Return a serializer of the windows."""
 
     @abstractmethod
     def is_event_time(self) -> bool:
-        """Say whether the windows are of event time: then elements can be late."""
+        """Return whether the windows are of event time: then elements can be late."""
+
+
+class TimeAssigner(WindowAssigner[Any, TimeWindow]):
+    """Base class of the built-in assigners of time windows: event time or the clock, by ``_event_time``."""
+
+    _event_time: bool
+
+    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
+        """Return the trigger that fires when time passes the end."""
+        del env
+        return EventTimeTrigger() if self._event_time else ProcessingTimeTrigger()
+
+    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
+        """Return the serializer of time windows."""
+        return TimeWindowSerializer()
+
+    def is_event_time(self) -> bool:
+        """Return whether the windows are of event time."""
+        return self._event_time
 
 
 class MergingWindowAssigner(WindowAssigner[T, W]):
-    """Base of assigners whose windows may be merged, as sessions are.
+    """Base class of assigners whose windows may be merged, like sessions.
 
     >>> "merge_windows" in MergingWindowAssigner.__abstractmethods__
     True
     """
 
     class MergeCallback(ABC, Generic[W2]):
-        """Takes what `merge_windows` found."""
+        """Receives the merges that `merge_windows` finds."""
 
         @abstractmethod
         def merge(self, to_be_merged: Iterable[W2], merge_result: W2) -> None:
@@ -71,11 +93,11 @@ class MergingWindowAssigner(WindowAssigner[T, W]):
 
     @abstractmethod
     def merge_windows(self, windows: Iterable[W], callback: MergingWindowAssigner.MergeCallback[W]) -> None:
-        """Tell ``callback`` which of the windows become one."""
+        """Tell ``callback`` which windows to merge."""
 
 
 class SessionWindowTimeGapExtractor(ABC):
-    """Gives the gap of the session that an element opens.
+    """Computes the gap of the session that an element opens.
 
     >>> class PerUser(SessionWindowTimeGapExtractor):
     ...     def extract(self, element):
@@ -86,11 +108,11 @@ class SessionWindowTimeGapExtractor(ABC):
 
     @abstractmethod
     def extract(self, element: Any) -> int:
-        """Give the gap in milliseconds."""
+        """Return the gap in milliseconds."""
 
 
 def milliseconds(given: Any, what: str) -> int:
-    """Bring a Time, a Duration or a number of milliseconds to milliseconds.
+    """Convert a Time, a Duration or a number of milliseconds to milliseconds.
 
     >>> from headrace.common import Duration, Time
     >>> milliseconds(Time.seconds(1), "size"), milliseconds(Duration.of_millis(5), "size"), milliseconds(7, "size")
@@ -117,7 +139,7 @@ def check_parameters(assigner: object, valid: bool, rule: str, seen: str) -> Non
 
 
 def missing_timestamp(element: Any) -> InvalidProgramError:
-    """What to raise for an element without a timestamp."""
+    """Return the error for an element without a timestamp."""
     return InvalidProgramError(
         "Record has Long.MIN_VALUE timestamp (= no timestamp marker). Is the time characteristic set to "
         "'ProcessingTime', or did you forget to call 'data_stream.assign_timestamps_and_watermarks(...)'?",
@@ -128,7 +150,7 @@ def missing_timestamp(element: Any) -> InvalidProgramError:
 
 
 def event_timestamp(element: Any, timestamp: int | None) -> int:
-    """The timestamp, which must be there."""
+    """Return the timestamp. Raise an error if there is none."""
     if timestamp is None or timestamp <= MIN_TIMESTAMP:
         raise missing_timestamp(element)
     return timestamp

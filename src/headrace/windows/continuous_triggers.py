@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 from headrace.state.descriptors import ReducingStateDescriptor
@@ -21,12 +22,12 @@ class Min:
     """
 
     def reduce(self, value1: Any, value2: Any) -> Any:
-        """Give the smaller one."""
+        """Return the smaller one."""
         return min(value1, value2)
 
 
 class _Continuous(Trigger[Any, TimeWindow]):
-    """What both have in common: the next firing is state of the window, the earliest one after a merge."""
+    """The base of both: the next firing is state of the window, the earliest one after a merge."""
 
     def __init__(self, interval: int) -> None:
         """Take the interval in milliseconds."""
@@ -35,12 +36,54 @@ class _Continuous(Trigger[Any, TimeWindow]):
         self.state_desc = ReducingStateDescriptor("fire-time", Min(), Types.LONG())
 
     def can_merge(self) -> bool:
-        """Say yes."""
+        """Return True."""
         return True
 
+    def on_merge(self, window: TimeWindow, ctx: Any) -> None:
+        """Continue with the earliest time."""
+        del window
+        ctx.merge_partitioned_state(self.state_desc)
+        time = ctx.get_partitioned_state(self.state_desc).get()
+        if time is not None:
+            self._register(ctx, time)
+
+    def clear(self, window: TimeWindow, ctx: Any) -> None:
+        """Forget the noted time and its timer."""
+        del window
+        fire_time = ctx.get_partitioned_state(self.state_desc)
+        time = fire_time.get()
+        if time is not None:
+            self._delete(ctx, time)
+            fire_time.clear()
+
+    def register_next_fire_timestamp(self, time: int, window: TimeWindow, ctx: Any, fire_timestamp_state: Any) -> None:
+        """Note the next time to fire after ``time``."""
+        following = min(time + self.interval, window.max_timestamp())
+        fire_timestamp_state.add(following)
+        self._register(ctx, following)
+
+    def _on_time(self, time: int, window: TimeWindow, ctx: Any) -> TriggerResult:
+        """Fire at the end, and at the noted time, after which the next one is noted."""
+        if time == window.max_timestamp():
+            return TriggerResult.FIRE
+        fire_time = ctx.get_partitioned_state(self.state_desc)
+        if fire_time.get() != time:
+            return TriggerResult.CONTINUE
+        fire_time.clear()
+        self.register_next_fire_timestamp(time, window, ctx, fire_time)
+        return TriggerResult.FIRE
+
     def _begin_of(self, time: int) -> int:
-        """The interval's begin, rounded towards zero as Flink does."""
+        """Return the interval's begin, rounded towards zero like in Flink."""
         return time - time % self.interval if time >= 0 else time + -time % self.interval
+
+    @abstractmethod
+    def _register(self, ctx: Any, time: int) -> None:
+        """Register a timer."""
+
+    @abstractmethod
+    def _delete(self, ctx: Any, time: int) -> None:
+        """Delete a timer."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.interval})"
@@ -56,7 +99,7 @@ class ContinuousEventTimeTrigger(_Continuous):
 
     @staticmethod
     def of(interval: Any) -> ContinuousEventTimeTrigger:
-        """Make it of a time."""
+        """Make a trigger with an interval."""
         return ContinuousEventTimeTrigger(milliseconds(interval, "interval"))
 
     def on_element(self, element: Any, timestamp: int, window: TimeWindow, ctx: Any) -> TriggerResult:
@@ -77,37 +120,13 @@ class ContinuousEventTimeTrigger(_Continuous):
 
     def on_event_time(self, time: int, window: TimeWindow, ctx: Any) -> TriggerResult:
         """Fire at the end, and at the noted time, after which the next one is noted."""
-        if time == window.max_timestamp():
-            return TriggerResult.FIRE
-        fire_time = ctx.get_partitioned_state(self.state_desc)
-        if fire_time.get() != time:
-            return TriggerResult.CONTINUE
-        fire_time.clear()
-        self.register_next_fire_timestamp(time, window, ctx, fire_time)
-        return TriggerResult.FIRE
+        return self._on_time(time, window, ctx)
 
-    def on_merge(self, window: TimeWindow, ctx: Any) -> None:
-        """Go on with the earliest time."""
-        del window
-        ctx.merge_partitioned_state(self.state_desc)
-        time = ctx.get_partitioned_state(self.state_desc).get()
-        if time is not None:
-            ctx.register_event_time_timer(time)
+    def _register(self, ctx: Any, time: int) -> None:
+        ctx.register_event_time_timer(time)
 
-    def clear(self, window: TimeWindow, ctx: Any) -> None:
-        """Forget the noted time and its timer."""
-        del window
-        fire_time = ctx.get_partitioned_state(self.state_desc)
-        time = fire_time.get()
-        if time is not None:
-            ctx.delete_event_time_timer(time)
-            fire_time.clear()
-
-    def register_next_fire_timestamp(self, time: int, window: TimeWindow, ctx: Any, fire_timestamp_state: Any) -> None:
-        """Note the next time to fire after ``time``."""
-        following = min(time + self.interval, window.max_timestamp())
-        fire_timestamp_state.add(following)
-        ctx.register_event_time_timer(following)
+    def _delete(self, ctx: Any, time: int) -> None:
+        ctx.delete_event_time_timer(time)
 
 
 class ContinuousProcessingTimeTrigger(_Continuous):
@@ -120,7 +139,7 @@ class ContinuousProcessingTimeTrigger(_Continuous):
 
     @staticmethod
     def of(interval: Any) -> ContinuousProcessingTimeTrigger:
-        """Make it of a time."""
+        """Make a trigger with an interval."""
         return ContinuousProcessingTimeTrigger(milliseconds(interval, "interval"))
 
     def on_element(self, element: Any, timestamp: int, window: TimeWindow, ctx: Any) -> TriggerResult:
@@ -134,39 +153,15 @@ class ContinuousProcessingTimeTrigger(_Continuous):
 
     def on_processing_time(self, time: int, window: TimeWindow, ctx: Any) -> TriggerResult:
         """Fire at the end, and at the noted time, after which the next one is noted."""
-        if time == window.max_timestamp():
-            return TriggerResult.FIRE
-        fire_time = ctx.get_partitioned_state(self.state_desc)
-        if fire_time.get() != time:
-            return TriggerResult.CONTINUE
-        fire_time.clear()
-        self.register_next_fire_timestamp(time, window, ctx, fire_time)
-        return TriggerResult.FIRE
+        return self._on_time(time, window, ctx)
 
     def on_event_time(self, time: int, window: TimeWindow, ctx: Any) -> TriggerResult:
         """Do nothing."""
         del time, window, ctx
         return TriggerResult.CONTINUE
 
-    def on_merge(self, window: TimeWindow, ctx: Any) -> None:
-        """Go on with the earliest time."""
-        del window
-        ctx.merge_partitioned_state(self.state_desc)
-        time = ctx.get_partitioned_state(self.state_desc).get()
-        if time is not None:
-            ctx.register_processing_time_timer(time)
+    def _register(self, ctx: Any, time: int) -> None:
+        ctx.register_processing_time_timer(time)
 
-    def clear(self, window: TimeWindow, ctx: Any) -> None:
-        """Forget the noted time and its timer."""
-        del window
-        fire_time = ctx.get_partitioned_state(self.state_desc)
-        time = fire_time.get()
-        if time is not None:
-            ctx.delete_processing_time_timer(time)
-            fire_time.clear()
-
-    def register_next_fire_timestamp(self, time: int, window: TimeWindow, ctx: Any, fire_timestamp_state: Any) -> None:
-        """Note the next time to fire after ``time``."""
-        following = min(time + self.interval, window.max_timestamp())
-        fire_timestamp_state.add(following)
-        ctx.register_processing_time_timer(following)
+    def _delete(self, ctx: Any, time: int) -> None:
+        ctx.delete_processing_time_timer(time)

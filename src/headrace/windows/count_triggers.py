@@ -1,4 +1,4 @@
-"""Triggers that look at the elements: how many there are, or how far the last one is from an earlier one."""
+"""Triggers that depend on the elements: on their number, or on the distance of the last one from an earlier one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Sum:
 
 
 class _ElementTrigger(Trigger[Any, Any]):
-    """Time means nothing to these."""
+    """The base of triggers that ignore time."""
 
     def on_processing_time(self, time: int, window: Any, ctx: Any) -> TriggerResult:
         """Do nothing."""
@@ -36,7 +36,7 @@ class _ElementTrigger(Trigger[Any, Any]):
 
 
 class CountTrigger(_ElementTrigger):
-    """Fires whenever so many elements have come since the last firing.
+    """Fires whenever a number of elements has arrived since the last firing.
 
     >>> CountTrigger.of(3)
     CountTrigger(3)
@@ -50,11 +50,11 @@ class CountTrigger(_ElementTrigger):
 
     @staticmethod
     def of(window_size: int) -> CountTrigger:
-        """Make it."""
+        """Make a trigger."""
         return CountTrigger(window_size)
 
     def on_element(self, element: Any, timestamp: int, window: Any, ctx: Any) -> TriggerResult:
-        """Count, and fire when it is enough."""
+        """Count, and fire when the number is reached."""
         del element, timestamp, window
         count = ctx.get_partitioned_state(self._count)
         count.add(1)
@@ -64,7 +64,7 @@ class CountTrigger(_ElementTrigger):
         return TriggerResult.CONTINUE
 
     def can_merge(self) -> bool:
-        """Say yes."""
+        """Return True."""
         return True
 
     def on_merge(self, window: Any, ctx: Any) -> None:
@@ -102,7 +102,7 @@ class DeltaTrigger(_ElementTrigger):
     def of(
         threshold: float, delta_function: Callable[[Any, Any], float], type_info: TypeInformation | None = None
     ) -> DeltaTrigger:
-        """Make it."""
+        """Make a trigger."""
         return DeltaTrigger(threshold, delta_function, type_info)
 
     def on_element(self, element: Any, timestamp: int, window: Any, ctx: Any) -> TriggerResult:

@@ -1,6 +1,6 @@
 """Count windows: each holds a number of elements of its key.
 
-The default trigger fires a window when it is full and drops its contents: no other element can come to it.
+The default trigger fires a window when it is full and drops its contents: no more elements can arrive.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["CountSlidingWindowAssigner", "CountTumblingWindowAssigner"]
 
 
 class _Counting(WindowAssigner[Any, CountWindow]):
-    """What both have in common: the number of elements so far is state of the key."""
+    """The base of both: the number of elements so far is state of the key."""
 
     _window_size: int
     _state_name: str
@@ -33,15 +33,15 @@ class _Counting(WindowAssigner[Any, CountWindow]):
         return PurgingTrigger(CountTrigger(self._window_size))
 
     def get_window_serializer(self) -> TypeSerializer[CountWindow]:
-        """Give the serializer of count windows."""
+        """Return the serializer of count windows."""
         return CountWindowSerializer()
 
     def is_event_time(self) -> bool:
-        """Say no: elements are never late."""
+        """Return False: elements are never late."""
         return False
 
     def _next_number(self, context: Any) -> int:
-        """The number of this element of its key, from 0."""
+        """Return the number of this element of its key, from 0."""
         state = context.get_runtime_context().get_state(ValueStateDescriptor(self._state_name, Types.LONG()))
         number: int = state.value() or 0
         state.update(number + 1)
@@ -49,7 +49,7 @@ class _Counting(WindowAssigner[Any, CountWindow]):
 
 
 class CountTumblingWindowAssigner(_Counting):
-    """Every so many elements of a key make a window.
+    """Windows of a fixed number of elements of a key.
 
     >>> CountTumblingWindowAssigner.of(3)
     CountTumblingWindowAssigner(3)
@@ -64,11 +64,11 @@ class CountTumblingWindowAssigner(_Counting):
 
     @staticmethod
     def of(window_size: int) -> CountTumblingWindowAssigner:
-        """Make it."""
+        """Make an assigner."""
         return CountTumblingWindowAssigner(window_size)
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[CountWindow]:
-        """Give the window of the element's number."""
+        """Return the window of the element's number."""
         del element, timestamp
         return [CountWindow(self._next_number(context) // self._window_size)]
 
@@ -94,11 +94,11 @@ class CountSlidingWindowAssigner(_Counting):
 
     @staticmethod
     def of(window_size: int, window_slide: int) -> CountSlidingWindowAssigner:
-        """Make it."""
+        """Make an assigner."""
         return CountSlidingWindowAssigner(window_size, window_slide)
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[CountWindow]:
-        """Give all windows of the element's number, the latest first."""
+        """Return all windows of the element's number, the latest first."""
         del element, timestamp
         number, slide = self._next_number(context), self._window_slide
         first = max(0, -(-(number - self._window_size + 1) // slide))

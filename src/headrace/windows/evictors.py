@@ -1,4 +1,4 @@
-"""Evictors: what takes elements out of a window before or after its function is called.
+"""Evictors remove elements from a window before or after its function is called.
 
 With an evictor a window keeps its elements, also for reduce and aggregate.
 """
@@ -32,20 +32,20 @@ class TimestampedValue(NamedTuple):
     """Where windows join two streams: 0 for an element of the first, 1 for one of the second."""
 
     def get_value(self) -> Any:
-        """Give the element."""
+        """Return the element."""
         return self.value
 
     def get_timestamp(self) -> int:
-        """Give its timestamp; without one the lowest there is."""
+        """Return its timestamp, or the lowest possible one if it has none."""
         return MIN_TIMESTAMP if self.timestamp is None else self.timestamp
 
     def has_timestamp(self) -> bool:
-        """Say whether it has one."""
+        """Return whether it has a timestamp."""
         return self.timestamp is not None
 
 
 class Evictor(ABC, Generic[T, W]):
-    """Base of evictors. Both methods change the list of elements that they are given.
+    """Base class of evictors. Both methods change the list of elements in place.
 
     >>> class OnlyLast(Evictor):
     ...     def evict_before(self, elements, size, window, evictor_context):
@@ -60,31 +60,31 @@ class Evictor(ABC, Generic[T, W]):
     """
 
     class EvictorContext(ABC):
-        """What an evictor may know beside the elements."""
+        """What an evictor can see besides the elements."""
 
         @abstractmethod
         def get_current_processing_time(self) -> int:
-            """Give the processing time in milliseconds."""
+            """Return the processing time in milliseconds."""
 
         @abstractmethod
         def get_current_watermark(self) -> int:
-            """Give the current watermark."""
+            """Return the current watermark."""
 
         @abstractmethod
         def get_metric_group(self) -> Any:
-            """Give the metric group of the operator."""
+            """Return the metric group of the operator."""
 
     @abstractmethod
     def evict_before(
         self, elements: list[TimestampedValue], size: int, window: W, evictor_context: Evictor.EvictorContext
     ) -> None:
-        """Take elements out before the window function is called."""
+        """Remove elements before the window function is called."""
 
     @abstractmethod
     def evict_after(
         self, elements: list[TimestampedValue], size: int, window: W, evictor_context: Evictor.EvictorContext
     ) -> None:
-        """Take elements out after the window function was called."""
+        """Remove elements after the window function was called."""
 
 
 class _OneSided(Evictor[Any, Any]):
@@ -94,13 +94,13 @@ class _OneSided(Evictor[Any, Any]):
         self._do_evict_after = do_evict_after
 
     def evict_before(self, elements: list[TimestampedValue], size: int, window: Any, evictor_context: Any) -> None:
-        """Evict unless it is to be done after."""
+        """Evict, unless configured to evict afterwards."""
         del size, window, evictor_context
         if not self._do_evict_after and elements:
             self._evict(elements)
 
     def evict_after(self, elements: list[TimestampedValue], size: int, window: Any, evictor_context: Any) -> None:
-        """Evict if it is to be done after."""
+        """Evict, if configured to evict afterwards."""
         del size, window, evictor_context
         if self._do_evict_after and elements:
             self._evict(elements)
@@ -110,7 +110,7 @@ class _OneSided(Evictor[Any, Any]):
 
 
 class CountEvictor(_OneSided):
-    """Keeps the last so many elements.
+    """Keeps a number of the last elements.
 
     >>> elements = [TimestampedValue(1), TimestampedValue(2), TimestampedValue(3)]
     >>> CountEvictor.of(2).evict_before(elements, 3, None, None)
@@ -126,7 +126,7 @@ class CountEvictor(_OneSided):
 
     @staticmethod
     def of(max_count: int, do_evict_after: bool = False) -> CountEvictor:
-        """Make it."""
+        """Make an evictor."""
         return CountEvictor(max_count, do_evict_after)
 
     def _evict(self, elements: list[TimestampedValue]) -> None:
@@ -155,7 +155,7 @@ class DeltaEvictor(_OneSided):
 
     @staticmethod
     def of(threshold: float, delta_function: Callable[[Any, Any], float], do_evict_after: bool = False) -> DeltaEvictor:
-        """Make it."""
+        """Make an evictor."""
         return DeltaEvictor(threshold, delta_function, do_evict_after)
 
     def _evict(self, elements: list[TimestampedValue]) -> None:
@@ -164,7 +164,7 @@ class DeltaEvictor(_OneSided):
 
 
 class TimeEvictor(_OneSided):
-    """Keeps the elements of the last so many milliseconds, counted from the highest timestamp.
+    """Keeps the elements of a time span before the highest timestamp.
 
     >>> from headrace.common import Time
     >>> elements = [TimestampedValue("a", 1), TimestampedValue("b", 9), TimestampedValue("c", 5)]
@@ -181,7 +181,7 @@ class TimeEvictor(_OneSided):
 
     @staticmethod
     def of(window_size: Any, do_evict_after: bool = False) -> TimeEvictor:
-        """Make it of a time."""
+        """Make an evictor with a time span."""
         return TimeEvictor(milliseconds(window_size, "window_size"), do_evict_after)
 
     def _evict(self, elements: list[TimestampedValue]) -> None:

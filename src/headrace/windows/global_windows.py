@@ -1,4 +1,4 @@
-"""The global window: all elements of a key together. Nothing fires it unless a trigger is named."""
+"""The global window: all elements of a key together. Nothing fires it unless the program sets a trigger."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class GlobalWindows(WindowAssigner[Any, GlobalWindow]):
 
     @staticmethod
     def create() -> GlobalWindows:
-        """Make it; it never fires by itself."""
+        """Make an assigner whose window never fires by itself."""
         return GlobalWindows()
 
     @staticmethod
     def create_with_end_of_stream_trigger() -> GlobalWindows:
-        """Make it so that it fires when the input ends.
+        """Make an assigner whose window fires when the input ends.
 
         >>> type(GlobalWindows.create_with_end_of_stream_trigger().get_default_trigger(None)).__name__
         'EndOfStreamTrigger'
@@ -44,7 +44,7 @@ class GlobalWindows(WindowAssigner[Any, GlobalWindow]):
         return GlobalWindows(EndOfStreamTrigger())
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[GlobalWindow]:
-        """Give the one window."""
+        """Return the global window."""
         del element, timestamp, context
         return [_THE_ONE]
 
@@ -54,11 +54,11 @@ class GlobalWindows(WindowAssigner[Any, GlobalWindow]):
         return NeverTrigger() if self._trigger is None else self._trigger
 
     def get_window_serializer(self) -> TypeSerializer[GlobalWindow]:
-        """Give the serializer of the global window."""
+        """Return the serializer of the global window."""
         return GlobalWindowSerializer()
 
     def is_event_time(self) -> bool:
-        """Say no: elements are never late."""
+        """Return False: elements are never late."""
         return False
 
     def __repr__(self) -> str:

@@ -24,7 +24,7 @@ class TimeWindowSerializer(TypeSerializer[TimeWindow]):
     """
 
     def __init__(self) -> None:
-        """There is nothing to set."""
+        """Make a serializer."""
 
     def serialize(self, element: TimeWindow, stream: BytesIO) -> None:
         """Write the two ends."""
@@ -45,7 +45,7 @@ class CountWindowSerializer(TypeSerializer[CountWindow]):
     """
 
     def __init__(self) -> None:
-        """There is nothing to set."""
+        """Make a serializer."""
 
     def serialize(self, element: CountWindow, stream: BytesIO) -> None:
         """Write the number."""
@@ -64,7 +64,7 @@ class GlobalWindowSerializer(TypeSerializer[GlobalWindow]):
     """
 
     def __init__(self) -> None:
-        """There is nothing to set."""
+        """Make a serializer."""
 
     def serialize(self, element: GlobalWindow, stream: BytesIO) -> None:
         """Write a byte."""

@@ -1,4 +1,4 @@
-"""Session windows: an element opens a window as long as the gap, and windows that overlap or touch become one."""
+"""Session windows: an element opens a window as long as the gap, and windows that overlap or touch are merged."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ from typing import Any
 
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.errors import InvalidProgramError
-from headrace.types.serializer import TypeSerializer
-from headrace.windows.assigner import MergingWindowAssigner, check_parameters, milliseconds
-from headrace.windows.serializers import TimeWindowSerializer
-from headrace.windows.time_triggers import EventTimeTrigger, ProcessingTimeTrigger
-from headrace.windows.trigger import Trigger
+from headrace.windows.assigner import MergingWindowAssigner, TimeAssigner, check_parameters, milliseconds
 from headrace.windows.window_types import TimeWindow
 
 __all__ = [
@@ -22,13 +18,11 @@ __all__ = [
 ]
 
 
-class _Sessions(MergingWindowAssigner[Any, TimeWindow]):
-    """What all sessions have in common."""
-
-    _event_time: bool
+class _Sessions(TimeAssigner, MergingWindowAssigner[Any, TimeWindow]):
+    """The base of all sessions."""
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        """Give the window that the element opens."""
+        """Return the window that the element opens."""
         gap = self.gap_of(element)
         if self._event_time:
             time = MIN_TIMESTAMP if timestamp is None else timestamp
@@ -37,25 +31,12 @@ class _Sessions(MergingWindowAssigner[Any, TimeWindow]):
         return [TimeWindow(time, time + gap)]
 
     def gap_of(self, element: Any) -> int:
-        """Give the gap after an element."""
+        """Return the gap after an element."""
         raise NotImplementedError
 
     def merge_windows(self, windows: Iterable[TimeWindow], callback: Any) -> None:
         """Merge windows that overlap or touch."""
         TimeWindow.merge_windows(windows, callback)
-
-    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
-        """Fire when time passes the end."""
-        del env
-        return EventTimeTrigger() if self._event_time else ProcessingTimeTrigger()
-
-    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
-        """Give the serializer of time windows."""
-        return TimeWindowSerializer()
-
-    def is_event_time(self) -> bool:
-        """Say whether it is event time."""
-        return self._event_time
 
 
 class _FixedGap(_Sessions):
@@ -72,7 +53,7 @@ class _FixedGap(_Sessions):
         return self._session_gap
 
     def gap_of(self, element: Any) -> int:
-        """Give the gap."""
+        """Return the gap."""
         del element
         return self._session_gap
 
@@ -81,10 +62,10 @@ class _FixedGap(_Sessions):
 
 
 class _DynamicGap(_Sessions):
-    """Sessions whose gap the elements tell."""
+    """Sessions whose gap depends on the element."""
 
     def __init__(self, session_window_time_gap_extractor: Any) -> None:
-        """Take the extractor, or a callable that gives the gap of an element in milliseconds."""
+        """Take the extractor, or a callable that returns the gap of an element in milliseconds."""
         self._extractor = session_window_time_gap_extractor
 
     def gap_of(self, element: Any) -> int:
@@ -113,12 +94,12 @@ class EventTimeSessionWindows(_FixedGap):
 
     @staticmethod
     def with_gap(size: Any) -> EventTimeSessionWindows:
-        """Make it of a time."""
+        """Make an assigner with a gap."""
         return EventTimeSessionWindows(milliseconds(size, "gap"))
 
     @staticmethod
     def with_dynamic_gap(extractor: Any) -> DynamicEventTimeSessionWindows:
-        """Make it of an extractor of gaps."""
+        """Make an assigner with an extractor of gaps."""
         return DynamicEventTimeSessionWindows(extractor)
 
 
@@ -134,17 +115,17 @@ class ProcessingTimeSessionWindows(_FixedGap):
 
     @staticmethod
     def with_gap(size: Any) -> ProcessingTimeSessionWindows:
-        """Make it of a time."""
+        """Make an assigner with a gap."""
         return ProcessingTimeSessionWindows(milliseconds(size, "gap"))
 
     @staticmethod
     def with_dynamic_gap(extractor: Any) -> DynamicProcessingTimeSessionWindows:
-        """Make it of an extractor of gaps."""
+        """Make an assigner with an extractor of gaps."""
         return DynamicProcessingTimeSessionWindows(extractor)
 
 
 class DynamicEventTimeSessionWindows(_DynamicGap):
-    """Sessions by event time whose gap the elements tell.
+    """Sessions by event time whose gap depends on the element.
 
     >>> DynamicEventTimeSessionWindows.with_dynamic_gap(len).assign_windows("abc", 10, None)
     [TimeWindow(start=10, end=13)]
@@ -154,12 +135,12 @@ class DynamicEventTimeSessionWindows(_DynamicGap):
 
     @staticmethod
     def with_dynamic_gap(extractor: Any) -> DynamicEventTimeSessionWindows:
-        """Make it of an extractor of gaps."""
+        """Make an assigner with an extractor of gaps."""
         return DynamicEventTimeSessionWindows(extractor)
 
 
 class DynamicProcessingTimeSessionWindows(_DynamicGap):
-    """Sessions by the clock whose gap the elements tell.
+    """Sessions by the clock whose gap depends on the element.
 
     >>> DynamicProcessingTimeSessionWindows.with_dynamic_gap(len).is_event_time()
     False
@@ -169,5 +150,5 @@ class DynamicProcessingTimeSessionWindows(_DynamicGap):
 
     @staticmethod
     def with_dynamic_gap(extractor: Any) -> DynamicProcessingTimeSessionWindows:
-        """Make it of an extractor of gaps."""
+        """Make an assigner with an extractor of gaps."""
         return DynamicProcessingTimeSessionWindows(extractor)

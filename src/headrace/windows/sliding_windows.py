@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from headrace.types.serializer import TypeSerializer
-from headrace.windows.assigner import WindowAssigner, check_parameters, event_timestamp, milliseconds
-from headrace.windows.serializers import TimeWindowSerializer
-from headrace.windows.time_triggers import EventTimeTrigger, ProcessingTimeTrigger
-from headrace.windows.trigger import Trigger
+from headrace.windows.assigner import TimeAssigner, check_parameters, event_timestamp, milliseconds
 from headrace.windows.window_types import TimeWindow
 
 __all__ = ["SlidingEventTimeWindows", "SlidingProcessingTimeWindows"]
 
 
-class _Sliding(WindowAssigner[Any, TimeWindow]):
-    """What both have in common."""
+class _Sliding(TimeAssigner):
+    """The base of both."""
 
     def __init__(self, size: int, slide: int, offset: int) -> None:
         """Take the size, the slide and the offset of the first window in milliseconds."""
@@ -42,12 +38,8 @@ class _Sliding(WindowAssigner[Any, TimeWindow]):
         """The offset in milliseconds."""
         return self._offset
 
-    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
-        """Give the serializer of time windows."""
-        return TimeWindowSerializer()
-
     def _windows_of(self, time: int) -> list[TimeWindow]:
-        """All windows that hold ``time``, the latest first."""
+        """Return all windows that contain ``time``, the latest first."""
         size, slide = self._size, self._slide
         last = TimeWindow.get_window_start_with_offset(time, self._offset, slide)
         return [TimeWindow(start, start + size) for start in range(last, time - size, -slide)]
@@ -65,24 +57,17 @@ class SlidingEventTimeWindows(_Sliding):
     [TimeWindow(start=5, end=15), TimeWindow(start=0, end=10)]
     """
 
+    _event_time = True
+
     @staticmethod
     def of(size: Any, slide: Any, offset: Any = None) -> SlidingEventTimeWindows:
-        """Make it of times."""
+        """Make an assigner."""
         return SlidingEventTimeWindows(*_times(size, slide, offset))
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        """Give all windows that hold the timestamp."""
+        """Return all windows that contain the timestamp."""
         del context
         return self._windows_of(event_timestamp(element, timestamp))
-
-    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
-        """Fire when the watermark passes the end."""
-        del env
-        return EventTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        """Say yes."""
-        return True
 
 
 class SlidingProcessingTimeWindows(_Sliding):
@@ -93,24 +78,17 @@ class SlidingProcessingTimeWindows(_Sliding):
     SlidingProcessingTimeWindows(10000, 5000, 0)
     """
 
+    _event_time = False
+
     @staticmethod
     def of(size: Any, slide: Any, offset: Any = None) -> SlidingProcessingTimeWindows:
-        """Make it of times."""
+        """Make an assigner."""
         return SlidingProcessingTimeWindows(*_times(size, slide, offset))
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        """Give all windows that hold the current time."""
+        """Return all windows that contain the current time."""
         del element, timestamp
         return self._windows_of(context.get_current_processing_time())
-
-    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
-        """Fire when the clock passes the end."""
-        del env
-        return ProcessingTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        """Say no."""
-        return False
 
 
 def _times(size: Any, slide: Any, offset: Any) -> tuple[int, int, int]:

@@ -12,7 +12,7 @@ __all__ = ["EndOfStreamTrigger", "EventTimeTrigger", "ProcessingTimeTrigger"]
 
 
 class EventTimeTrigger(Trigger[Any, TimeWindow]):
-    """Fires when the watermark passes the end of the window, and again for each element that comes later and is allowed.
+    """Fires when the watermark passes the end of the window, and again for each later element within the allowed lateness.
 
     >>> EventTimeTrigger.create().can_merge()
     True
@@ -20,7 +20,7 @@ class EventTimeTrigger(Trigger[Any, TimeWindow]):
 
     @staticmethod
     def create() -> EventTimeTrigger:
-        """Make it."""
+        """Make a trigger."""
         return EventTimeTrigger()
 
     def on_element(self, element: Any, timestamp: int, window: TimeWindow, ctx: Any) -> TriggerResult:
@@ -42,16 +42,16 @@ class EventTimeTrigger(Trigger[Any, TimeWindow]):
         return TriggerResult.FIRE if time == window.max_timestamp() else TriggerResult.CONTINUE
 
     def can_merge(self) -> bool:
-        """Say yes."""
+        """Return True."""
         return True
 
     def on_merge(self, window: TimeWindow, ctx: Any) -> None:
-        """Wait for the end of the new window, unless it is over: then the element that caused the merge fires it."""
+        """Wait for the end of the new window, unless it has ended: then the element that caused the merge fires it."""
         if window.max_timestamp() > ctx.get_current_watermark():
             ctx.register_event_time_timer(window.max_timestamp())
 
     def clear(self, window: TimeWindow, ctx: Any) -> None:
-        """Take the timer back."""
+        """Delete the timer."""
         ctx.delete_event_time_timer(window.max_timestamp())
 
 
@@ -64,7 +64,7 @@ class ProcessingTimeTrigger(Trigger[Any, TimeWindow]):
 
     @staticmethod
     def create() -> ProcessingTimeTrigger:
-        """Make it."""
+        """Make a trigger."""
         return ProcessingTimeTrigger()
 
     def on_element(self, element: Any, timestamp: int, window: TimeWindow, ctx: Any) -> TriggerResult:
@@ -84,7 +84,7 @@ class ProcessingTimeTrigger(Trigger[Any, TimeWindow]):
         return TriggerResult.CONTINUE
 
     def can_merge(self) -> bool:
-        """Say yes."""
+        """Return True."""
         return True
 
     def on_merge(self, window: TimeWindow, ctx: Any) -> None:
@@ -93,7 +93,7 @@ class ProcessingTimeTrigger(Trigger[Any, TimeWindow]):
             ctx.register_processing_time_timer(window.max_timestamp())
 
     def clear(self, window: TimeWindow, ctx: Any) -> None:
-        """Take the timer back."""
+        """Delete the timer."""
         ctx.delete_processing_time_timer(window.max_timestamp())
 
 
@@ -121,11 +121,11 @@ class EndOfStreamTrigger(Trigger[Any, GlobalWindow]):
         return TriggerResult.FIRE if time == window.max_timestamp() else TriggerResult.CONTINUE
 
     def can_merge(self) -> bool:
-        """Say yes."""
+        """Return True."""
         return True
 
     def on_merge(self, window: GlobalWindow, ctx: Any) -> None:
-        """There is one global window only."""
+        """Do nothing: there is only one global window."""
 
     def clear(self, window: GlobalWindow, ctx: Any) -> None:
-        """There is nothing to clear."""
+        """Do nothing."""

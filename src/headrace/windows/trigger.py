@@ -1,7 +1,7 @@
-"""Triggers: what says when a window fires. The base of the built-in ones and of those that programs write.
+"""Triggers decide when a window fires: base classes of the built-in ones and of programs' own.
 
-A trigger has no state of its own: one object serves all keys and windows. What it must remember stands in the state of its
-context, which belongs to the key and window at hand.
+A trigger object has no state: one object serves all keys and windows. It keeps its state through its context, which
+belongs to the current key and window.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ W = TypeVar("W")
 
 
 class TriggerResult(Enum):
-    """What a trigger decides: whether the window fires, and whether its contents are dropped.
+    """A trigger's decision: whether the window fires, and whether its contents are dropped.
 
     >>> TriggerResult.FIRE_AND_PURGE.is_fire(), TriggerResult.FIRE.is_purge()
     (True, False)
@@ -31,16 +31,16 @@ class TriggerResult(Enum):
     PURGE = (False, True)
 
     def is_fire(self) -> bool:
-        """Say whether the window function is called."""
+        """Return whether the window function is called."""
         return self.value[0]
 
     def is_purge(self) -> bool:
-        """Say whether the elements are dropped."""
+        """Return whether the elements are dropped."""
         return self.value[1]
 
 
 class Trigger(ABC, Generic[T, W]):
-    """Base of triggers.
+    """Base class of triggers.
 
     >>> class EveryElement(Trigger):
     ...     def on_element(self, element, timestamp, window, ctx):
@@ -62,46 +62,46 @@ class Trigger(ABC, Generic[T, W]):
     """
 
     class TriggerContext(ABC):
-        """Time, timers and state of the key and window that a trigger is asked about."""
+        """Time, timers and state of the trigger's current key and window."""
 
         @abstractmethod
         def get_current_processing_time(self) -> int:
-            """Give the processing time in milliseconds."""
+            """Return the processing time in milliseconds."""
 
         @abstractmethod
         def get_metric_group(self) -> Any:
-            """Give the metric group of the operator."""
+            """Return the metric group of the operator."""
 
         @abstractmethod
         def get_current_watermark(self) -> int:
-            """Give the current watermark."""
+            """Return the current watermark."""
 
         @abstractmethod
         def register_processing_time_timer(self, time: int) -> None:
-            """Ask for a call of `Trigger.on_processing_time` at ``time``."""
+            """Register a call of `Trigger.on_processing_time` at ``time``."""
 
         @abstractmethod
         def register_event_time_timer(self, time: int) -> None:
-            """Ask for a call of `Trigger.on_event_time` when the watermark reaches ``time``."""
+            """Register a call of `Trigger.on_event_time` when the watermark reaches ``time``."""
 
         @abstractmethod
         def delete_processing_time_timer(self, time: int) -> None:
-            """Take a processing-time timer back."""
+            """Delete a processing-time timer."""
 
         @abstractmethod
         def delete_event_time_timer(self, time: int) -> None:
-            """Take an event-time timer back."""
+            """Delete an event-time timer."""
 
         @abstractmethod
         def get_partitioned_state(self, state_descriptor: StateDescriptor) -> Any:
-            """Give state of this key and window."""
+            """Return state of this key and window."""
 
     class OnMergeContext(TriggerContext):
-        """What `Trigger.on_merge` gets: state of the merged windows can be merged too."""
+        """The context of `Trigger.on_merge`: it can also merge the state of the merged windows."""
 
         @abstractmethod
         def merge_partitioned_state(self, state_descriptor: StateDescriptor) -> None:
-            """Bring the state of the windows that were merged into that of the new window."""
+            """Merge the state of the merged windows into that of the new window."""
 
     @abstractmethod
     def on_element(self, element: T, timestamp: int, window: W, ctx: Trigger.TriggerContext) -> TriggerResult:
@@ -116,12 +116,12 @@ class Trigger(ABC, Generic[T, W]):
         """Decide when an event-time timer of the window is due."""
 
     def can_merge(self) -> bool:
-        """Say whether windows of this trigger can be merged; if so, `on_merge` must do its part."""
+        """Return whether windows of this trigger can be merged; if so, `on_merge` must handle it."""
         return False
 
     @abstractmethod
     def on_merge(self, window: W, ctx: Trigger.OnMergeContext) -> None:
-        """Take over what several windows had into the new ``window``."""
+        """Merge the timers and state of several windows into the new ``window``."""
 
     @abstractmethod
     def clear(self, window: W, ctx: Trigger.TriggerContext) -> None:

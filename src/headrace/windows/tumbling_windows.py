@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from headrace.types.serializer import TypeSerializer
-from headrace.windows.assigner import WindowAssigner, check_parameters, event_timestamp, milliseconds
-from headrace.windows.serializers import TimeWindowSerializer
-from headrace.windows.time_triggers import EventTimeTrigger, ProcessingTimeTrigger
-from headrace.windows.trigger import Trigger
+from headrace.windows.assigner import TimeAssigner, check_parameters, event_timestamp, milliseconds
 from headrace.windows.window_types import TimeWindow
 
 __all__ = ["TumblingEventTimeWindows", "TumblingProcessingTimeWindows"]
 
 
-class _Tumbling(WindowAssigner[Any, TimeWindow]):
-    """What both have in common."""
+class _Tumbling(TimeAssigner):
+    """The base of both."""
 
     def __init__(self, size: int, offset: int) -> None:
         """Take the size and the offset of the first window in milliseconds."""
@@ -33,10 +29,6 @@ class _Tumbling(WindowAssigner[Any, TimeWindow]):
     def offset(self) -> int:
         """The offset in milliseconds."""
         return self._offset
-
-    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
-        """Give the serializer of time windows."""
-        return TimeWindowSerializer()
 
     def _window_of(self, time: int) -> list[TimeWindow]:
         start = TimeWindow.get_window_start_with_offset(time, self._offset, self._size)
@@ -55,24 +47,17 @@ class TumblingEventTimeWindows(_Tumbling):
     ([TimeWindow(start=2000, end=12000)], TumblingEventTimeWindows(10000, 2000))
     """
 
+    _event_time = True
+
     @staticmethod
     def of(size: Any, offset: Any = None) -> TumblingEventTimeWindows:
-        """Make it of times; ``offset`` moves all windows, e.g. for days that start at another hour than in UTC."""
+        """Make an assigner; ``offset`` moves all windows, e.g. for days that start at another hour than in UTC."""
         return TumblingEventTimeWindows(milliseconds(size, "size"), _offset(offset))
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        """Give the window of the timestamp."""
+        """Return the window of the timestamp."""
         del context
         return self._window_of(event_timestamp(element, timestamp))
-
-    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
-        """Fire when the watermark passes the end."""
-        del env
-        return EventTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        """Say yes."""
-        return True
 
 
 class TumblingProcessingTimeWindows(_Tumbling):
@@ -83,24 +68,17 @@ class TumblingProcessingTimeWindows(_Tumbling):
     False
     """
 
+    _event_time = False
+
     @staticmethod
     def of(size: Any, offset: Any = None) -> TumblingProcessingTimeWindows:
-        """Make it of times."""
+        """Make an assigner."""
         return TumblingProcessingTimeWindows(milliseconds(size, "size"), _offset(offset))
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        """Give the window of the current time."""
+        """Return the window of the current time."""
         del element, timestamp
         return self._window_of(context.get_current_processing_time())
-
-    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
-        """Fire when the clock passes the end."""
-        del env
-        return ProcessingTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        """Say no."""
-        return False
 
 
 def _offset(given: Any) -> int:

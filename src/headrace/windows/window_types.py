@@ -36,7 +36,7 @@ class Window(ABC):
 
     @abstractmethod
     def max_timestamp(self) -> int:
-        """Give the highest timestamp that still belongs to the window: results of the window have it."""
+        """Return the highest timestamp that belongs to the window: the timestamp of its results."""
 
 
 class TimeWindow(tuple[int, int], Window):
@@ -56,7 +56,7 @@ class TimeWindow(tuple[int, int], Window):
         return tuple.__new__(cls, (start, end))
 
     def __init__(self, start: int, end: int) -> None:
-        """Nothing is left to do after `__new__`."""
+        """Do nothing: `__new__` took both ends."""
 
     def __getnewargs__(self) -> tuple[int, int]:
         """Pickle by the two ends."""
@@ -73,7 +73,7 @@ class TimeWindow(tuple[int, int], Window):
         return self[1]
 
     def max_timestamp(self) -> int:
-        """Give the last millisecond. A window that reaches beyond the end of time ends with it.
+        """Return the last millisecond. A window that extends beyond the end of time ends there.
 
         >>> TimeWindow(2**63 - 8, 2**63 + 2).max_timestamp() == 2**63 - 1
         True
@@ -82,16 +82,16 @@ class TimeWindow(tuple[int, int], Window):
         return last if last < MAX_WATERMARK else MAX_WATERMARK
 
     def intersects(self, other: TimeWindow) -> bool:
-        """Say whether both overlap or touch each other."""
+        """Return whether both overlap or touch each other."""
         return bool(self[0] <= other[1] and self[1] >= other[0])
 
     def cover(self, other: TimeWindow) -> TimeWindow:
-        """Give the smallest window that holds both."""
+        """Return the smallest window that contains both."""
         return TimeWindow(min(self[0], other[0]), max(self[1], other[1]))
 
     @staticmethod
     def get_window_start_with_offset(timestamp: int, offset: int, window_size: int) -> int:
-        """Give the start of the window of ``timestamp``, for windows of one size one after the other.
+        """Return the start of the window of ``timestamp``, for windows of one size one after the other.
 
         >>> TimeWindow.get_window_start_with_offset(17, 0, 10), TimeWindow.get_window_start_with_offset(-3, 0, 10)
         (10, -10)
@@ -126,7 +126,7 @@ class TimeWindow(tuple[int, int], Window):
 
 
 class CountWindow(Window):
-    """A window of a number of elements, known by its number.
+    """A window of a number of elements, identified by its number.
 
     >>> CountWindow(3), CountWindow(3) == CountWindow(3)
     (CountWindow(id=3), True)
@@ -139,7 +139,7 @@ class CountWindow(Window):
         self.id = id
 
     def max_timestamp(self) -> int:
-        """Give the highest timestamp: no time ends it."""
+        """Return the highest timestamp: no time ends it."""
         return MAX_WATERMARK
 
     def __eq__(self, other: object) -> bool:
@@ -162,15 +162,15 @@ class GlobalWindow(Window):
     __slots__ = ()
 
     def __init__(self) -> None:
-        """All global windows are equal."""
+        """Return whether both are global windows: all are equal."""
 
     @staticmethod
     def get() -> GlobalWindow:
-        """Give it."""
+        """Return it."""
         return GlobalWindow()
 
     def max_timestamp(self) -> int:
-        """Give the highest timestamp: no time ends it."""
+        """Return the highest timestamp: no time ends it."""
         return MAX_WATERMARK
 
     def __eq__(self, other: object) -> bool:
@@ -184,7 +184,7 @@ class GlobalWindow(Window):
 
 
 def time_reached(watermark: int) -> int:
-    """Give the time up to which windows are over: with the highest watermark all are, however far they reach.
+    """Return the time up to which windows have ended: with the highest watermark all have, however far they reach.
 
     Windows start and end at Python integers, so the window of a timestamp near 2**63 has an end beyond 64 bits.
 
@@ -195,7 +195,7 @@ def time_reached(watermark: int) -> int:
 
 
 def first_end(time: int, size: int, slide: int, offset: int) -> int:
-    """The end of the first of the windows that hold ``time``, where windows of one size begin every ``slide``.
+    """Return the end of the first of the windows that contain ``time``, where windows of one size begin every ``slide``.
 
     >>> first_end(17, 10, 10, 0), first_end(17, 10, 5, 0), first_end(17, 10, 4, 0)
     (20, 20, 18)
@@ -205,7 +205,7 @@ def first_end(time: int, size: int, slide: int, offset: int) -> int:
 
 
 def in_flinks_order(windows: list[TimeWindow]) -> list[TimeWindow]:
-    """Sorts windows that become one into the order in which Flink adds their contents up: that of a Java HashSet.
+    """Sort windows to be merged into the order in which Flink merges their contents: that of a Java HashSet.
 
     ``windows`` are in ascending order. Programs see the order in the elements of a merged session.
 
@@ -219,7 +219,7 @@ def in_flinks_order(windows: list[TimeWindow]) -> list[TimeWindow]:
 
 
 def _java_hash(total: int) -> int:
-    """The hash code of a TimeWindow in Flink, spread as a HashSet does it; of the lowest 32 bits only."""
+    """Return the hash code of a TimeWindow in Flink, spread like in a HashSet; of the lowest 32 bits only."""
     mixed = total & _LONG
     mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _LONG
     mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _LONG
@@ -244,7 +244,7 @@ def long_to_int_with_bit_mixing(x: int) -> int:
 
 
 def mod_inverse(x: int) -> int:
-    """Give the inverse of an odd number modulo 2 to the 64 in its lowest 64 bits, for hashes of windows.
+    """Return the inverse of an odd number modulo 2 to the 64 in its lowest 64 bits, for hashes of windows.
 
     >>> mod_inverse(7) * 7 % 2**64
     1

@@ -1,4 +1,4 @@
-"""Triggers around another trigger, and the one that never fires."""
+"""Triggers that wrap another trigger, and the one that never fires."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class NeverTrigger(Trigger[Any, Any]):
 
 
 NoOpTrigger = NeverTrigger
-"""Another name of it."""
+"""Another name of the class."""
 
 
 class PurgingTrigger(Trigger[Any, Any]):
@@ -67,7 +67,7 @@ class PurgingTrigger(Trigger[Any, Any]):
 
     @staticmethod
     def of(nested_trigger: Trigger[Any, Any]) -> PurgingTrigger:
-        """Make it."""
+        """Make a trigger."""
         return PurgingTrigger(nested_trigger)
 
     def on_element(self, element: Any, timestamp: int, window: Any, ctx: Any) -> TriggerResult:
@@ -83,15 +83,15 @@ class PurgingTrigger(Trigger[Any, Any]):
         return _purging(self.nested_trigger.on_event_time(time, window, ctx))
 
     def can_merge(self) -> bool:
-        """Say what the other trigger says."""
+        """Return the other trigger's answer."""
         return self.nested_trigger.can_merge()
 
     def on_merge(self, window: Any, ctx: Any) -> None:
-        """Let the other trigger do it."""
+        """Leave it to the other trigger."""
         self.nested_trigger.on_merge(window, ctx)
 
     def clear(self, window: Any, ctx: Any) -> None:
-        """Let the other trigger do it."""
+        """Leave it to the other trigger."""
         self.nested_trigger.clear(window, ctx)
 
     def __repr__(self) -> str:
@@ -103,7 +103,7 @@ def _purging(result: TriggerResult) -> TriggerResult:
 
 
 class ProcessingTimeoutTrigger(Trigger[Any, Any]):
-    """Fires as another trigger does, and when the clock has gone on for so long after the first (or last) element.
+    """Fires when another trigger does, and a time after the first (or last) element by the clock.
 
     >>> from headrace.common import Duration
     >>> from headrace.windows.count_triggers import CountTrigger
@@ -118,7 +118,7 @@ class ProcessingTimeoutTrigger(Trigger[Any, Any]):
         reset_timer_on_new_record: bool = False,
         should_clear_on_timeout: bool = True,
     ) -> None:
-        """Take the other trigger, the time-out in milliseconds, and whether each element starts it anew."""
+        """Take the other trigger, the time-out in milliseconds, and whether each element restarts it."""
         check_parameters(self, interval > 0, "timeout > 0", f"timeout {interval}")
         self.nested_trigger = _trigger(nested_trigger, "ProcessingTimeoutTrigger")
         self._interval = interval
@@ -133,7 +133,7 @@ class ProcessingTimeoutTrigger(Trigger[Any, Any]):
         reset_timer_on_new_record: bool = False,
         should_clear_on_timeout: bool = True,
     ) -> ProcessingTimeoutTrigger:
-        """Make it of a time."""
+        """Make a trigger with a time-out."""
         interval = milliseconds(timeout, "timeout")
         return ProcessingTimeoutTrigger(nested_trigger, interval, reset_timer_on_new_record, should_clear_on_timeout)
 

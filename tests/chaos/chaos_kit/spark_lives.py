@@ -20,10 +20,10 @@ import psutil
 
 from chaos_kit.lives import Life
 from headrace.foundation.faultpoints import ONCE, VARIABLE
+from headrace.spark.settings import DAEMON_MODULE
 
 MARK = "HEADRACE_CHAOS"
 GRACE_S = 20.0
-DAEMON = "headrace.spark.daemon"
 
 
 class SparkNursery:
@@ -102,7 +102,7 @@ def kind_of(process: psutil.Process) -> str:
         return "slot"
     if "CoarseGrainedExecutorBackend" in text:
         return "executor"
-    if DAEMON in command:  # as a word of its own: the JVM's command line names the module in its settings
+    if DAEMON_MODULE in command:  # as a word of its own: the JVM's command line names the module in its settings
         parent = process.parent()
-        return "worker" if parent is not None and DAEMON in parent.cmdline() else "daemon"
+        return "worker" if parent is not None and DAEMON_MODULE in parent.cmdline() else "daemon"
     return "driver" if "chaos_kit.workload" in command else "jvm"

@@ -74,7 +74,7 @@ def test_the_commands_for_yarn_and_kubernetes(job, tmp_path):
 def test_a_master_that_is_no_cluster_is_refused(job, master):
     words = [] if master is None else ["-D", f"spark.master={master}"]
     done = CliRunner().invoke(app, ["run-application", *words, str(job)])
-    assert isinstance(done.exception, ConfigurationError) and "names none" in str(done.exception)
+    assert isinstance(done.exception, ConfigurationError) and "does not name one" in str(done.exception)
 
 
 def test_supervision_needs_a_name(tmp_path):

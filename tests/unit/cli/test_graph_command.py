@@ -79,7 +79,7 @@ def test_programs_that_give_no_plan(tmp_path):
     quiet.write_text("x = 1\n")
     broken = tmp_path / "broken.py"
     broken.write_text("from headrace.datastream import StreamExecutionEnvironment as E\nE(None).execute()\n")
-    for path, message in ((quiet, "ended without execute()"), (broken, "No operators defined")):
+    for path, message in ((quiet, "ended without calling execute()"), (broken, "No operators defined")):
         done = subprocess.run(
             [sys.executable, "-m", "headrace", "graph", str(path)], capture_output=True, text=True, check=False
         )

@@ -87,7 +87,7 @@ def test_refusals_are_told_in_the_words_of_the_service(server):
     with pytest.raises(ServiceError, match="a proxy"):
         RestClient(server.url).get("c")
     server.on("GET", "/d", b"<html>")
-    with pytest.raises(ServiceError, match="no JSON"):
+    with pytest.raises(ServiceError, match="not JSON"):
         RestClient(server.url).get("d")
 
 

@@ -86,12 +86,12 @@ def test_where_the_options_of_headrace_end(parse):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "Missing the program"),
-        (("-d",), "Missing the program"),
+        ((), "Missing argument: FILE"),
+        (("-d",), "Missing argument: FILE"),
         (("--paralel", "3", "job.py"), "No such option"),
-        (("nowhere.py",), "there is no file 'nowhere.py'"),
+        (("nowhere.py",), "file 'nowhere.py' does not exist"),
         (("-p", "0", "job.py"), "0 is not in the range"),
-        (("-D", "nonsense", "job.py"), "not of the form key=value"),
+        (("-D", "nonsense", "job.py"), "expected key=value"),
     ],
 )
 def test_wrong_use_is_refused(words, message):
@@ -126,7 +126,7 @@ def test_exit_codes_and_errors(workplace):
 def test_wrong_use_is_json_too(workplace):
     for words, told in (
         (("list", "--json", "--runing"), "--runing"),
-        (("run", "--json", "nowhere.py"), "there is no file 'nowhere.py'"),
+        (("run", "--json", "nowhere.py"), "file 'nowhere.py' does not exist"),
     ):
         done = headrace(*words)
         assert done.returncode == 2 and done.stdout == ""
@@ -136,7 +136,11 @@ def test_wrong_use_is_json_too(workplace):
 
 
 def test_a_program_without_a_plan_shows_its_own_traceback(workplace):
-    for text, told in (("1 // 0", "ZeroDivisionError"), ("x = (", "SyntaxError"), ("x = 1", "without execute()")):
+    for text, told in (
+        ("1 // 0", "ZeroDivisionError"),
+        ("x = (", "SyntaxError"),
+        ("x = 1", "without calling execute()"),
+    ):
         (workplace / "broken.py").write_text(text)
         with pytest.raises(InvalidProgramError) as raised:
             CliRunner().invoke(app, ["info", "broken.py"], catch_exceptions=False)

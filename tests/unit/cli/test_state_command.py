@@ -57,7 +57,7 @@ def test_diff(savepoint, tmp_path):
         "kept     sums: _reduce_state (table)",
         "new      pairs",
         "new      out",
-        "A job of this program starts on the savepoint.",
+        "A job of this program can start from the savepoint.",
     ]
     other = run("diff", savepoint, str(program), "other")
     assert other.exit_code == 1

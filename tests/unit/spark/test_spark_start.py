@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 
@@ -14,7 +15,8 @@ from headrace.spark import jvm
 from headrace.spark.context import spark_context
 from headrace.spark.failures import as_epoch_error
 from headrace.spark.java import explain_failed_start, major_version
-from headrace.spark.settings import launch_environment, local_master, settings_for
+from headrace.spark.settings import DAEMON_MODULE, launch_environment, local_master, settings_for
+from headrace.worker.slot import courier
 
 ABORTED = """org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 3.0 failed 4 times, most \
 recent failure: Lost task 0.3 in stage 3.0 (TID 9) (localhost executor driver): {cause}
@@ -110,8 +112,8 @@ def test_own_errors_pass():
             "listen",
         ),
         ("java.nio.file.AccessDeniedException: /scratch", "temporary files"),
-        ("org.apache.spark.SparkException: Could not parse Master URL: 'moon'", "names no kind of cluster"),
-        ("java.lang.Error: odd", "could not be made"),
+        ("org.apache.spark.SparkException: Could not parse Master URL: 'moon'", "Unknown kind of cluster"),
+        ("java.lang.Error: odd", "Cannot create a SparkContext"),
     ],
 )
 def test_a_context_that_could_not_be_made_is_explained(text, words):
@@ -145,12 +147,17 @@ def test_the_temporary_directory_of_the_driver_is_the_drivers_alone(monkeypatch,
         assert "SPARK_LOCAL_DIRS" not in os.environ, "it would win over the setting"
 
 
+def test_the_daemon_exists_and_couriers_know_it():
+    assert importlib.util.find_spec(DAEMON_MODULE) is not None
+    assert DAEMON_MODULE in courier._DAEMONS
+
+
 def test_unix_sockets_are_used_where_headrace_makes_their_folder():
     def of(master: str, **more: str) -> tuple[str, str | None]:
         settings = settings_for({"spark.master": master, **{k.replace("__", "."): v for k, v in more.items()}})
         return settings["spark.python.unix.domain.socket.enabled"], settings.get("spark.python.daemon.module")
 
-    own = "headrace.spark.daemon"
+    own = DAEMON_MODULE
     assert of("local[2]") == of("yarn") == of("k8s://x") == ("true", own)
     assert of("local[2]", spark__python__use__daemon="false") == ("true", own)
     assert of("yarn", spark__python__use__daemon="false") == ("false", None)

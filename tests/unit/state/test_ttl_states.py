@@ -326,7 +326,7 @@ def test_a_disabled_time_to_live_is_none(backend, clock):
     v.update(1)
     clock.after(10 * TTL)
     assert v.value() == 1
-    assert type(v).__name__ == "HeapValueState"
+    assert type(v).__name__ == "KeyedValueState"
 
 
 @ON_DISK
@@ -393,8 +393,9 @@ def test_clean_up_for_every_record_runs_without_any_use_of_the_state(backend, cl
         v.update(key)
         m.put("x", key)
     clock.after(TTL)
-    for record in range(30):
-        backend.key = f"record {record}"
+    records = backend.in_turn(f"record {number}" for number in range(30))
+    for backend.key in records:
+        pass
     assert list(backend.keys_of(ValueStateDescriptor("v", None))) == []
     assert list(backend.keys_of(MapStateDescriptor("m", None, None))) == []
     backend.key = "k"

@@ -1,4 +1,4 @@
-"""What a pattern must fulfil before it is compiled: names are unique and legal, the skip strategy names a step."""
+"""Checks of a pattern before it is compiled: names are unique and legal, the skip strategy names a step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RESERVED = "$endState$"
 
 
 def all_steps(steps: tuple[Step, ...]) -> Iterator[Step]:
-    """The steps, and those inside of groups instead of the groups."""
+    """Return the steps, with the steps of groups instead of the groups."""
     for step in steps:
         if step.group is None:
             yield step
@@ -20,7 +20,7 @@ def all_steps(steps: tuple[Step, ...]) -> Iterator[Step]:
 
 
 def check_pattern(pattern: PatternData) -> None:
-    """Raises `MalformedPatternException` for names that clash or are missing.
+    """Raise `MalformedPatternException` for names that clash or are missing.
 
     >>> from headrace.graph.cep_pattern import Contiguity
     >>> check_pattern(PatternData((Step("a", Contiguity.STRICT), Step("a", Contiguity.STRICT))))

@@ -1,8 +1,8 @@
 """From a pattern to its NFA.
 
-The pattern is read from its end to its beginning, because a state must know where its edges lead. What each kind of step
-becomes is in `_Builder`, one method per kind; the order in which states and edges are made is part of the meaning: it
-decides the names of states (and with them which of a loop's states have a time limit) and the order of matches.
+The pattern is read from its end to its beginning, because a state must know where its edges lead. `_Builder` has one
+method per kind of step. The order in which states and edges are made is part of the semantics: it determines the names of
+states (and so which of a loop's states have a time limit) and the order of matches.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TAKE, IGNORE, PROCEED = Action.TAKE, Action.IGNORE, Action.PROCEED
 
 
 def compile_pattern(pattern: PatternData) -> Nfa:
-    """Compiles and checks; raises `MalformedPatternException`.
+    """Compile a pattern and check it. Raise `MalformedPatternException` if it cannot work.
 
     >>> nfa = compile_pattern(PatternData((Step("a", Contiguity.STRICT), Step("b", Contiguity.RELAXED))))
     >>> [state.name for state in nfa.states]
@@ -30,7 +30,7 @@ def compile_pattern(pattern: PatternData) -> Nfa:
 
 
 class _Builder:
-    """The state of one compilation: where in the pattern it is, and what has been made so far."""
+    """The state of one compilation: the place in the pattern, and the states made so far."""
 
     def __init__(self, pattern: PatternData) -> None:
         self._pattern = pattern
@@ -68,7 +68,7 @@ class _Builder:
     # -- the chain ------------------------------------------------------------------------------------------------
 
     def _middle(self, sink: State) -> State:
-        """States of all steps of the chain but its first."""
+        """Make the states of all steps of the chain except the first."""
         while not self._at.is_first:
             step = self._step
             if step.contiguity is Contiguity.NOT_FOLLOWED:
@@ -84,7 +84,7 @@ class _Builder:
         return sink
 
     def _trailing_not_followed(self, sink: State) -> State:
-        """Only at the end it is a state: elsewhere it becomes edges of the states around it."""
+        """Make the state of a NOT step at the end. Elsewhere it becomes edges of the states around it."""
         if not (self._step.gap is not None or (self._window or 0) > 0) or sink.kind is not StateKind.FINAL:
             return sink
         pending = self._table.waiting_state(self._step, StateKind.PENDING)
@@ -103,7 +103,7 @@ class _Builder:
         return state
 
     def _convert(self, sink: State) -> State:
-        """The states of one step that wants events; gives the first of them."""
+        """Make the states of one step that wants events. Return the first of them."""
         step = self._step
         if step.repetition is Repetition.LOOP:
             self._at.mark_round(first=False)
@@ -122,7 +122,7 @@ class _Builder:
     def _single(
         self, sink: State, proceed: State | None, take: Formula, ignore: Formula | None, optional: bool
     ) -> State:
-        """A state that takes one event, then goes to `sink`; if optional, it may also go on to `proceed`."""
+        """Make a state that takes one event, then leads to `sink`; if optional, also to `proceed`."""
         step = self._step
         if step.group is not None:
             return self._group_states(sink, proceed, optional)
@@ -143,7 +143,7 @@ class _Builder:
         if ignore is not None:
             skipping = state
             if optional or self._at.heads_optional_group():
-                # Once an event has been let pass the step can no longer be left out.
+                # After an event was ignored, the step can no longer be left out.
                 skipping = self._table.new_state(step.name, StateKind.NORMAL)
                 skipping.add(TAKE, sink, take)
                 skipping.add(IGNORE, skipping, ignore)
@@ -152,7 +152,7 @@ class _Builder:
         return state
 
     def _repeated(self, sink: State, proceed: State) -> State:
-        """The counted part of a step: `least` states, and `most - least` that may be left."""
+        """Make the counted part of a step: `least` states, and `most - least` optional ones."""
         step = self._step
         self._at.mark_round(first=False)
         until = self._at.until()
@@ -173,7 +173,7 @@ class _Builder:
         return self._single(sink, proceed, take, self._at.ignore_when(), step.optional)
 
     def _loop(self, sink: State) -> State:
-        """The part of a loop that takes any number of events."""
+        """Make the part of a loop that takes any number of events."""
         step = self._step
         if step.group is not None:
             return self._looping_group(sink)
@@ -218,7 +218,7 @@ class _Builder:
         return first
 
     def _inside_group(self, sink: State) -> State:
-        """The states of the group's own chain; afterwards we are where we were."""
+        """Make the states of the group's own chain, then return to the same place."""
         with self._at.inside_group():
             return self._convert(self._middle(sink))
 
@@ -235,7 +235,7 @@ class _Builder:
             state.add(PROCEED, self._table.stop_state(following.name, unwanted), unwanted)
 
     def _without_nots(self, sink: State) -> State:
-        """Where an optional step goes after it took an event: there the NOTs before it count no longer."""
+        """Return the state after an optional step that took an event: earlier NOTs no longer apply there."""
         nots = {name for _, name in self._at.nots_before()}
         if not nots or not self._step.optional:
             return sink

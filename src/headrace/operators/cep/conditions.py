@@ -1,4 +1,4 @@
-"""Conditions as callables, and the context that iterative ones are given."""
+"""Conditions as callables, and the context of iterative ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ConditionContext:
         self._now = now
 
     def get_events_for_pattern(self, name: str) -> list[Any]:
-        """The events that the step `name` has taken so far in this partial match, in order."""
+        """Return the events that the step `name` has taken so far in this partial match, in order."""
         events = []
         link = self.link
         while link is not None:
@@ -31,16 +31,16 @@ class ConditionContext:
         return events
 
     def timestamp(self) -> int:
-        """The time of the current event."""
+        """Return the time of the current event."""
         return self.time
 
     def current_processing_time(self) -> int:
-        """The clock."""
+        """Return the clock."""
         return self._now()
 
 
 def callable_of(tree: ConditionTree) -> tuple[Callable[..., Any], bool]:
-    """One callable for the tree, and whether it is iterative: then it takes the event and the context.
+    """Return one callable for the tree, and whether it is iterative: then it takes the event and the context.
 
     >>> call, iterative = callable_of(AllOf(Condition(str.isalpha), Condition(str.isupper)))
     >>> call("A"), call("a"), call("1"), iterative
@@ -61,7 +61,7 @@ def callable_of(tree: ConditionTree) -> tuple[Callable[..., Any], bool]:
 
 
 def kinds_of(tree: ConditionTree) -> set[bool]:
-    """Which kinds of conditions are in the tree: iterative ones (True), others (False).
+    """Return which kinds of conditions are in the tree: iterative ones (True), others (False).
 
     >>> kinds_of(AllOf(Condition(str.isalpha), Condition(str.isupper)))
     {False}
@@ -74,7 +74,7 @@ def _with_context(call: Callable[..., Any], iterates: bool) -> Callable[..., Any
 
 
 def owners_of(pattern: PatternData) -> list[Any]:
-    """The condition objects that want to be opened and closed, each once."""
+    """Return the condition objects that have an `open` or `close`, each once."""
     found: dict[int, Any] = {}
     for tree in _trees(pattern.steps):
         waiting = [tree]

@@ -1,7 +1,7 @@
-"""Where in a pattern the compiler is, and what the conditions on edges are there. Makes no states.
+"""The compiler's place in a pattern, and the conditions on edges at that place. Makes no states.
 
-The pattern is read from its end to its beginning. Inside of a group the conditions depend on the group: its contiguity counts
-for its first step, its `until` for all of them.
+The pattern is read from its end to its beginning. Inside a group the conditions depend on the group: its contiguity applies
+to its first step, its `until` to all of them.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ class Cursor:
 
     @property
     def is_first(self) -> bool:
-        """Whether no step stands before the current one in its chain."""
+        """Whether the current step is the first of its chain."""
         return self._at == 0
 
     def go_back(self) -> None:
-        """To the step before."""
+        """Go to the previous step."""
         self.following = self.step
         self._at -= 1
 
     @contextmanager
     def inside_group(self) -> Iterator[None]:
-        """Goes to the last step of the group that is the current step, and afterwards back to the group."""
+        """Go to the last step of the group that is the current step, and afterwards back to the group."""
         was = self._chain, self._at, self.following, self._group
         group = self.step
         assert group.group is not None
@@ -55,11 +55,11 @@ class Cursor:
         return self._group is not None and self._at == 0
 
     def _in_first_round(self) -> bool:
-        """Whether the states being made are the first round of the group that we are in."""
+        """Return whether the states being made are the first round of the enclosing group."""
         return id(self._group) not in self._later_round
 
     def mark_round(self, first: bool) -> None:
-        """Says whether the states made next are the first round of the current step, if that is a group."""
+        """Return whether the states made next are the first round of the current step, if that is a group."""
         if self.step.group is not None:
             (self._later_round.discard if first else self._later_round.add)(id(self.step))
 
@@ -73,7 +73,7 @@ class Cursor:
         return atom
 
     def _formula(self, tree: ConditionTree, label: str) -> Formula:
-        """One atom; more where conditions on the event and iterative ones are mixed, so that the former stand alone."""
+        """Return the condition as one atom, or as several if it mixes iterative conditions and others."""
         if isinstance(tree, Condition) or len(kinds_of(tree)) == 1:
             return self._atom(tree, label)
         left, right = self._formula(tree.left, label), self._formula(tree.right, label)
@@ -83,13 +83,13 @@ class Cursor:
         return ALWAYS if step.condition is None else self._formula(step.condition, f"is({step.name})")
 
     def until(self) -> Formula | None:
-        """When the loop of the current step ends."""
+        """Return the condition that ends the loop of the current step."""
         step = self.step
         return None if step.until is None else self._formula(step.until, f"until({step.name})")
 
     @staticmethod
     def unless(until: Formula | None, when: Formula | None) -> Formula | None:
-        """`when`, but not at an event that ends the loop."""
+        """Return `when`, except at an event that ends the loop."""
         return when if until is None or when is None else Both(Not(until), when)
 
     def _group_until(self) -> Formula | None:
@@ -97,15 +97,15 @@ class Cursor:
         return None if group is None or group.until is None else self._formula(group.until, f"until({shown(group)})")
 
     def true(self) -> Formula:
-        """Always, but not at an event that ends the group."""
+        """Return ALWAYS, except at an event that ends the group."""
         return self.unless(self._group_until(), ALWAYS) or ALWAYS
 
     def take_when(self, step: Step | None = None) -> Formula:
-        """When the current step (or another one of its chain) takes an event."""
+        """Return when the current step (or another one of its chain) takes an event."""
         return self.unless(self._group_until(), self._wanted(step or self.step)) or ALWAYS
 
     def ignore_when(self) -> Formula | None:
-        """When an event may pass before the step has taken its first one."""
+        """Return when an event is ignored before the step has taken its first one."""
         how = self.step.contiguity
         if self._is_head_of_group():
             assert self._group is not None
@@ -113,7 +113,7 @@ class Cursor:
         return self._ignoring(how)
 
     def inner_ignore_when(self) -> Formula | None:
-        """When an event may pass between two events of the step."""
+        """Return when an event is ignored between two events of the step."""
         how = self.step.inner
         if self._is_head_of_group():
             assert self._group is not None
@@ -129,14 +129,14 @@ class Cursor:
         return self.unless(self._group_until(), when)
 
     def heads_optional_group(self) -> bool:
-        """Whether leaving out the current step can mean leaving out the group that it begins."""
+        """Return whether leaving out the current step can mean leaving out the group that it begins."""
         if not self._is_head_of_group() or not self._in_first_round():
             return False
         assert self._group is not None
         return self._group.optional
 
     def nots_before(self) -> list[tuple[Formula, str]]:
-        """The not_followed_by steps that guard this one: those before it, across optional steps."""
+        """Return the not_followed_by steps that guard this one: those before it, across optional steps."""
         found = []
         at = self._at
         while at > 0:
@@ -150,5 +150,5 @@ class Cursor:
 
 
 def shown(step: Step) -> str:
-    """The name of the step's states."""
+    """Return the name of the step's states."""
     return "GroupPattern" if step.group is not None else step.name

@@ -1,8 +1,8 @@
-"""What an event means for a branch that waits in a state: a tree of questions with moves at its leaves.
+"""The moves of a branch in a state for an event: a tree of questions with moves at its leaves.
 
-The questions are the conditions on the state's edges (and on those it proceeds to), in the order and with the
-short cuts in which the formulas ask them; each is asked at most once. A tree grows on demand: only answers that occurred have
-nodes, so a pattern with many optional steps does not blow up. Pure; the matcher walks the trees.
+The questions are the conditions on the state's edges (and on those of the states it proceeds to), in the order and with
+the short cuts of the formulas; each is asked at most once. A tree grows on demand: only answers that occurred have nodes,
+so a pattern with many optional steps does not explode. Pure; the matcher walks the trees.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ LEAF = -1
 NOWHERE = -1
 
 Move = tuple["str | None", int, bool]
-"""(step that takes the event, or None if it passes; state of the new branch, or NOWHERE; whether the match is complete)"""
+"""(step that takes the event, or None if it is ignored; state of the new branch, or NOWHERE; whether the match is complete)"""
 
 
 class Decision:
@@ -33,7 +33,7 @@ class Decision:
         self.discards = False
 
     def after(self, answer: bool) -> Decision:
-        """The node for this answer, made at the first time."""
+        """Return the node for this answer, made at the first call."""
         node = self.yes if answer else self.no
         if node is None:
             node = decide(self.state, {**self.answers, self.atom: answer})
@@ -45,7 +45,7 @@ class Decision:
 
 
 class _UnknownError(Exception):
-    """A condition must be asked first."""
+    """Raised if a condition must be asked first."""
 
     def __init__(self, atom: int) -> None:
         super().__init__(atom)
@@ -53,7 +53,7 @@ class _UnknownError(Exception):
 
 
 def decide(state: State, answers: dict[int, bool]) -> Decision:
-    """The node of `state`'s tree at which these answers are known.
+    """Return the node of `state`'s tree at which these answers are known.
 
     >>> from headrace.graph.cep_pattern import Condition, Contiguity, PatternData, Step
     >>> from headrace.operators.cep.compiler import compile_pattern
@@ -72,7 +72,7 @@ def decide(state: State, answers: dict[int, bool]) -> Decision:
 
 
 def roots(nfa: Nfa) -> list[Decision]:
-    """The roots of the trees, by state."""
+    """Return the roots of the trees, by state."""
     return [decide(state, {}) for state in nfa.states]
 
 
@@ -97,14 +97,14 @@ def _fill(decision: Decision) -> None:
         if target_index != NOWHERE or final:
             moves.append((step, target_index, final))
     if decision.discards:
-        # A NOT came true: what the branch would go on with is dropped, complete matches are not.
+        # A NOT came true: the branch is dropped, complete matches are not.
         moves = [(step, NOWHERE, final) for step, _, final in moves if final]
     decision.moves = tuple(moves)
     decision.stays = moves == [(None, state.index, False)]
 
 
 def _open_edges(state: State, answers: dict[int, bool]) -> list[Edge]:
-    """The TAKE and IGNORE edges that hold, of the state and of those it proceeds to, latest PROCEED first."""
+    """Return the TAKE and IGNORE edges that hold, of the state and of those it proceeds to, latest PROCEED first."""
     edges: list[Edge] = []
     stack: list[tuple[State, frozenset[int]]] = [(state, frozenset())]
     while stack:
@@ -120,7 +120,7 @@ def _open_edges(state: State, answers: dict[int, bool]) -> list[Edge]:
 
 
 def _completes(state: State, answers: dict[int, bool]) -> bool:
-    """Whether nothing but PROCEED edges lies between `state` and the end."""
+    """Return whether nothing but PROCEED edges lies between `state` and the end."""
     stack: list[tuple[State, frozenset[int]]] = [(state, frozenset())]
     while stack:
         current, way = stack.pop()

@@ -1,4 +1,4 @@
-"""An NFA as text, and as drawings for mermaid and graphviz. Pure; `Pattern.describe` shows the results."""
+"""An NFA as a string, and as drawings for mermaid and graphviz. Pure; `Pattern.describe` shows the results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _SHAPES = {StateKind.FINAL: "doublecircle", StateKind.STOP: "octagon", StateKind
 
 
 def as_text(nfa: Nfa) -> str:
-    """One line per state, one per edge; the first state first."""
+    """Return one line per state and per edge; the first state first."""
     lines = []
     for state in _in_order(nfa):
         limit = "" if state.gap is None else f", at most {state.gap} ms after the event before"
@@ -18,7 +18,7 @@ def as_text(nfa: Nfa) -> str:
 
 
 def as_mermaid(nfa: Nfa) -> str:
-    """A mermaid flowchart.
+    """Return a mermaid flowchart.
 
     >>> from headrace.graph.cep_pattern import Contiguity, PatternData, Step
     >>> from headrace.operators.cep.compiler import compile_pattern
@@ -44,7 +44,7 @@ def as_mermaid(nfa: Nfa) -> str:
 
 
 def as_graphviz(nfa: Nfa) -> str:
-    """A graphviz digraph."""
+    """Return a graphviz digraph."""
     lines = ["digraph pattern {", "  rankdir=LR;"]
     for state in _in_order(nfa):
         shape = _SHAPES.get(state.kind, "circle")
@@ -59,7 +59,7 @@ def as_graphviz(nfa: Nfa) -> str:
 
 
 def _in_order(nfa: Nfa) -> list[State]:
-    """States that can be reached, from the start on."""
+    """Return the states that can be reached from the start."""
     found = [nfa.start]
     for state in found:
         found += [t for t in dict.fromkeys(e.target for e in state.edges) if t not in found]

@@ -1,7 +1,7 @@
 """CEP in event time: events wait until the watermark has passed them, then run key by key in the order of their times.
 
-Events of all keys wait in one list and are sorted together when a watermark comes: most streams are nearly in order,
-and then this is cheaper than a queue and a timer per key. At the end of an epoch what still waits is filed by key.
+Events of all keys wait in one list and are sorted together when a watermark arrives: most streams are nearly in order,
+and then this is cheaper than a queue and a timer per key. At the end of an epoch, waiting events are filed by key.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from headrace.operators.output import Timestamps, Values
 
 
 class EventTimeCepOperator(CepOperator):
-    """Sorts by time, drops or diverts what is late, and ends windows at watermarks."""
+    """Sorts events by time, drops or diverts late ones, and ends windows at watermarks."""
 
     def open(self) -> None:
-        """Takes up the events that waited at the last checkpoint."""
+        """Load the events that were waiting at the last checkpoint."""
         super().open()
-        # With a comparator an event may come to stand behind one that arrived after it: none can be left out early.
+        # With a comparator an event may run after one that arrived later: none can be left out early.
         self._starts = self.matcher.start_filter() if self._sort_key is None else None
         self._arrived: set[Any] = set()
         self._wait_times: list[int] = []
@@ -35,7 +35,7 @@ class EventTimeCepOperator(CepOperator):
                 self._wait_values.append(value)
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Keeps the records that are not late."""
+        """Keep the records that are not late."""
         if keys is None:
             keys = [0] * len(values)
         if timestamps is None:
@@ -57,7 +57,7 @@ class EventTimeCepOperator(CepOperator):
         self._arrived.update(keys)
 
     def process_watermark(self, timestamp: int) -> None:
-        """Runs what is due, then hands the watermark on."""
+        """Run due events, then pass the watermark on."""
         self.watermark = timestamp
         groups = self._due_events(timestamp) if self._wait_times else {}
         for key in self._due_keys(groups, timestamp):
@@ -71,12 +71,12 @@ class EventTimeCepOperator(CepOperator):
         self.output.emit_watermark(timestamp)
 
     def register_end(self, key: Any, time: int) -> None:
-        """A timer at the end of the window, unless the key is being brought beyond it just now."""
+        """Register a timer at the end of the window, unless the key's time is just moving beyond it."""
         if time > self.watermark:
             self.context.event_timers.register(time, key)
 
     def end_epoch(self) -> None:
-        """Files what still waits under its keys."""
+        """File waiting events under their keys."""
         waiting: dict[Any, list[Event]] = {}
         for key, time, value in zip(self._wait_keys, self._wait_times, self._wait_values):
             waiting.setdefault(key, []).append((time, value))
@@ -92,7 +92,7 @@ class EventTimeCepOperator(CepOperator):
         self._arrived = set()
 
     def _due_events(self, limit: int) -> dict[Any, list[Event]]:
-        """Events up to `limit` by key, keys in the order of their first event; those that nothing can come of are left out."""
+        """Return events up to `limit` by key, keys in the order of their first event, without irrelevant events."""
         self._sort_waiting()
         times, keys, values = self._wait_times, self._wait_keys, self._wait_values
         cut = bisect_right(times, limit)
@@ -123,7 +123,7 @@ class EventTimeCepOperator(CepOperator):
                 elif starting or key in live:
                     groups[key] = [event]
             if len(groups) > 1:
-                # Keys run in the order of their first event, whether or not that was left out.
+                # Keys run in the order of their first event, even if that was left out.
                 groups = {key: groups[key] for key in dict.fromkeys(keys) if key in groups}
         if self._sort_key is not None:
             for events in groups.values():
@@ -140,7 +140,7 @@ class EventTimeCepOperator(CepOperator):
         self._wait_values = list(map(self._wait_values.__getitem__, order))
 
     def _due_keys(self, groups: dict[Any, list[Event]], limit: int) -> list[Any]:
-        """Keys with due events or timers, in the order of the first of these."""
+        """Return the keys with due events or timers, in the order of the first of these."""
         timers = self.context.event_timers
         live = self.branches.data
         alone: list[tuple[int, Any]] = []

@@ -1,4 +1,4 @@
-"""What can be said about formulas without an event: whether one can hold at all. Used for descriptions of patterns."""
+"""Formulas without an event: whether one can hold at all. Used for descriptions of patterns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MANY = 10
 
 
 def atoms_in(formula: Formula) -> set[int]:
-    """The numbers of the conditions in it."""
+    """Return the numbers of its conditions."""
     if isinstance(formula, Atom):
         return {formula.index}
     if isinstance(formula, Both):
@@ -19,7 +19,7 @@ def atoms_in(formula: Formula) -> set[int]:
 
 
 def holds(formula: Formula, answers: dict[int, bool]) -> bool:
-    """The value of the formula; a missing answer raises KeyError with the condition's number."""
+    """Return the value of the formula; a missing answer raises KeyError with the condition's number."""
     if isinstance(formula, Always):
         return True
     if isinstance(formula, Atom):
@@ -30,7 +30,7 @@ def holds(formula: Formula, answers: dict[int, bool]) -> bool:
 
 
 def can_hold(formula: Formula) -> bool:
-    """Whether some answers to its conditions make it true.
+    """Return whether some answers to its conditions make it true.
 
     >>> from headrace.operators.cep.nfa import ALWAYS, Not
     >>> a = Atom(0, "a")

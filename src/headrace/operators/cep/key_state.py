@@ -1,4 +1,4 @@
-"""The live branches of one key: what the matcher changes and a checkpoint keeps."""
+"""The live branches of one key: changed by the matcher, saved by checkpoints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Branch = tuple[int, "Link | None", int, int, int]
 
 
 class BufferSize(NamedTuple):
-    """How much a key holds: branches, complete matches that wait, links, and events."""
+    """The size of a key's state: branches, waiting complete matches, links, and events."""
 
     branches: int
     waiting: int
@@ -23,7 +23,7 @@ class KeyState:
     """Branches in order of their start, complete matches that wait for earlier branches, and the event counter.
 
     `states` are the states in which there may be branches (None: not known). `timer` is the time for which a timer of this key is
-    registered. `blocked`: the start itself ran into a NOT, nothing can start any more.
+    registered. `blocked`: the start itself met a NOT, so nothing can start any more.
     """
 
     __slots__ = ("blocked", "branches", "complete", "next_number", "states", "timer")
@@ -38,11 +38,11 @@ class KeyState:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is left to remember."""
+        """Whether there is nothing to save."""
         return not self.branches and not self.complete and not self.blocked
 
     def size(self) -> BufferSize:
-        """Counts what is held; links and events are counted once however many branches share them."""
+        """Count the contents; links and events count once, however many branches share them."""
         (events, links), _ = frozen(b[1] for b in (*self.branches, *self.complete))
         return BufferSize(len(self.branches), len(self.complete), len(links), len(events))
 

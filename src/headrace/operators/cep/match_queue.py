@@ -1,4 +1,4 @@
-"""The queue of complete matches: by the start of the match; which one comes first among equals is Java's choice.
+"""The queue of complete matches: by the start of the match; the order of equal ones is Java's.
 
 Flink keeps complete matches in a `java.util.PriorityQueue`. With a skip strategy the first of several matches with one start
 removes the others, so its exact order is part of the semantics. Python's `heapq` breaks ties differently.
@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 START = 2
-"""Where in a branch the number of its first event stands."""
+"""The place of the first event's number in a branch."""
 
 
 def push(heap: list[Any], item: Any) -> None:
-    """Adds an item; equal ones do not overtake each other on the way up."""
+    """Add an item; equal ones do not overtake each other on the way up."""
     heap.append(item)
     key = item[START]
     at = len(heap) - 1
@@ -29,7 +29,7 @@ def push(heap: list[Any], item: Any) -> None:
 
 
 def pop(heap: list[Any]) -> Any:
-    """Takes the first item; the last one takes its place and sinks below smaller ones only.
+    """Take the first item; the last one takes its place and sinks below smaller ones only.
 
     >>> heap = []
     >>> for item in "abc":
@@ -45,7 +45,7 @@ def pop(heap: list[Any]) -> Any:
 
 
 def keep(heap: list[Any], wanted: Callable[[Any], bool]) -> None:
-    """Removes what is not wanted."""
+    """Remove unwanted items."""
     kept = [item for item in heap if wanted(item)]
     if len(kept) == len(heap):
         return

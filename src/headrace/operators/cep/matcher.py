@@ -1,11 +1,11 @@
 """One event, or one move of time, against the branches of one key.
 
-Branches stand in the order of their start: a branch and what becomes of it have the same start, and a new start is
-always the latest. So branches whose window has ended are at the front, and no order need be restored.
+Branches are in the order of their start: a branch and its successors have the same start, and a new start is always the
+latest. So branches whose window has ended are at the front, and no sorting is necessary.
 
-Cost: a condition that looks at the event only is asked once per event, whatever the number of branches; if it follows
-that all branches stay as they are, they are not touched at all. Iterative conditions are asked per branch, and only if the
-conditions on the event that stand before them leave that open.
+Cost: a condition on the event alone is asked once per event, whatever the number of branches. If all branches stay as they
+are, they are not touched at all. Iterative conditions are asked per branch, and only if the preceding conditions on the
+event do not decide.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from headrace.operators.cep.skipping import first_kept_start
 
 Match = dict[str, list[Any]]
 FEW = 8
-"""Up to so many branches it is cheaper to look at each of them than to ask first whether that is needed."""
+"""Number of branches up to which checking each is cheaper than asking first whether that is necessary."""
 
 
 class Matcher:
-    """Runs an NFA. Holds no state of keys: that is in the `KeyState` that is passed in.
+    """Runs an NFA. Has no state of keys: callers pass a `KeyState`.
 
     >>> from headrace.graph.cep_pattern import Condition, Contiguity, PatternData, Step
     >>> from headrace.operators.cep.compiler import compile_pattern
@@ -55,10 +55,10 @@ class Matcher:
         self.has_gaps = self._gaps is not None
         self.has_time_limits = self.window > 0 or self.has_gaps
         self.started = False
-        """Whether a branch has started (later than time 0) since somebody set this to False."""
+        """Whether a branch has started (later than time 0) since this was set to False."""
 
     def start_filter(self) -> Callable[[Any], Any] | None:
-        """A plain predicate on events without which nothing can start; None if there is no such thing."""
+        """A plain predicate that every first event fulfils; None if there is none."""
         start = self._start
         if start.atom < 0 or self._iterative[start.atom]:
             return None
@@ -68,7 +68,7 @@ class Matcher:
     # -- time -----------------------------------------------------------------------------------------------------
 
     def advance(self, state: KeyState, time: int) -> tuple[list[Match], list[tuple[Match, int]]] | None:
-        """Ends the branches whose window ends at `time`: matches that this completes or frees, and timed-out ones."""
+        """End the branches whose window ends at `time`. Return the matches that this completes or frees, and timed-out ones."""
         branches = state.branches
         if not branches:
             return None
@@ -118,7 +118,7 @@ class Matcher:
     # -- events ---------------------------------------------------------------------------------------------------
 
     def process(self, state: KeyState, event: Any, time: int) -> list[Match]:
-        """Feeds one event; gives the matches that it completes or frees."""
+        """Feed one event; return the matches that it completes or frees."""
         context = self._context
         context.time = time
         answers: dict[int, bool] = {}
@@ -161,7 +161,7 @@ class Matcher:
         answers: dict[int, bool],
         complete: list[Branch],
     ) -> list[Branch]:
-        """What becomes of every branch; the same list if nothing does."""
+        """Return the successors of all branches; the same list if nothing changes."""
         all_roots, context = self._roots, self._context
         calls, iterative = self._calls, self._iterative
         reached: dict[int, Decision] = {}
@@ -201,7 +201,7 @@ class Matcher:
         return moved if changed else branches
 
     def _all_stay(self, state: KeyState, event: Any, answers: dict[int, bool]) -> bool:
-        """Whether the event leaves every branch as it is, as far as that can be said without looking at branches."""
+        """Return whether the event is known to change no branch, without checking each."""
         states = state.states
         if states is None:
             states = state.states = {b[0] for b in state.branches}
@@ -212,7 +212,7 @@ class Matcher:
         return True
 
     def _without_context(self, node: Decision, event: Any, answers: dict[int, bool]) -> Decision:
-        """As far as conditions on the event alone lead: the same for all branches of a state."""
+        """Return the node that conditions on the event alone lead to: the same for all branches of a state."""
         atom = node.atom
         while atom >= 0 and not self._iterative[atom]:
             answer = answers.get(atom)
@@ -223,7 +223,7 @@ class Matcher:
         return node
 
     def _leaf(self, node: Decision, event: Any, answers: dict[int, bool]) -> Decision:
-        """Asks conditions until it is clear what happens; the context must have the branch's link."""
+        """Ask conditions until the moves are known; the context must have the branch's link."""
         atom = node.atom
         while atom >= 0:
             if self._iterative[atom]:
@@ -240,7 +240,7 @@ class Matcher:
     # -- matches --------------------------------------------------------------------------------------------------
 
     def _settle(self, state: KeyState, complete: list[Branch]) -> list[Match]:
-        """Gives out complete matches; with a skip strategy each removes others, and waits for earlier branches."""
+        """Emit complete matches. With a skip strategy, each removes others and waits for earlier branches."""
         if not self._skips and len(complete) <= 1:
             return [match_of(b[1]) for b in complete]
         queue = state.complete

@@ -1,7 +1,7 @@
 """The states and edges of a compiled pattern. Data only: `compiler` makes them, `decisions` and `drawing` read them.
 
-A state waits for an event. An edge TAKE consumes it (it becomes part of the match), IGNORE lets it pass, PROCEED goes on
-to another state with the same event in hand. Conditions on edges are formulas over atoms; an atom is one condition of
+A state waits for an event. An edge TAKE consumes it (it becomes part of the match), IGNORE skips it, PROCEED leads
+to another state with the same event. Conditions on edges are formulas over atoms; an atom is one condition of
 the program, asked at most once per event and branch.
 """
 
@@ -14,7 +14,7 @@ from headrace.graph.cep_pattern import ConditionTree
 
 
 class StateKind(Enum):
-    """What it means to be in a state. PENDING: the match is complete if the window ends here."""
+    """The kinds of states. PENDING: the match is complete if the window ends here."""
 
     START = "start"
     NORMAL = "normal"
@@ -44,7 +44,7 @@ class Always:
 
 @dataclass(frozen=True)
 class Atom:
-    """A condition of the program: `index` in `Nfa.atoms`, `label` for people."""
+    """A condition of the program: `index` in `Nfa.atoms`, `label` for descriptions."""
 
     index: int
     label: str
@@ -55,7 +55,7 @@ class Atom:
 
 @dataclass(frozen=True)
 class Not:
-    """Holds if the other does not."""
+    """Holds if the other formula does not."""
 
     of: Formula
 
@@ -83,7 +83,7 @@ ALWAYS = Always()
 
 @dataclass(eq=False)
 class Edge:
-    """One way out of a state."""
+    """An edge that leads out of a state."""
 
     action: Action
     source: State
@@ -100,7 +100,7 @@ class State:
     kind: StateKind
     edges: list[Edge] = field(default_factory=list)
     gap: int | None = None
-    """The longest time since the event before while a branch waits here."""
+    """The longest time since the previous event while a branch waits here."""
 
     @property
     def step(self) -> str:
@@ -108,7 +108,7 @@ class State:
         return self.name.split(":", 1)[0]
 
     def add(self, action: Action, target: State, when: Formula) -> None:
-        """Adds an edge; the order of edges is the order in which branches are made."""
+        """Add an edge; the order of edges is the order in which branches are made."""
         self.edges.append(Edge(action, self, target, when))
 
 
@@ -124,5 +124,5 @@ class Nfa:
 
     @property
     def has_gaps(self) -> bool:
-        """Whether any state limits the time since the event before."""
+        """Whether any state limits the time since the previous event."""
         return any(s.gap is not None for s in self.states)

@@ -1,6 +1,6 @@
-"""What both CEP operators have in common: functions and conditions, one key's events through the matcher, results.
+"""The base of both CEP operators: functions and conditions, feeding one key's events to the matcher, results.
 
-A key's branches are one entry of the table `cep/branches`, its events that wait for their time one of `cep/queue`.
+A key's branches are one entry of the table `cep/branches`, its waiting events are one entry of `cep/queue`.
 """
 
 from __future__ import annotations
@@ -10,29 +10,57 @@ from functools import cmp_to_key
 from operator import itemgetter
 from typing import Any
 
+from headrace.common.output_tag import OutputTag
 from headrace.errors import TypeMismatchError
 from headrace.graph.specs import Cep
 from headrace.operators.base import FunctionOperator
 from headrace.operators.cep.compiler import compile_pattern
 from headrace.operators.cep.conditions import owners_of
-from headrace.operators.cep.contexts import MatchContext
 from headrace.operators.cep.key_state import KeyState
 from headrace.operators.cep.matcher import Match, Matcher
+from headrace.operators.clock import Clock
 from headrace.operators.emission import emit_tagged
 from headrace.operators.late import OperatorWithLateRecords
 from headrace.operators.output import Values
 from headrace.operators.runtime_context import TaskRuntimeContext
-from headrace.state.heap_table import HeapTable
+from headrace.state.table import Table
 
 Event = tuple[int, Any]
 """(time, value)"""
 
 
-class CepOperator(FunctionOperator, OperatorWithLateRecords):
-    """The base: subclasses decide when events are fed, and register timers.
+class MatchContext:
+    """The `ctx` of `process_match` and `process_timed_out_match`."""
 
-    Flink registers a timer for every start of a partial match, and at each of them a key's time moves on. That is done
-    here where it can be seen (`timer_per_start`); in event time without gaps a timer for the earliest branch is enough.
+    __slots__ = ("_clock", "sides", "time")
+
+    def __init__(self, clock: Clock) -> None:
+        self.time = 0
+        self.sides: dict[str, tuple[list[Any], list[int | None]]] = {}
+        self._clock = clock
+
+    def timestamp(self) -> int:
+        """Return the time of the event that completed the match; of a timed-out match, when its window ended."""
+        return self.time
+
+    def current_processing_time(self) -> int:
+        """Return the clock, in milliseconds."""
+        return self._clock.now()
+
+    def output(self, output_tag: OutputTag, value: Any) -> None:
+        """Emit to a side output."""
+        if not isinstance(output_tag, OutputTag):
+            raise TypeMismatchError("ctx.output takes an OutputTag and a value", seen=output_tag)
+        values, times = self.sides.setdefault(output_tag.tag_id, ([], []))
+        values.append(value)
+        times.append(self.time)
+
+
+class CepOperator(FunctionOperator, OperatorWithLateRecords):
+    """The base class: subclasses decide when events are fed, and register timers.
+
+    Flink registers a timer for every start of a partial match, and each of them moves a key's time. This is done
+    here where it is visible (`timer_per_start`); in event time without gaps a timer for the earliest branch is enough.
     """
 
     def __init__(self, spec: Cep) -> None:
@@ -45,12 +73,12 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
         self._times: list[int | None] = []
 
     def user_functions(self) -> Sequence[Any]:
-        """The function for matches, then the conditions."""
+        """Return the function for matches, then the conditions."""
         return (self.func, *self._owners)
 
     def open(self) -> None:
-        """Finds the state, makes the matcher, opens conditions and function."""
-        OperatorWithLateRecords.open(self)  # not that of FunctionOperator: the function comes after the conditions
+        """Find the state, make the matcher, open conditions and function."""
+        OperatorWithLateRecords.open(self)  # not that of FunctionOperator: the function is opened after the conditions
         context = self.context
         self.match_context = MatchContext(context.clock)
         self._on_match: Callable[[Match, MatchContext], Any] = self.func.process_match
@@ -59,8 +87,8 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
             self._nfa, self.spec.pattern.skip, timeouts=self._on_timeout is not None, now=context.clock.now
         )
         self.timer_per_start = self.matcher.window > 0 and (self.matcher.has_gaps or not self.spec.event_time)
-        self.branches: HeapTable = context.keyed_state.table("cep/branches")
-        self.queue: HeapTable = context.keyed_state.table("cep/queue")
+        self.branches: Table = context.keyed_state.table("cep/branches")
+        self.queue: Table = context.keyed_state.table("cep/queue")
         self.initialize_functions()
         for owner in (*self._owners, self.func):
             opener = getattr(owner, "open", None)
@@ -68,7 +96,7 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
                 self.guarded(opener, TaskRuntimeContext(context))
 
     def close(self) -> None:
-        """Closes conditions and function."""
+        """Close conditions and function."""
         for owner in self._owners:
             closer = getattr(owner, "close", None)
             if callable(closer):
@@ -78,7 +106,7 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
     # -- one key --------------------------------------------------------------------------------------------------
 
     def feed(self, key: Any, events: Iterable[Event], until: int | None) -> KeyState | None:
-        """Runs events of one key, in order, then moves its time to `until`; gives the state if any is left."""
+        """Run events of one key in order, then move its time to `until`. Return the state if any is left."""
         data = self.branches.data
         state: KeyState | None = data.get(key)
         was_there = state is not None
@@ -94,7 +122,7 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
         before: int | None = None
         try:
             for time, value in events:
-                # Once per time: what an event moved to a state with a limit is not ended by another of the same time.
+                # Once per time: an event does not end a branch that another of the same time moved to a state with a limit.
                 if timed and time != before and state.branches:
                     moved = advance(state, time)
                     if moved is not None:
@@ -126,11 +154,11 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
         return state
 
     def register_end(self, key: Any, time: int) -> None:
-        """Registers a timer for the end of a window."""
+        """Register a timer for the end of a window."""
         raise NotImplementedError
 
     def deadline(self, state: KeyState) -> int | None:
-        """When the window of the earliest branch ends; branches that started at or before time 0 have no timer in Flink."""
+        """Return when the window of the earliest branch ends; branches that started by time 0 have no timer in Flink."""
         window = self.matcher.window
         if window:
             for branch in state.branches:
@@ -139,7 +167,7 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
         return None
 
     def sorted_events(self, events: list[Event]) -> list[Event]:
-        """Events by time, then by the comparator, then as they came."""
+        """Sort events by time, then by the comparator, then by arrival."""
         if self._sort_key is not None:
             events.sort(key=self._sort_key)
         events.sort(key=_TIME)
@@ -173,7 +201,7 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
             self._times.extend([time] * (len(results) - size))
 
     def emit_results(self) -> None:
-        """Hands on what functions gave; in processing time without timestamps, as in Flink."""
+        """Emit the results of functions; in processing time without timestamps, like Flink."""
         stamped = self.spec.event_time
         if self._results:
             results, times = self._results, self._times

@@ -1,4 +1,4 @@
-"""CEP in processing time: an event runs when it comes; with a comparator, together with those of the same millisecond."""
+"""CEP in processing time: an event runs when it arrives; with a comparator, together with those of the same millisecond."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from headrace.operators.output import Timestamps, Values
 
 
 class ProcessingTimeCepOperator(CepOperator):
-    """The clock gives events their times; timers end windows one millisecond after their last one."""
+    """Events get their time from the clock; timers end windows one millisecond after their last one."""
 
     def open(self) -> None:
-        """Binds what can start."""
+        """Bind the predicate of first events."""
         super().open()
         self._starts = self.matcher.start_filter()
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Feeds every record at once, or puts it into the queue of its key."""
+        """Feed every record at once, or put it into the queue of its key."""
         if keys is None:
             keys = [0] * len(values)
         now = self.context.clock.now
@@ -33,7 +33,7 @@ class ProcessingTimeCepOperator(CepOperator):
         self.emit_results()
 
     def advance_processing_time(self, now: int) -> None:
-        """Runs queued events and ends windows of the keys whose timers are due."""
+        """Run queued events and end windows of the keys whose timers are due."""
         timers = self.context.processing_timers
         timer = timers.pop_due(now)
         if timer is None:
@@ -50,11 +50,11 @@ class ProcessingTimeCepOperator(CepOperator):
         self.emit_results()
 
     def register_end(self, key: Any, time: int) -> None:
-        """A timer one millisecond after the end of the window."""
+        """Register a timer one millisecond after the end of the window."""
         self.context.processing_timers.register(time + 1, key)
 
     def next_processing_timer(self) -> int | None:
-        """The earliest timer."""
+        """Return the earliest timer."""
         return self.context.processing_timers.next_timestamp()
 
     def _can_start(self, value: Any) -> Any:

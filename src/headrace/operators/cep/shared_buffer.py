@@ -1,14 +1,14 @@
 """The events of partial matches of one key, shared by all branches that hold them.
 
-A branch is a chain of links `(step, number of the event, event, link before)`, newest first. Branches that have taken the
-same events so far share the same links, and every event is held by reference, so it is in memory once however many branches
-hold it. A link knows exactly one link before it: a branch is identified by its newest link alone, and no version number is
-needed to find its way back. (With links merged per event and step, every branch and edge would need a Dewey number as long
-as its chain, and each step would copy and compare it: a loop of n events would cost n * n.) Links are immutable tuples,
-so the interpreter's reference counts are the buffer's: a branch that ends lets go of what no other branch holds, at once.
+A branch is a chain of links `(step, number of the event, event, previous link)`, newest first. Branches that have taken
+the same events so far share the same links, and every event is held by reference, so it is in memory only once. A link has
+exactly one previous link: its newest link identifies a branch, and no version number is needed to find the way back. (With
+links merged per event and step, every branch and edge would need a Dewey number as long as its chain, and each step would
+copy and compare it: a loop of n events would cost n * n.) Links are immutable tuples, so the interpreter counts their
+references: a branch that ends immediately releases the events that no other branch holds.
 
 `frozen` turns chains into flat tables for a checkpoint (each event once, links by number, however long a chain is),
-`thawed` turns them back. Event numbers are given out per key in the order of processing: they are an event's identity.
+`thawed` turns them back. Events are numbered per key in the order of processing: the number is an event's identity.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from collections.abc import Iterable
 from typing import Any
 
 Link = tuple[str, int, Any, Any]
-"""(step, event number, event, link before or None)"""
+"""(step, event number, event, previous link or None)"""
 
 Frozen = tuple[dict[int, Any], list[tuple[str, int, int]]]
-"""Events by number, and links as (step, event number, index of the link before or -1)."""
+"""Events by number, and links as (step, event number, index of the previous link or -1)."""
 
 
 def match_of(link: Link | None) -> dict[str, list[Any]]:
-    """The chain as a match: steps in order of their first event, with their events in order.
+    """Return the chain as a match: steps in order of their first event, with their events in order.
 
     >>> match_of(("b", 2, "y", ("a", 1, "x", None)))
     {'a': ['x'], 'b': ['y']}
@@ -43,7 +43,7 @@ def match_of(link: Link | None) -> dict[str, list[Any]]:
 
 
 def numbers_of(link: Link | None, step: str | None = None) -> list[int]:
-    """The numbers of the events of the chain (or of one step in it), newest first."""
+    """Return the numbers of the events of the chain (or of one step in it), newest first."""
     numbers = []
     while link is not None:
         if step is None or link[0] == step:
@@ -53,7 +53,7 @@ def numbers_of(link: Link | None, step: str | None = None) -> list[int]:
 
 
 def frozen(heads: Iterable[Link | None]) -> tuple[Frozen, list[int]]:
-    """Flat tables of all chains, and for each head the index of its link (-1 for no link).
+    """Return flat tables of all chains, and for each head the index of its link (-1 for no link).
 
     >>> shared = ("a", 1, "x", None)
     >>> frozen([("b", 2, "y", shared), ("b", 3, "z", shared)])
@@ -79,7 +79,7 @@ def frozen(heads: Iterable[Link | None]) -> tuple[Frozen, list[int]]:
 
 
 def thawed(tables: Frozen, indexes: Iterable[int]) -> list[Link | None]:
-    """The heads that `frozen` was given, sharing links as before.
+    """Return the heads that `frozen` took, sharing links as before.
 
     >>> heads = [("b", 2, "y", ("a", 1, "x", None)), None]
     >>> thawed(*frozen(heads)) == heads

@@ -8,13 +8,13 @@ from headrace.operators.cep.shared_buffer import Link, match_of, numbers_of
 
 
 class SkipError(HeadraceError):
-    """A match has no event to skip to, and the strategy says that this is an error."""
+    """Raised if a match has no event to skip to and the strategy treats that as an error."""
 
     code = "CEP_SKIP"
 
 
 def first_kept_start(skip: Skip, link: Link) -> int | None:
-    """After the match that ends with `link`: the lowest start (event number) of what stays; None if all stays.
+    """Return the lowest start (event number) that stays after the match that ends with `link`; None if all stay.
 
     >>> match = ("b", 5, "y", ("a", 3, "x", None))
     >>> first_kept_start(Skip(SkipKind.PAST_LAST), match), first_kept_start(Skip(SkipKind.TO_NEXT), match)

@@ -1,4 +1,4 @@
-"""The states of an NFA while it is compiled: unique names, copies, stop states, time limits. Decides no edges of steps."""
+"""The states of an NFA while it is compiled: unique names, copies, stop states, time limits. Makes no edges of steps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from headrace.operators.cep.nfa import Action, Both, Edge, Formula, Not, State, 
 
 
 class StateTable:
-    """All states made so far; the first state of a name has it as it is, later ones with a number behind it."""
+    """All states made so far; the first state of a name gets the plain name, later ones a number after it."""
 
     def __init__(self) -> None:
         self._names: set[str] = set()
@@ -16,7 +16,7 @@ class StateTable:
         self.states: list[State] = []
 
     def new_state(self, base: str, kind: StateKind) -> State:
-        """A state without a time limit."""
+        """Make a state without a time limit."""
         name, number = base, 0
         while name in self._names:
             name, number = f"{base}:{number}", number + 1
@@ -26,7 +26,7 @@ class StateTable:
         return state
 
     def waiting_state(self, step: Step, kind: StateKind = StateKind.NORMAL) -> State:
-        """A state that waits for an event of the current step, with the step's time limit."""
+        """Make a state that waits for an event of the current step, with the step's time limit."""
         state = self.new_state(shown(step), kind)
         if step.repetition is Repetition.ONCE:
             state.gap = step.gap
@@ -35,7 +35,7 @@ class StateTable:
         return state
 
     def stop_state(self, name: str, unwanted: Formula) -> State:
-        """The one state in which branches end because of the NOT step `name`."""
+        """Return the one state in which branches end because of the NOT step `name`."""
         stop = self._stops.get(name)
         if stop is None:
             stop = self._stops[name] = self.new_state(name, StateKind.STOP)
@@ -43,7 +43,7 @@ class StateTable:
         return stop
 
     def copy(self, state: State) -> State:
-        """A state with the same edges."""
+        """Make a state with the same edges."""
         copy = self.new_state(state.step, state.kind)
         for edge in state.edges:
             copy.add(edge.action, copy if edge.target is state else edge.target, edge.when)
@@ -51,5 +51,5 @@ class StateTable:
 
     @staticmethod
     def yield_to(sink: State, take: Formula) -> None:
-        """A greedy step comes first: what follows takes only what the step does not."""
+        """Put a greedy step first: the next step takes only events that this one does not."""
         sink.edges[:] = [Edge(e.action, e.source, e.target, Both(e.when, Not(take))) for e in sink.edges]

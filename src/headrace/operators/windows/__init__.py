@@ -1,4 +1,1 @@
-"""Windows: what they are, who assigns them, when they fire, and the operators that run them.
-
-Programs import the public names from `headrace.datastream.window`.
-"""
+"""The operators that run windows. Assigners, triggers and evictors are in `headrace.windows`."""

@@ -1,16 +1,17 @@
-"""Tumbling and sliding windows of event time with the default trigger, no evictor and no allowed lateness: the quick way.
+"""The fast operator for tumbling and sliding windows of event time.
 
-All keys share the same windows, so windows are kept as window -> key -> contents, in plain dicts, without a timer per key:
-when the watermark passes the end of a window, its keys fire in the order in which they came to it, windows in the order of
-their ends. This is what the general operator does too, at a fraction of the cost per record.
+For windows with the default trigger, no evictor and no allowed lateness. All keys share the same windows, so windows are
+kept as window -> key -> contents, in plain dicts, without a timer per key: when the watermark passes the end of a window,
+its keys fire in the order in which they arrived, windows in the order of their ends. The general operator produces the
+same results, at many times the cost per record.
 
-Working memory and state: within an epoch only the dicts are changed. At its end what was touched is put into the keyed
-table, entry (key, start) -> (place in the window's order, contents). A window that opens and fires within one epoch never reaches
-the table.
+Working memory and state: within an epoch only the dicts change. At its end the changed entries are put into the keyed
+table as (key, start) -> (place in the window's order, contents). A window that opens and fires within one epoch never
+reaches the table.
 
-Sliding windows: elements of one pane (the greatest time span that no window's end cuts) go to the same windows. Where a run has
-several records of most keys, those of a key and pane are combined first (`runs`). While the contents of overlapping windows are
-one and the same immutable object, an element is added to it once for all of them.
+Sliding windows: elements of one pane (the longest time span that no window's end divides) belong to the same windows. If a
+run has several records of most keys, those of a key and pane are combined first (`runs`). While overlapping windows share
+one immutable object as their contents, an element is added to it once for all of them.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from headrace.graph.specs import WindowOperation
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.windows.firing import WindowFunctionOperator
 from headrace.operators.windows.folding import Windows, fold_into, grouped, merge_into, share_into
+from headrace.operators.windows.merge_check import MergeCheck
 from headrace.operators.windows.pre_aggregation import can_combine
 from headrace.operators.windows.runs import Run, Runs
 from headrace.operators.windows.state_migration import ALIGNED, WINDOW_SIZE, take_over_as_aligned
@@ -36,7 +38,7 @@ __all__ = ["AlignedWindowOperator"]
 
 
 class AlignedWindowOperator(WindowFunctionOperator):
-    """Windows that all keys share."""
+    """Windows shared by all keys."""
 
     def __init__(self, spec: WindowOperation) -> None:
         super().__init__(spec)
@@ -47,13 +49,14 @@ class AlignedWindowOperator(WindowFunctionOperator):
         self._pane = gcd(self._size, self._slide)
         self._live: dict[int, dict[Any, Any]] = {}
         self._touched: dict[int, set[Any]] = {}
-        self._filed: dict[int, int] = {}  # start -> how many of the window's keys the table knows
+        self._filed: dict[int, int] = {}  # start -> number of the window's keys that are in the table
         self._next_end = MAX_WATERMARK
-        self._combines = can_combine(spec.kind, spec.combiner)
+        self._can_combine = can_combine(spec.kind, spec.combiner)
 
     def open(self) -> None:
-        """Takes up what the table has."""
+        """Load the windows of the table."""
         super().open()
+        self._check = MergeCheck(self.contents)
         take_over_as_aligned(self.context)
         self._table = self.context.keyed_state.table(ALIGNED, namespaced=True)
         self.context.facts[WINDOW_SIZE] = self._size
@@ -69,7 +72,7 @@ class AlignedWindowOperator(WindowFunctionOperator):
     # -- elements -------------------------------------------------------------------------------------------------
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Adds a run of records."""
+        """Add a run of records."""
         assert keys is not None
         if timestamps is None or None in timestamps:
             nameless = next(v for v, t in zip(values, timestamps or [None] * len(values)) if t is None)
@@ -82,14 +85,14 @@ class AlignedWindowOperator(WindowFunctionOperator):
             self._add(first, values, stamps, keys, None)
             return
         panes = [t - (t - offset) % pane for t in stamps]
-        if self._size <= self._slide:  # the panes share no window: one after the other
+        if self._size <= self._slide:  # panes share no window: add one after the other
             for start, some, their_stamps, their_keys in grouped(panes, values, stamps, keys):
                 self._add(start, some, their_stamps, their_keys, None)
         else:
             self._add(first, values, stamps, keys, panes)
 
     def _add(self, pane: int, values: Values, stamps: list[int], keys: list[Any], panes: list[int] | None) -> None:
-        """Adds records: all of one pane, or each of the one that `panes` has for it."""
+        """Add records, all of one pane, or each of its pane in `panes`."""
         records = iter(values)
         distinct = set(keys)
         try:
@@ -99,8 +102,8 @@ class AlignedWindowOperator(WindowFunctionOperator):
                     self._skip(values, stamps)
                 elif len(windows) == 1:
                     fold_into(windows[0], self.spec.kind, self.contents, keys, records)
-                elif self._worth_combining(distinct, keys):
-                    self._add_runs(keys, [pane] * len(keys), records)
+                elif self._combines(distinct, keys, panes := [pane] * len(keys), values):
+                    self._add_runs(keys, panes, records)
                 else:
                     share_into(repeat(windows), self.contents, keys, records)
                 return
@@ -109,25 +112,25 @@ class AlignedWindowOperator(WindowFunctionOperator):
             if over:
                 late = [start in over for start in panes]
                 self._skip(list(compress(values, late)), list(compress(stamps, late)))
-            if self._worth_combining(distinct, keys):
+            if self._combines(distinct, keys, panes, values):
                 self._add_runs(keys, panes, records)
             else:
                 share_into(map(found.__getitem__, panes), self.contents, keys, records)
         except Exception as error:
             raise self.failure(error, values, records) from error
 
-    def _worth_combining(self, distinct: set[Any], keys: list[Any]) -> bool:
-        """Whether there are so few keys that combining their records first pays, and that cannot change results."""
-        return self._combines and 2 * len(distinct) <= len(keys)
+    def _combines(self, distinct: set[Any], keys: list[Any], panes: list[int], values: Values) -> bool:
+        """Return whether there are so few keys that combining their records first pays, and cannot change results."""
+        return self._can_combine and 2 * len(distinct) <= len(keys) and self._check.passes(keys, panes, values)
 
     def _add_runs(self, keys: list[Any], panes: list[int], records: Iterator[Any]) -> None:
-        """Combines the records of each pane first: then a record costs the same in however many windows it is."""
+        """Combine the records of each pane first, so that the cost of a record does not grow with its number of windows."""
         runs = Runs(self.contents)
         runs.add(keys, panes, records)
         self.merge_runs(*runs.take())
 
     def merge_runs(self, keys: list[Any], runs: list[Run]) -> int:
-        """Adds what was combined to the windows that are still open; gives the number of records that were late."""
+        """Add combined records to the windows that are still open. Return the number of records that were late."""
         by_pane: dict[int, set[Any]] = {}
         for key, run in zip(keys, runs):
             by_pane.setdefault(run[0], set()).add(key)
@@ -136,7 +139,7 @@ class AlignedWindowOperator(WindowFunctionOperator):
         return sum(run[1] for run in runs if not found[run[0]]) if () in found.values() else 0
 
     def _windows_of(self, pane: int, keys: set[Any]) -> Windows:
-        """The windows of a pane that are still open, the earliest first; `keys` are about to be added to them."""
+        """Return the open windows of a pane, the earliest first; `keys` are about to be added to them."""
         size, slide = self._size, self._slide
         last = pane - (pane - self._offset) % slide
         open_after = time_reached(self.watermark) - size + 1  # a window is open if its start is greater
@@ -159,14 +162,14 @@ class AlignedWindowOperator(WindowFunctionOperator):
         return windows or ()
 
     def _skip(self, values: Values, stamps: list[int]) -> None:
-        """Records of panes without an open window: late, unless windows have gaps and this is one."""
+        """Handle records of panes without an open window: they are late, unless they are in a gap between windows."""
         late = [t <= self.watermark for t in stamps]
         self.late(list(compress(values, late)), list(compress(stamps, late)))
 
     # -- time -----------------------------------------------------------------------------------------------------
 
     def process_watermark(self, timestamp: int) -> None:
-        """Fires the windows that have ended, in the order of their ends, then hands the watermark on."""
+        """Fire the windows that have ended, in the order of their ends, then pass the watermark on."""
         self.watermark = timestamp
         if timestamp >= self._next_end:
             limit = time_reached(timestamp) - self._size + 1
@@ -195,7 +198,7 @@ class AlignedWindowOperator(WindowFunctionOperator):
         self.emit_results()
 
     def _process_singles(self, window: TimeWindow, contents: dict[Any, Any]) -> None:
-        """The loop of `fire` for the common case, without its branches."""
+        """Run the loop of `fire` for the common case, without its branches."""
         backend, context = self.context.keyed_state, self.firing
         process, result, at = self.spec.function.process, self.contents.result, context.at
         results = self.results
@@ -230,7 +233,7 @@ class AlignedWindowOperator(WindowFunctionOperator):
     # -- state ----------------------------------------------------------------------------------------------------
 
     def end_epoch(self) -> None:
-        """Puts what was touched into the table."""
+        """Put changed entries into the table."""
         data, dirty = self._table.data, self._table.dirty
         for start, touched in self._touched.items():
             contents = self._live[start]

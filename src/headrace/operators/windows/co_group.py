@@ -20,22 +20,22 @@ class CoGroupOperator(EvictingWindowOperator):
     """The operator behind `stream.join(other)` and `stream.co_group(other)`."""
 
     def open(self) -> None:
-        """Binds the function."""
+        """Bind the function."""
         super().open()
         self._call = method_of(self.spec.function, "co_group" if self.spec.calls == "co_group" else "join")
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Adds records of the first input."""
+        """Add records of the first input."""
         self.side = 0
         super().process_batch(values, timestamps, keys)
 
     def process_batch2(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Adds records of the second input."""
+        """Add records of the second input."""
         self.side = 1
         super().process_batch(values, timestamps, keys)
 
     def fire_elements(self, key: Any, window: Any, elements: list[TimestampedValue]) -> None:
-        """Calls the function with both groups, or with every pair of them."""
+        """Call the function with both groups, or with every pair of them."""
         first = [e.value for e in elements if e.side == 0]
         second = [e.value for e in elements if e.side == 1]
         results, call = self.results, self._call

@@ -28,11 +28,11 @@ class Contents:
     first: Callable[[Any], Any]
     """first(element): contents with one element."""
     add: Callable[[Any, Any], Any]
-    """add(element, contents): contents with one element more."""
+    """add(element, contents): contents with one more element."""
     merge: Callable[[Any, Any], Any]
     """merge(contents, contents)."""
     result: Callable[[Any], Any]
-    """result(contents): what the window function gets."""
+    """result(contents): the argument of the window function."""
 
     def __init__(self) -> None:
         """Bind the operations of lists."""
@@ -88,7 +88,7 @@ class AggregatedContents(Contents):
 
 
 def contents_for(spec: WindowOperation) -> Contents:
-    """What a window operation keeps."""
+    """Return the operations on the contents of a window operation."""
     if spec.kind == "reduce":
         return ReducedContents(spec.combiner)
     if spec.kind == "aggregate":

@@ -1,4 +1,4 @@
-"""The contexts of triggers, assigners, evictors and process functions: one of each per operator, moved from window to window."""
+"""The contexts of triggers, assigners, evictors and process functions: one of each per operator, reused for each window."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class AssignerContext(WindowAssigner.WindowAssignerContext):
         self._runtime = TaskRuntimeContext(operator.context)
 
     def get_current_processing_time(self) -> int:
-        """The clock, in milliseconds."""
+        """Return the clock, in milliseconds."""
         return self._clock.now()
 
     def get_runtime_context(self) -> Any:
-        """The runtime context; its keyed state is that of the element's key."""
+        """Return the runtime context; its keyed state is that of the element's key."""
         return self._runtime
 
 
@@ -47,51 +47,51 @@ class WindowTriggerContext(Trigger.OnMergeContext):
         self.merged: list[Any] = []
 
     def at(self, key: Any, window: Any) -> WindowTriggerContext:
-        """This context for a key and window."""
+        """Move this context to a key and window, and return it."""
         self.key = key
         self.window = window
         self._store.at((key, window))
         return self
 
     def get_current_processing_time(self) -> int:
-        """The clock, in milliseconds."""
+        """Return the clock, in milliseconds."""
         return self._clock.now()
 
     def get_metric_group(self) -> Any:
-        """The operator's metric group."""
+        """Return the operator's metric group."""
         return _metric_group(self._operator)
 
     def get_current_watermark(self) -> int:
-        """The operator's event time."""
+        """Return the operator's event time."""
         return self._operator.watermark
 
     def register_processing_time_timer(self, time: int) -> None:
-        """A timer of the key and window."""
+        """Register a timer of the key and window."""
         self._processing.register(time, self.key, self.window)
 
     def register_event_time_timer(self, time: int) -> None:
-        """A timer of the key and window."""
+        """Register a timer of the key and window."""
         self._event.register(time, self.key, self.window)
 
     def delete_processing_time_timer(self, time: int) -> None:
-        """Takes a timer of the key and window back."""
+        """Delete a timer of the key and window."""
         self._processing.delete(time, self.key, self.window)
 
     def delete_event_time_timer(self, time: int) -> None:
-        """Takes a timer of the key and window back."""
+        """Delete a timer of the key and window."""
         self._event.delete(time, self.key, self.window)
 
     def get_partitioned_state(self, state_descriptor: StateDescriptor) -> Any:
-        """State of the key and window."""
+        """Return state of the key and window."""
         return self._store.state(state_descriptor)
 
     def merge_partitioned_state(self, state_descriptor: StateDescriptor) -> None:
-        """State of the merged windows goes into that of the new one."""
+        """Merge the state of the merged windows into that of the new one."""
         self._store.merge(state_descriptor, self.key, self.window, self.merged)
 
 
 class FiringContext(Evictor.EvictorContext):
-    """What a process function (and an evictor) may know of the window at hand."""
+    """What a process function (and an evictor) can see of the current window."""
 
     def __init__(self, operator: Operator, merging: bool) -> None:
         self._operator = operator
@@ -102,47 +102,47 @@ class FiringContext(Evictor.EvictorContext):
         self._backend = operator.context.keyed_state
         self._window: Any = None
         self.uses_state = False
-        """Whether the function has asked for window state: only then it must be moved along from key to key."""
+        """Whether the function uses window state: only then it must be moved from key to key."""
 
     def at(self, key: Any, window: Any) -> FiringContext:
-        """This context for a window; the key is the backend's current one."""
+        """Move this context to a window, and return it; the key is the backend's current one."""
         self._window = window
         if self.uses_state:
             self._store.at((key, window))
         return self
 
     def window(self) -> Any:
-        """The window."""
+        """Return the window."""
         return self._window
 
     def current_processing_time(self) -> int:
-        """The clock, in milliseconds."""
+        """Return the clock, in milliseconds."""
         return self._clock.now()
 
     def current_watermark(self) -> int:
-        """The operator's event time."""
+        """Return the operator's event time."""
         return self._operator.watermark
 
     def window_state(self) -> Any:
-        """State of the key and window."""
+        """Return state of the key and window."""
         self.uses_state = True
         self._store.at((self._backend.key, self._window))
         return self._window_state
 
     def global_state(self) -> Any:
-        """State of the key."""
+        """Return state of the key."""
         return self._global_state
 
     def get_current_processing_time(self) -> int:
-        """The clock, in milliseconds."""
+        """Return the clock, in milliseconds."""
         return self._clock.now()
 
     def get_current_watermark(self) -> int:
-        """The operator's event time."""
+        """Return the operator's event time."""
         return self._operator.watermark
 
     def get_metric_group(self) -> Any:
-        """The operator's metric group."""
+        """Return the operator's metric group."""
         return _metric_group(self._operator)
 
 

@@ -13,7 +13,7 @@ __all__ = ["EvictingWindowOperator"]
 
 
 class EvictingWindowOperator(WindowOperator):
-    """Reduce and aggregate are computed from the elements that are left, at each firing anew."""
+    """Reduce and aggregate are computed from the remaining elements, at each firing again."""
 
     def __init__(self, spec: WindowOperation) -> None:
         super().__init__(spec)
@@ -21,7 +21,7 @@ class EvictingWindowOperator(WindowOperator):
         self.side = 0
 
     def open(self) -> None:
-        """Keeps elements, whatever is made of them."""
+        """Keep the elements themselves, whatever the operation."""
         super().open()
         self._combined = self.contents
         self.contents = Contents()
@@ -45,14 +45,14 @@ class EvictingWindowOperator(WindowOperator):
             self._table.dirty.add((key, place))
 
     def fire_elements(self, key: Any, window: Any, elements: list[TimestampedValue]) -> None:
-        """Calls the window function with the elements that are left."""
+        """Call the window function with the remaining elements."""
         combined = self._combined
         values = [element.value for element in elements]
         if not combined.single:
             self.fire(key, window, values)
             return
         if not values:
-            # Nothing is left to reduce; an aggregate function has a result for nothing too.
+            # Nothing remains to be reduced; an aggregate function has a result without elements too.
             if self.spec.kind == "aggregate":
                 self.fire(key, window, [combined.result(self.spec.combiner.create_accumulator())])
             return

@@ -1,13 +1,12 @@
-"""Which operator runs a window operation: a quick one where it gives the same results, else the general one."""
+"""Which operator runs a window operation: a fast one where results are the same, else the general one."""
 
 from __future__ import annotations
 
 from headrace.graph.specs import WindowOperation
 from headrace.operators.base import Operator
 from headrace.operators.windows.aligned import AlignedWindowOperator
-from headrace.operators.windows.combining import CombiningWindowOperator
+from headrace.operators.windows.combining import CombiningWindowOperator, LargeCombiningWindowOperator
 from headrace.operators.windows.evicting import EvictingWindowOperator
-from headrace.operators.windows.large_combining import LargeCombiningWindowOperator
 from headrace.operators.windows.operator import WindowOperator
 from headrace.operators.windows.session_operator import SessionWindowOperator
 from headrace.windows.session_windows import EventTimeSessionWindows
@@ -19,10 +18,10 @@ __all__ = ["window_operator"]
 
 
 def window_operator(spec: WindowOperation, large_state: bool = False) -> Operator:
-    """The running form of a window operation. Classes are compared exactly: a subclass may do anything.
+    """Return the operator that runs a window operation. Classes are compared exactly: a subclass may do anything.
 
-    Quick operators keep open windows in memory: state that may be larger than that is the general one's, also where
-    records were combined before the exchange.
+    Fast operators keep open windows in memory. State that may be larger needs the general operator, also if records were
+    combined before the exchange.
 
     >>> tumbling = TumblingEventTimeWindows(10, 0)
     >>> type(window_operator(WindowOperation(tumbling, EventTimeTrigger(), "list"))).__name__

@@ -1,4 +1,4 @@
-"""Calling the window function: the base of all window operators.
+"""The base of all window operators: it calls the window function.
 
 Decides how contents become results: as they are, by `apply`, or by `process` with its context. Results have the highest
 timestamp of their window. Opens and closes the user's functions.
@@ -32,11 +32,11 @@ class WindowFunctionOperator(OperatorWithLateRecords):
         self._functions = [f for f in (spec.combiner, spec.function) if f is not None]
 
     def user_functions(self) -> Sequence[Any]:
-        """The function that folds elements and the one that windows are given to, as far as there are any."""
+        """Return the combining function and the window function, if there are any."""
         return self._functions
 
     def open(self) -> None:
-        """Makes the context, then opens the functions."""
+        """Make the context, then open the functions."""
         self.contents = contents_for(self.spec)
         self.firing = FiringContext(self, self.merging)
         self.results: Values = []
@@ -50,14 +50,14 @@ class WindowFunctionOperator(OperatorWithLateRecords):
         self.clears = callable(clear) and not getattr(clear, "does_nothing", False)
 
     def close(self) -> None:
-        """Closes the functions."""
+        """Close the functions."""
         for function in self._functions:
             closer = getattr(function, "close", None)
             if callable(closer):
                 self.guarded(closer)
 
     def fire(self, key: Any, window: Any, elements: Any) -> None:
-        """Calls the function with the elements of a window; its results wait for `emit_results`."""
+        """Call the function with the elements of a window; its results wait for `emit_results`."""
         results = self.results
         spec = self.spec
         backend = self.context.keyed_state
@@ -83,24 +83,24 @@ class WindowFunctionOperator(OperatorWithLateRecords):
         self.stamp(window)
 
     def stamp(self, window: Any) -> None:
-        """Gives the results that have none yet the timestamp of the window."""
+        """Set the timestamp of the window on the results that have none yet."""
         missing = len(self.results) - len(self.times)
         if missing:
             self.times.extend([window.max_timestamp()] * missing)
 
     def clear_window(self, key: Any, window: Any) -> None:
-        """Lets a process function clear its own state of a window that is removed."""
+        """Let a process function clear its own state of a window that is removed."""
         if self.clears:
             self.context.keyed_state.key = key
             self.guarded(self.spec.function.clear, self.firing.at(key, window))
 
     def emit_results(self) -> None:
-        """Sends what has been collected on."""
+        """Emit the collected results."""
         if self.results:
             results, times = self.results, self.times
             self.results, self.times = [], []
             emit_tagged(self.output, results, times)
 
     def late(self, values: Values, timestamps: list[int | None]) -> None:
-        """Records that no window takes any more: to the side output, or dropped and counted."""
+        """Send late records to the side output, or drop and count them."""
         self.late_to(self.spec.late_tag, values, timestamps)

@@ -1,4 +1,4 @@
-"""The inner loops of windows: adding a run of records to the contents of their keys. Nothing else happens here."""
+"""The inner loops of windows: add a run of records to the contents of their keys."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["Windows", "fold_into", "grouped", "is_immutable", "isolated", "merge
 Windows = Sequence[dict[Any, Any]]
 """The windows of one record, the earliest first: each maps a key to its contents."""
 
-_FEW = 4  # up to so many panes are told apart by one pass for each of them
+_FEW = 4  # up to this number, each pane is selected by a pass of its own
 _NOTHING = object()
 _ATOMS = frozenset((int, float, str, bytes, bool, complex, type(None)))
 
 
 def fold_into(window: dict[Any, Any], kind: str, contents: Contents, keys: list[Any], records: Iterator[Any]) -> None:
-    """Adds records to one window: ``window[key]`` are the contents of a key.
+    """Add records to one window: ``window[key]`` are the contents of a key.
 
     >>> window = {}
     >>> fold_into(window, "reduce", ReducedContents(lambda a, b: a + b), ["a", "b", "a"], iter([1, 2, 3]))
@@ -48,7 +48,7 @@ def fold_into(window: dict[Any, Any], kind: str, contents: Contents, keys: list[
 
 
 def share_into(windows: Iterable[Windows], contents: Contents, keys: list[Any], records: Iterator[Any]) -> None:
-    """Adds every record to its windows; windows whose contents are one immutable object are served by one call.
+    """Add every record to its windows; one call serves all windows that share one immutable object.
 
     >>> windows = [{"a": 1}, {}, {}]
     >>> share_into([windows], ReducedContents(lambda a, b: a + b), ["a"], iter([5]))
@@ -70,7 +70,7 @@ def share_into(windows: Iterable[Windows], contents: Contents, keys: list[Any], 
 
 
 def merge_into(windows: Iterable[Windows], contents: Contents, keys: list[Any], parts: Iterator[Any]) -> None:
-    """Merges contents that were made elsewhere into those of several windows each, as `share_into` adds records.
+    """Merge contents that were made elsewhere into those of several windows each, like `share_into` adds records.
 
     >>> windows = [{"a": 1}, {}]
     >>> merge_into([windows], ReducedContents(lambda a, b: a + b), ["a"], iter([5]))
@@ -92,7 +92,7 @@ def merge_into(windows: Iterable[Windows], contents: Contents, keys: list[Any], 
 
 
 def grouped(panes: list[int], *columns: list[Any]) -> Iterator[tuple[Any, ...]]:
-    """The parts of parallel lists that belong to each pane, panes in the order of their first records.
+    """Return the parts of parallel lists that belong to each pane, panes in the order of their first records.
 
     >>> list(grouped([0, 10, 0], ["a", "b", "c"], [1, 11, 2]))
     [(0, ['a', 'c'], [1, 2]), (10, ['b'], [11])]
@@ -112,7 +112,7 @@ def grouped(panes: list[int], *columns: list[Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def isolated(value: Any) -> Any:
-    """An element as the first one of a window that shares it with others: a copy if a reduce function could change it.
+    """Return an element as the first one of a window that shares it with others: a copy if functions could change it.
 
     >>> element = [1]
     >>> isolated(element) is element, isolated((1, "a"))
@@ -122,7 +122,7 @@ def isolated(value: Any) -> Any:
 
 
 def is_immutable(value: Any) -> bool:
-    """Whether a value is a plain one, or a tuple of plain ones, that no function can change in place.
+    """Return whether a value is a plain one, or a tuple of plain ones, that no function can change in place.
 
     >>> is_immutable((1, "a")), is_immutable((1, ["a"]))
     (True, False)

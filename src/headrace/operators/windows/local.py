@@ -1,15 +1,17 @@
-"""Before the exchange of tumbling and sliding windows: combines the records of a key and pane, so that few are sent.
+"""The operator before the exchange of tumbling and sliding windows: it combines the records of a key and pane.
 
-A key with most of the data then costs the operator behind the exchange no more than any other key. Results do not change:
+A key with most of the data then costs the operator after the exchange no more than any other key. Results do not change:
 
-1. What is held is sent before a watermark that ends a window of it, before the stream becomes idle and at the end of an epoch.
-   The operator behind the exchange always goes on with the input whose watermark is lowest, so it is never ahead of this one's
-   watermark while records of it wait: nothing is late that would not have been late.
-2. Runs keep the order of records as far as windows can show it (`runs`), and they carry their number of records, for the count of
+1. Combined records are sent before a watermark that ends one of their windows, before the stream becomes idle, and at the
+   end of an epoch. The operator after the exchange always continues with the input whose watermark is lowest, so it is
+   never ahead of this one's watermark while records wait here: no record becomes late.
+2. Runs keep the order of records as far as windows can show it (`runs`), and their number of records, for the count of
    dropped ones.
+3. A function's `merge` is not relied on before it was tried (`merge_check`).
 
-Where most keys have only one record or two, combining costs more than it saves: then records are sent as they are, and it is
-tried again later. So it is with sliding windows whose contents can be changed in place: each window needs its own copy.
+If most keys have only one or two records, combining costs more than it saves: then records are sent as they are, and
+combining is tried again later. The same applies to sliding windows whose contents can be changed in place, because each
+window needs its own copy.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from headrace.operators.base import Operator
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.windows.contents import contents_for
 from headrace.operators.windows.folding import is_immutable
+from headrace.operators.windows.merge_check import MergeCheck
 from headrace.operators.windows.runs import Runs
 from headrace.state.opaque_key import hashable_keys
 from headrace.types.codecs import codec_for
@@ -32,11 +35,11 @@ from headrace.windows.window_types import first_end
 __all__ = ["LocalWindowOperator"]
 
 _TRIAL = 4_096
-"""After so many records it is decided whether combining pays."""
+"""Number of records after which it is decided whether combining pays."""
 _PAUSE = 262_144
-"""So many records are sent as they are before it is tried again."""
+"""Number of records that are sent as they are before combining is tried again."""
 _MOST_RUNS = 65_536
-"""Runs that are held at most."""
+"""The greatest number of runs to hold."""
 
 
 class LocalWindowOperator(Operator):
@@ -55,13 +58,15 @@ class LocalWindowOperator(Operator):
         self._next_end = MAX_WATERMARK
 
     def open(self) -> None:
-        """Makes room for runs. The key selector is opened and closed with the edge, whose selector it is too."""
-        self._runs = Runs(contents_for(self._spec.windows))
+        """Start without runs. The key selector is opened and closed with the edge, which uses it too."""
+        contents = contents_for(self._spec.windows)
+        self._runs = Runs(contents)
+        self._check = MergeCheck(contents)
 
     # -- elements -------------------------------------------------------------------------------------------------
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Combines a run of records, or hands it on."""
+        """Combine a run of records, or pass it on."""
         try:
             values = self._coerce(values)
         except Exception as error:
@@ -79,6 +84,9 @@ class LocalWindowOperator(Operator):
                 return
             pane, offset = self._pane, self._offset
             panes = [t - (t - offset) % pane for t in timestamps]  # type: ignore[operator]
+            if not self._check.passes(keys, panes, values):
+                self.output.emit(values, timestamps, keys)
+                return
             records = iter(values)
             self._runs.add(keys, panes, records)
         except Exception as error:
@@ -104,26 +112,26 @@ class LocalWindowOperator(Operator):
     # -- time -----------------------------------------------------------------------------------------------------
 
     def process_watermark(self, timestamp: int) -> None:
-        """Sends what a window that ends may need, then hands the watermark on."""
+        """Send everything if a window ends, then pass the watermark on."""
         self.watermark = timestamp
         if timestamp >= self._next_end - 1:
             self._send()
         self.output.emit_watermark(timestamp)
 
     def process_idle(self, idle: bool) -> None:
-        """Sends everything: others may go on without this input."""
+        """Send everything: the receiver may continue without this input."""
         self._send()
         self.output.emit_idle(idle)
 
     def process_clock(self, now: int) -> None:
-        """Sends everything: tests watch what happens between two moves of the clock."""
+        """Send everything: tests watch what happens between two moves of the clock."""
         self._send()
         super().process_clock(now)
 
     def end_epoch(self) -> None:
-        """Sends everything: nothing is held when a checkpoint is taken."""
+        """Send everything: nothing is held when a checkpoint is taken."""
         self._send()
 
     def finish(self) -> None:
-        """Sends everything."""
+        """Send everything."""
         self._send()

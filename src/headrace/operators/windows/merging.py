@@ -1,6 +1,6 @@
 """Which windows of a key are open, and under which window each keeps its contents, where windows can be merged.
 
-Contents do not move when a window grows: the first window keeps them, and this set says so. Filed per key like any state.
+Contents do not move when a window grows: they stay with the first window, and this set knows it. Saved per key like any state.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from headrace.state.heap_table import HeapTable
+from headrace.state.table import Table
 from headrace.windows.assigner import MergingWindowAssigner
 
 __all__ = ["MergingWindowSet"]
@@ -24,7 +24,7 @@ class _Found(MergingWindowAssigner.MergeCallback[Any]):
         self.merges: list[tuple[Any, list[Any]]] = []
 
     def merge(self, to_be_merged: Iterable[Any], merge_result: Any) -> None:
-        """Notes one merge."""
+        """Note one merge."""
         self.merges.append((merge_result, list(to_be_merged)))
 
 
@@ -33,6 +33,7 @@ class MergingWindowSet:
 
     >>> from headrace.windows.session_windows import EventTimeSessionWindows
     >>> from headrace.windows.window_types import TimeWindow
+    >>> from headrace.state.heap_table import HeapTable
     >>> windows = MergingWindowSet(EventTimeSessionWindows(5), HeapTable("windows", "table"))
     >>> windows.add("a", TimeWindow(0, 5), print)
     TimeWindow(start=0, end=5)
@@ -44,18 +45,18 @@ class MergingWindowSet:
     TimeWindow(start=0, end=5)
     """
 
-    def __init__(self, assigner: MergingWindowAssigner[Any, Any], table: HeapTable) -> None:
-        """Take who decides on merges, and the table that keeps the sets."""
+    def __init__(self, assigner: MergingWindowAssigner[Any, Any], table: Table) -> None:
+        """Take the assigner that decides on merges, and the table of the sets."""
         self._assigner = assigner
         self._data = table.data
         self._dirty = table.dirty
 
     def contents_of(self, key: Any, window: Any) -> Any:
-        """The window under which the contents of an open window are filed, None if the window is not open."""
+        """Return the window under which the contents of an open window are filed, None if the window is not open."""
         return self._data.get(key, _NONE).get(window)
 
     def add(self, key: Any, window: Any, on_merge: OnMerge) -> Any:
-        """Adds a window and gives the one that it became part of (itself, if nothing is merged)."""
+        """Add a window. Return the one that it became part of (itself, if nothing is merged)."""
         found = _Found()
         mapping = self._data.get(key)
         if mapping is None:
@@ -80,7 +81,7 @@ class MergingWindowSet:
         return result
 
     def retire(self, key: Any, window: Any) -> None:
-        """Removes a window that is over."""
+        """Remove a window that has ended."""
         mapping = self._data.get(key)
         if mapping is not None and window in mapping:
             del mapping[window]

@@ -1,9 +1,9 @@
 """The general window operator: any assigner, any trigger, lateness, merging.
 
-For each element: 1. the assigner gives its windows; 2. windows that can be merged are, with their contents and their trigger's
-state; 3. windows that are over (their end plus the allowed lateness is not after the watermark) are left out; 4. the element is
-added; 5. the trigger decides; 6. a timer is set that removes the window. An element that no window takes is late. The
-same order as Flink's, which programs can see through their triggers.
+For each element: 1. the assigner returns its windows; 2. windows are merged if possible, with their contents and their
+trigger's state; 3. windows that have ended (their end plus the allowed lateness is not after the watermark) are left out;
+4. the element is added; 5. the trigger decides; 6. a timer is set that removes the window. An element that no window takes
+is late. This is Flink's order, which programs can see through their triggers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["WindowOperator"]
 _CONTINUE = TriggerResult.CONTINUE
 _NOTHING = object()
 _RESULTS = 4096
-"""So many results of timers are sent together at most, unless one window has more."""
+"""The greatest number of results of timers to send together, unless one window has more."""
 
 
 class WindowOperator(WindowFunctionOperator):
@@ -41,7 +41,7 @@ class WindowOperator(WindowFunctionOperator):
         self._event_time: bool = spec.assigner.is_event_time()
 
     def open(self) -> None:
-        """Binds the tables and makes the contexts."""
+        """Bind the tables and make the contexts."""
         super().open()
         backend = self.context.keyed_state
         take_over_as_general(self.context, getattr(self._assigner, "size", None))
@@ -54,7 +54,7 @@ class WindowOperator(WindowFunctionOperator):
     # -- elements -------------------------------------------------------------------------------------------------
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Adds a run of records."""
+        """Add a run of records."""
         assert keys is not None
         stamps: list[int | None] = timestamps if timestamps is not None else [None] * len(values)
         records = iter(values)
@@ -62,8 +62,9 @@ class WindowOperator(WindowFunctionOperator):
         late_times: list[int | None] = []
         backend = self.context.keyed_state
         add = self._add_merging if self.merging else self._add
+        turns = backend.in_turn(keys)
         try:
-            for backend.key, stamp, value in zip(keys, stamps, records):
+            for backend.key, stamp, value in zip(turns, stamps, records):
                 skipped = add(backend.key, value, stamp)
                 if skipped and self._event_time and self._is_late(stamp):
                     late.append(value)
@@ -78,7 +79,7 @@ class WindowOperator(WindowFunctionOperator):
         return min((MIN_TIMESTAMP if stamp is None else stamp) + self._lateness, MAX_WATERMARK) <= self.watermark
 
     def _add(self, key: Any, value: Any, stamp: int | None) -> bool:
-        """Adds an element; says whether no window took it."""
+        """Add an element. Return whether no window took it."""
         timestamp = MIN_TIMESTAMP if stamp is None else stamp
         skipped = True
         windows = self._assigner.assign_windows(value, timestamp, self._assigning)
@@ -123,7 +124,7 @@ class WindowOperator(WindowFunctionOperator):
             timers.register(end, key, window)
 
     def _act(self, result: TriggerResult, key: Any, window: Any, place: Any) -> None:
-        """Does what the trigger decided."""
+        """Carry out the trigger's decision."""
         if result.is_fire():
             contents = self._table.data.get((key, place), _NOTHING)
             if contents is not _NOTHING:
@@ -143,7 +144,7 @@ class WindowOperator(WindowFunctionOperator):
     # -- merging --------------------------------------------------------------------------------------------------
 
     def _merge(self, key: Any, window: Any, parts: list[Any], place: Any, others: list[Any]) -> None:
-        """Several windows have become one: trigger first, then timers, then contents."""
+        """Merge several windows into one: first the trigger, then timers, then contents."""
         self._check_merged(window)
         deciding = self._deciding.at(key, window)
         deciding.merged = parts
@@ -172,7 +173,7 @@ class WindowOperator(WindowFunctionOperator):
     # -- time -----------------------------------------------------------------------------------------------------
 
     def _end_of(self, window: Any) -> int:
-        """When the window is removed."""
+        """Return the time at which the window is removed."""
         last: int = window.max_timestamp()
         return min(last + self._lateness, MAX_WATERMARK) if self._event_time else last
 
@@ -180,7 +181,7 @@ class WindowOperator(WindowFunctionOperator):
         return self.context.event_timers if self._event_time else self.context.processing_timers
 
     def process_watermark(self, timestamp: int) -> None:
-        """Fires event-time timers, then hands the watermark on; in batch mode processing time ends with event time."""
+        """Fire event-time timers, then pass the watermark on; in batch mode processing time ends with event time."""
         self.watermark = timestamp
         self._fire_timers(self.context.event_timers, timestamp, True)
         if timestamp == MAX_WATERMARK and self.context.task.batch:
@@ -188,11 +189,11 @@ class WindowOperator(WindowFunctionOperator):
         self.output.emit_watermark(timestamp)
 
     def advance_processing_time(self, now: int) -> None:
-        """Fires processing-time timers."""
+        """Fire processing-time timers."""
         self._fire_timers(self.context.processing_timers, now, False)
 
     def next_processing_timer(self) -> int | None:
-        """The earliest processing-time timer."""
+        """Return the earliest processing-time timer."""
         return self.context.processing_timers.next_timestamp()
 
     def _fire_timers(self, queue: Any, limit: int, event: bool) -> None:

@@ -1,10 +1,10 @@
-"""Runs: records of one key and pane that follow each other (records of other keys may stand between), combined to one.
+"""Runs: successive records of one key and pane (records of other keys may be between them), combined into one.
 
-Decides which records may become one before they reach their windows. A pane is the greatest time span that no window's end
-cuts: its records go to the same windows, and are late together. A run ends when a record of the same key comes for another
-pane. So the runs of a key, one after the other, are its records in the order in which they came, and the runs of all keys are in
-the order of their first records: whoever adds runs to windows gives results, order and all, as if it had added the records,
-for every function that is associative.
+Decides which records may be combined before they reach their windows. A pane is the longest time span that no window's end
+divides: its records belong to the same windows, and are late together. A run ends when a record of the same key belongs to
+another pane. So the runs of a key are its records in the order of their arrival, and the runs of all keys are in the order
+of their first records. For every associative function, adding runs to windows has the same results in the same order as
+adding the records.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Run = list[Any]
 
 
 class Runs:
-    """What has been combined so far.
+    """The records combined so far.
 
     >>> from headrace.operators.windows.contents import ReducedContents
     >>> runs = Runs(ReducedContents(lambda a, b: a + b))
@@ -40,7 +40,7 @@ class Runs:
         self.records = 0
 
     def add(self, keys: list[Any], panes: list[int], records: Iterator[Any]) -> None:
-        """Combine records with what is there."""
+        """Combine more records."""
         contents, last = self._contents, self._open.get
         add = contents.add
         first = contents.first if isinstance(contents, AggregatedContents) else isolated
@@ -56,7 +56,7 @@ class Runs:
         self.records += len(keys)
 
     def take(self) -> tuple[list[Any], list[Run]]:
-        """Give keys and runs, and begin anew."""
+        """Return keys and runs, and start over."""
         keys, runs = self.keys, self.runs
         self._open, self.keys, self.runs, self.records = {}, [], [], 0
         return keys, runs

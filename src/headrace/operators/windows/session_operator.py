@@ -1,11 +1,11 @@
-"""Sessions of event time with one gap, the default trigger, no evictor and no allowed lateness: the quick way.
+"""The fast operator for sessions of event time with one gap, the default trigger, no evictor and no allowed lateness.
 
-A key has a list of its open sessions, mostly one. A session that grows keeps its place in the heap of ends and is looked at
-again when its former end has passed; so a record costs no timer. Those that are due at a watermark fire in the order of their
-ends, then in the order in which they last changed: the order in which the general operator's timers would fire.
+A key has a list of its open sessions, mostly one. A session that grows keeps its place in the heap of ends and is checked
+again when its former end has passed, so a record needs no timer. Sessions that are due at a watermark fire in the order of
+their ends, then in the order of their last change: the order in which the general operator's timers would fire.
 
-Working memory and state: within an epoch only the lists are changed; at its end those of touched keys are put into the
-keyed table, so a session that opens and ends within one epoch never reaches it.
+Working memory and state: within an epoch only the lists change. At its end those of changed keys are put into the keyed
+table, so a session that opens and ends within one epoch never reaches it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from headrace.windows.window_types import TimeWindow, in_flinks_order, time_reac
 
 __all__ = ["SessionWindowOperator"]
 
-# A session: [start, end, number of its last change, contents]; the contents of one that was swallowed are _GONE.
+# A session: [start, end, number of its last change, contents]; the contents of a session that became part of another are _GONE.
 _Session = list[Any]
 _GONE = object()
 _DUE_ORDER = itemgetter(0, 1)
@@ -41,7 +41,7 @@ class SessionWindowOperator(WindowFunctionOperator):
         self._changes = 0
 
     def open(self) -> None:
-        """Takes up what the table has."""
+        """Load the sessions of the table."""
         super().open()
         take_over_as_sessions(self.context)
         self._table = self.context.keyed_state.table(SESSIONS)
@@ -57,7 +57,7 @@ class SessionWindowOperator(WindowFunctionOperator):
     # -- elements -------------------------------------------------------------------------------------------------
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Adds a run of records."""
+        """Add a run of records."""
         assert keys is not None
         stamps = [MIN_TIMESTAMP] * len(values) if timestamps is None else timestamps
         gap, live, ends = self._gap, self._live, self._ends
@@ -65,7 +65,7 @@ class SessionWindowOperator(WindowFunctionOperator):
         number = self._changes
         late: list[int] = []
         records = iter(values)
-        open_until = time_reached(self.watermark) + 1  # the least end of a session that is not over
+        open_until = time_reached(self.watermark) + 1  # the earliest end of a session that has not ended
         try:
             for value, time, key in zip(records, stamps, keys):
                 number += 1
@@ -102,7 +102,7 @@ class SessionWindowOperator(WindowFunctionOperator):
             self.late([values[i] for i in late], [stamps[i] for i in late])
 
     def _join(self, sessions: list[_Session], value: Any, time: int, end: int, number: int) -> None:
-        """An element touches one session or more: they become one, with the contents in Flink's order."""
+        """Merge the sessions that an element touches into one, with the contents in Flink's order."""
         touched = [s for s in sessions if s[0] <= end and s[1] >= time]
         if len(touched) > 1:
             windows = {TimeWindow(s[0], s[1]): s for s in touched}
@@ -126,7 +126,7 @@ class SessionWindowOperator(WindowFunctionOperator):
     # -- time -----------------------------------------------------------------------------------------------------
 
     def process_watermark(self, timestamp: int) -> None:
-        """Fires the sessions that have ended, then hands the watermark on."""
+        """Fire the sessions that have ended, then pass the watermark on."""
         self.watermark = timestamp
         ends, limit = self._ends, time_reached(timestamp) + 1
         due: list[tuple[int, int, Any, _Session]] = []
@@ -163,7 +163,7 @@ class SessionWindowOperator(WindowFunctionOperator):
     # -- state ----------------------------------------------------------------------------------------------------
 
     def end_epoch(self) -> None:
-        """Puts what was touched into the table."""
+        """Put changed sessions into the table."""
         data, dirty, live = self._table.data, self._table.dirty, self._live
         for key in self._touched:
             sessions = live.get(key)

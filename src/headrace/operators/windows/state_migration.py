@@ -1,8 +1,8 @@
-"""Two forms of the same windows: that of the quick operators, and that of the general one.
+"""Conversion of window state between the form of the fast operators and that of the general one.
 
-Quick operators keep open windows in memory, so state that may be larger than memory is left to the general operator. When a
-job goes on with the other backend, what it finds is brought into the form of its operator here, once, as it opens. Keys and
-windows are in memory meanwhile; contents go to disk as they come.
+Fast operators keep open windows in memory, so state that may be larger than memory needs the general operator. When a job
+continues with the other backend, the operator converts the state once as it opens. Keys and windows are in memory
+meanwhile; contents go to disk as they are read.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.operators.context import OperatorContext
-from headrace.state.heap_table import HeapTable
 from headrace.state.keyed_backend import KeyedBackend
+from headrace.state.table import Table
 from headrace.windows.window_types import TimeWindow
 
 __all__ = [
@@ -31,17 +31,17 @@ __all__ = [
 CONTENTS, SETS = "_window_contents", "_window_set"
 ALIGNED, SESSIONS = "_aligned_windows", "_sessions"
 TRIGGER_STATE, WINDOW_STATE = "_trigger/", "_window/"
-"""What the names of the states of triggers, and of a window function's `window_state()`, are filed with in front."""
+"""Prefixes of the names of states of triggers, and of a window function's `window_state()`."""
 WINDOW_SIZE = "window_size"
-"""The fact in which an operator of aligned windows leaves their size: its table has only where they start."""
+"""The name of the fact with the size of aligned windows: their table has only the starts."""
 
 
 _ROOM = 256
-"""Entries between two chances of the backend to take some out of memory."""
+"""Number of entries after which the backend may take some out of memory."""
 
 
 def is_per_window(name: str) -> bool:
-    """Whether a state of a window operator has an entry per key and window, not per key.
+    """Return whether a state of a window operator has an entry per key and window, not per key.
 
     >>> is_per_window(CONTENTS), is_per_window("_trigger/count"), is_per_window(SESSIONS)
     (True, True, False)
@@ -53,12 +53,12 @@ def _has(context: OperatorContext, name: str) -> bool:
     return name in context.keyed_state.state_kinds()
 
 
-def _put(table: HeapTable, entry: Any, value: Any) -> None:
+def _put(table: Table, entry: Any, value: Any) -> None:
     table.data[entry] = value
     table.dirty.add(entry)
 
 
-def _empty(table: HeapTable, backend: KeyedBackend) -> None:
+def _empty(table: Table, backend: KeyedBackend) -> None:
     for count, entry in enumerate(list(table.data), 1):
         del table.data[entry]
         table.dirty.add(entry)
@@ -67,7 +67,7 @@ def _empty(table: HeapTable, backend: KeyedBackend) -> None:
 
 
 def take_over_as_general(context: OperatorContext, size: int | None) -> None:
-    """What the quick operators have left becomes contents and timers; ``size`` is that of aligned windows."""
+    """Convert the state of the fast operators to contents and timers; ``size`` is that of aligned windows."""
     backend, timers = context.keyed_state, context.event_timers
     found: list[tuple[int, Any, TimeWindow]] = []
     contents = backend.table(CONTENTS, namespaced=True)
@@ -97,7 +97,7 @@ def take_over_as_general(context: OperatorContext, size: int | None) -> None:
 
 
 def take_over_as_aligned(context: OperatorContext) -> None:
-    """What the general operator has left becomes aligned windows; its timers go."""
+    """Convert the state of the general operator to aligned windows, and delete its timers."""
     if not _has(context, CONTENTS):
         return
     contents = context.keyed_state.table(CONTENTS, namespaced=True)
@@ -111,7 +111,7 @@ def take_over_as_aligned(context: OperatorContext) -> None:
 
 
 def take_over_as_sessions(context: OperatorContext) -> None:
-    """What the general operator has left becomes sessions; its timers go."""
+    """Convert the state of the general operator to sessions, and delete its timers."""
     if not _has(context, SETS):
         return
     contents = context.keyed_state.table(CONTENTS, namespaced=True)
@@ -128,7 +128,7 @@ def take_over_as_sessions(context: OperatorContext) -> None:
 
 
 def _timers_in_order(context: OperatorContext) -> list[tuple[int, Any, Any]]:
-    """All event-time timers in the order in which they were registered; the queue is empty then."""
+    """Remove all event-time timers and return them in the order of their registration."""
     snapshot = context.event_timers.snapshot_full()
     numbered = [entry for entries in snapshot.values() for entry in entries]
     numbered.sort(key=lambda entry: entry[1])

@@ -23,35 +23,21 @@ __all__ = ["GlobalStateStore", "NoWindowState", "WindowStateStore"]
 
 
 class _Store(KeyedStateStore):
-    """All five getters are one."""
+    """Makes one method of all five getters."""
 
     def state(self, descriptor: StateDescriptor) -> Any:
-        """The state that a descriptor describes."""
+        """Return the state that a descriptor describes."""
         raise NotImplementedError
 
     def get_state(self, state_descriptor: Any) -> Any:
-        """Give the value state of that name."""
+        """Return the state of that name."""
         return self.state(state_descriptor)
 
-    def get_list_state(self, state_descriptor: Any) -> Any:
-        """Give the list state of that name."""
-        return self.state(state_descriptor)
-
-    def get_map_state(self, state_descriptor: Any) -> Any:
-        """Give the map state of that name."""
-        return self.state(state_descriptor)
-
-    def get_reducing_state(self, state_descriptor: Any) -> Any:
-        """Give the reducing state of that name."""
-        return self.state(state_descriptor)
-
-    def get_aggregating_state(self, state_descriptor: Any) -> Any:
-        """Give the aggregating state of that name."""
-        return self.state(state_descriptor)
+    get_list_state = get_map_state = get_reducing_state = get_aggregating_state = get_state
 
 
 class WindowStateStore(_Store):
-    """State by key and window, under names with a prefix, so that triggers and functions do not meet.
+    """State by key and window, under names with a prefix, so that those of triggers and functions do not clash.
 
     >>> from headrace.common.typeinfo import Types
     >>> from headrace.state.descriptors import ValueStateDescriptor
@@ -66,18 +52,18 @@ class WindowStateStore(_Store):
     """
 
     def __init__(self, backend: KeyedBackend, prefix: str) -> None:
-        """Take the backend that has the tables."""
+        """Take the backend of the tables."""
         self._backend = backend
         self._prefix = prefix
         self._holder = KeyHolder()
         self._states: dict[tuple[str, str], Any] = {}
 
     def at(self, entry_key: tuple[Any, Any]) -> None:
-        """From now on states are those of this key and window."""
+        """Move all states to this key and window."""
         self._holder.key = entry_key
 
     def state(self, descriptor: StateDescriptor) -> Any:
-        """Give the state that a descriptor describes."""
+        """Return the state that a descriptor describes."""
         if not isinstance(descriptor, StateDescriptor):
             raise TypeMismatchError("Not a state descriptor", seen=descriptor, expected="a StateDescriptor")
         of_kind = (descriptor.kind, descriptor.name)
@@ -87,7 +73,7 @@ class WindowStateStore(_Store):
         return state
 
     def merge(self, descriptor: StateDescriptor, key: Any, target: Any, sources: list[Any]) -> None:
-        """Bring the state of the windows ``sources`` into that of ``target``."""
+        """Merge the state of the windows ``sources`` into that of ``target``."""
         merge = _merger(descriptor)
         table = self._backend.table(self._prefix + descriptor.name, namespaced=True, kind=descriptor.kind)
         data, dirty = table.data, table.dirty
@@ -121,15 +107,15 @@ class GlobalStateStore(_Store):
         self._backend = backend
 
     def state(self, descriptor: StateDescriptor) -> Any:
-        """Give the state that a descriptor describes."""
+        """Return the state that a descriptor describes."""
         return self._backend.get_state(descriptor)  # type: ignore[call-overload]
 
 
 class NoWindowState(_Store):
-    """Refuses: a window that may be merged has no state of its own."""
+    """Refuses all: a window that may be merged cannot have its own state."""
 
     def state(self, descriptor: StateDescriptor) -> Any:
-        """Refuse."""
+        """Raise an error."""
         raise StateError(
             "Per-window state is not allowed when using merging windows.",
             seen=descriptor,

@@ -1,7 +1,7 @@
-"""Decide which zip archives are accepted: those that can be unpacked into a folder, and stay small when they are.
+"""Decide which zip archives are accepted: those that can be unpacked into a folder, and stay small when unpacked.
 
-Names and sizes are checked when a program is uploaded, before anything is unpacked. The table of entries is checked first: its
-size decides how much memory the names take.
+Names and sizes are checked when a program is uploaded, before anything is unpacked. The table of entries comes first,
+because its size decides how much memory the names take.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from headrace.service.errors import RequestError
 __all__ = ["UNREADABLE", "check_archive"]
 
 UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError)
-"""What the standard library raises for an archive that is damaged, encrypted or of an unknown kind."""
+"""Errors that the standard library raises for an archive that is damaged, encrypted or of an unknown kind."""
 _LONGEST_TABLE = 1 << 20
 _LONGEST_PATH, _LONGEST_NAME = 400, 200
 _END, _END_OF_64 = b"PK\x05\x06", b"PK\x06\x07"
@@ -41,11 +41,9 @@ def check_archive(path: Path, longest_unpacked: int) -> None:
     if any(entry.flag_bits & 1 for entry in entries):
         raise RequestError("The archive is encrypted.")
     if any(e.filename.startswith(BUNDLED) and e.file_size > e.compress_size for e in entries):
-        raise RequestError(f"What is below {BUNDLED} in the archive must be stored, not compressed.")
+        raise RequestError(f"Files below {BUNDLED} in the archive must be stored, not compressed.")
     if sum(entry.file_size for entry in entries) > longest_unpacked:
-        raise RequestError(
-            f"The archive is too large when it is unpacked: at most {longest_unpacked} bytes are allowed."
-        )
+        raise RequestError(f"The archive is too large when unpacked: at most {longest_unpacked} bytes are allowed.")
 
 
 def _table_size(path: Path) -> int:
@@ -64,24 +62,24 @@ def _table_size(path: Path) -> int:
 
 
 def _check_names(names: Iterable[str]) -> None:
-    """Every name is a plain relative path, none stands twice, and none is a file and a folder at once."""
+    """Require that every name is a plain relative path, that none occurs twice, and that none is both file and folder."""
     files: set[tuple[str, ...]] = set()
     folders: set[tuple[str, ...]] = set()
     for name in names:
         parts = tuple(name.removesuffix("/").split("/"))
         if name.startswith("/") or "\\" in name or ".." in parts:
-            raise RequestError("The archive holds names that leave it.")
+            raise RequestError("The archive contains names that point outside of it.")
         if any(part in ("", ".") or not part.isprintable() or len(part) > _LONGEST_NAME for part in parts):
-            raise RequestError("The archive holds names that are no plain paths.")
+            raise RequestError("The archive contains names that are not plain paths.")
         if len(name) > _LONGEST_PATH:
-            raise RequestError(f"The archive holds a path of more than {_LONGEST_PATH} characters.")
+            raise RequestError(f"The archive contains a path of more than {_LONGEST_PATH} characters.")
         if name.endswith("/"):
             folders.add(parts)
         elif parts in files:
-            raise RequestError(f"The archive holds {name!r} twice.")
+            raise RequestError(f"The archive contains {name!r} twice.")
         else:
             files.add(parts)
         folders.update(parts[:length] for length in range(1, len(parts)))
     both = files & folders
     if both:
-        raise RequestError(f"In the archive {'/'.join(min(both))!r} is a file and a folder at once.")
+        raise RequestError(f"In the archive, {'/'.join(min(both))!r} is both a file and a folder.")

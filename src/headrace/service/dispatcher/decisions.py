@@ -1,4 +1,4 @@
-"""What is to be done with a job next: a pure function of what was found in its folder."""
+"""Decide what to do next with a job: a pure function of what was found in its folder."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ __all__ = ["Action", "Facts", "decide"]
 
 _HOUR = 3_600_000
 _STARTING = 5_000
-"""Milliseconds in which a process that another dispatcher started may still be about to take its lock."""
+"""How many milliseconds a process that another dispatcher started may need to take its lock."""
 _CANCEL_GRACE = 30_000
 _LONGEST_DELAY = 30_000
 
 
 class Action(Enum):
-    """What the dispatcher does."""
+    """What the supervisor does next."""
 
     NOTHING = "nothing"
     START = "start"
     KILL = "kill"
-    CANCELED = "write down that it was cancelled"
-    FAILED = "write down that it has failed"
+    CANCELED = "record that it was cancelled"
+    FAILED = "record that it failed"
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What was found. Times are in milliseconds."""
+    """The observed state of a job. Times are in milliseconds."""
 
     now: int
     ended: bool
     alive: bool
-    """Whether a process holds the lock of the job, or this dispatcher has started one that lives."""
+    """Whether a process holds the lock of the job, or this dispatcher started one that lives."""
     started_here: bool
-    """Whether the last process was started by this dispatcher, which would then know that it lives."""
+    """Whether this dispatcher started the last process, and so knows whether it lives."""
     wished_at: int | None
     starts: Starts
     restart_attempts: int
 
 
 def decide(facts: Facts) -> Action:
-    """The next step.
+    """Return the next action.
 
     >>> job = Facts(100_000, False, False, True, None, Starts(), 3)
     >>> decide(job)
@@ -55,11 +55,11 @@ def decide(facts: Facts) -> Action:
         return Action.KILL if overdue else Action.NOTHING
     if facts.wished_at is not None:
         return Action.CANCELED
-    return _of_a_dead_one(facts)
+    return _without_process(facts)
 
 
-def _of_a_dead_one(facts: Facts) -> Action:
-    """No process, and nobody wants the job to end: it is started, but not too often and not too quickly."""
+def _without_process(facts: Facts) -> Action:
+    """Start a job that has no process and is not to be cancelled, but not too often and not too quickly."""
     starts = facts.starts.starts
     if not starts:
         return Action.START

@@ -1,4 +1,4 @@
-"""The dispatcher: the jobs of a store, as the routes see them. There is one at a time; it leads."""
+"""The dispatcher: the jobs of a store, for the routes. Only the elected leader runs one."""
 
 from __future__ import annotations
 
@@ -24,18 +24,17 @@ __all__ = ["Dispatcher"]
 
 _END_SECONDS = 60.0
 _UNPACKED = 4
-"""How many times the longest upload an archive may have when it is unpacked."""
+"""How many times larger than the longest upload an archive may be when unpacked."""
 
 
 class Dispatcher:
-    """Satisfies `Backend` for all jobs of a store."""
+    """Implements `Backend` for all jobs of a store."""
 
     def __init__(self, settings: ServiceSettings, address: str, leave: Callable[[], None]) -> None:
         self._settings = settings
         self._leave = leave
         self.address = address
         self.operations = Operations()
-        self.refresh_interval = settings.refresh_interval
         self._store = JobStore(settings.directory / "jobs")
         self._supervisor = Supervisor(settings.restart_attempts)
         self._lock = threading.Lock()
@@ -47,13 +46,13 @@ class Dispatcher:
         self.executor_logs = ExecutorLogs(settings.work_directory)
 
     def start(self) -> None:
-        """Finds the jobs that were left: those whose process lives are watched, the others are started again."""
+        """Adopt the existing jobs: watch those whose process lives, restart the others."""
         self._supervisor.start()
         for folder in self._store.folders():
             self._adopt(folder)
 
     def stop(self) -> None:
-        """Stops watching; the jobs go on."""
+        """Stop watching. The jobs keep running."""
         self._supervisor.stop()
 
     def _adopt(self, folder: JobFolder) -> None:
@@ -65,7 +64,7 @@ class Dispatcher:
         self._forget_oldest()
 
     def _forget_oldest(self) -> None:
-        """Keeps the history of the jobs that ended last."""
+        """Keep only the history of the jobs that ended last."""
         ended = [(end.end_ms, folder) for folder in self._store.folders() if (end := folder.end()) is not None]
         ended.sort(key=lambda entry: entry[0])
         for _, folder in ended[: max(0, len(ended) - self._settings.kept_jobs)]:
@@ -90,7 +89,7 @@ class Dispatcher:
         return found
 
     def shut_down(self) -> None:
-        """Cancels all jobs, then ends the service."""
+        """Cancel all jobs, then end the service."""
 
         def end() -> None:
             running = [job for job in self.jobs() if not is_over(job.view().status)]

@@ -1,7 +1,7 @@
-"""Which of several dispatchers leads: the one that holds a lock in the directory that they share.
+"""Elect the leader among several dispatchers: the one that holds a lock in their shared directory.
 
-The lock ends with the process that holds it, however that ends, and a process that is only stopped keeps it: there are never
-two leaders. The leader's address lies beside the lock.
+The lock ends with the process that holds it, however that ends. A process that is only suspended keeps it. So there are
+never two leaders. The leader's address is in a file beside the lock.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ _POLL_SECONDS = 0.5
 
 
 class Election(Protocol):
-    """A way to choose the leader."""
+    """How to choose the leader."""
 
     def campaign(self, address: str, elected: Callable[[], None]) -> None:
-        """Stands for election; calls `elected`, in a thread of its own, when this process has become the leader."""
+        """Stand for election; call `elected` in a new thread when this process becomes the leader."""
 
     def leader(self) -> str | None:
-        """The address of the leader, if there is one."""
+        """Return the address of the leader, if there is one."""
 
     def resign(self) -> None:
-        """Lets another one lead."""
+        """Let another process lead."""
 
 
 class FileElection:
-    """An election by a file lock, for dispatchers that share a directory."""
+    """Election by a file lock, for dispatchers that share a directory."""
 
     def __init__(self, directory: Path) -> None:
         self._lock = FileLock(directory / "leader.lock")

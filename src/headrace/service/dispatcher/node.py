@@ -1,4 +1,4 @@
-"""One process of the service: leads, or waits and sends clients to the one that does."""
+"""One process of the service: it leads, or it waits and redirects clients to the leader."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Node:
         self._address = ""
 
     def start(self, address: str, leave: Callable[[], None]) -> None:
-        """Stands for election under this address; `leave` ends the process."""
+        """Stand for election under this address; `leave` ends the process."""
         self._address = address
         note = self._settings.directory / "service.json"
         write_json(note, {"pid": os.getpid(), "url": address})
@@ -37,7 +37,7 @@ class Node:
         def lead() -> None:
             dispatcher = Dispatcher(self._settings, address, leave)
             dispatcher.start()
-            write_json(note, {"pid": os.getpid(), "url": address})  # a standby may have come meanwhile
+            write_json(note, {"pid": os.getpid(), "url": address})  # a standby may have written it meanwhile
             with self._lock:
                 self._dispatcher = dispatcher
             _log.info("leading as %s", address)
@@ -45,17 +45,17 @@ class Node:
         self._election.campaign(address, lead)
 
     def backend(self) -> Backend | None:
-        """What answers requests; None while another one leads."""
+        """Return the dispatcher that serves requests; None while another process leads."""
         with self._lock:
             return self._dispatcher
 
     def leader(self) -> str | None:
-        """Where the leader is; None also while this one is just about to lead."""
+        """Return the leader's address; None also while this process is about to lead."""
         found = self._election.leader()
         return None if found == self._address else found
 
     def stop(self) -> None:
-        """Lets another one lead; the jobs go on."""
+        """Let another process lead. The jobs keep running."""
         with self._lock:
             dispatcher, self._dispatcher = self._dispatcher, None
         if dispatcher is not None:

@@ -1,4 +1,4 @@
-"""Runs uploaded programs: writes a job down, lets its process start, and waits until the program has come to its job."""
+"""Run uploaded programs: record the job, start its process, and wait until the program has started its job."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from headrace.config.job_file_keys import MODULES_KEY
 from headrace.config.known_keys import check_options
 from headrace.config.masking import masked_text
 from headrace.errors import HeadraceError
-from headrace.service.dispatcher.bundles import bundled_settings
-from headrace.service.dispatcher.store import JobStore
+from headrace.service.dispatcher.store import JobStore, bundled_settings
 from headrace.service.dispatcher.uploads import Uploads
 from headrace.service.errors import RequestError
 from headrace.service.job_folder import JobFolder, Submission
@@ -33,7 +32,7 @@ _PLAN_SECONDS = 60.0
 
 
 class StoredPrograms:
-    """Satisfies `Programs`."""
+    """Implements `Programs`."""
 
     def __init__(
         self, uploads: Uploads, store: JobStore, settings: ServiceSettings, adopt: Callable[[JobFolder], None]
@@ -53,7 +52,7 @@ class StoredPrograms:
         self._uploads.remove(program)
 
     def run(self, program: str, request: RunRequest) -> str:
-        """Gives the id of the job once its program has come to execute(); raises the program's own error otherwise."""
+        """Return the id of the job once its program has reached execute(). Raise the program's error if it failed."""
         stored = self._uploads.find(program)
         job_id = request.job_id or uuid.uuid4().hex
         name = program.partition("_")[2]
@@ -72,10 +71,10 @@ class StoredPrograms:
             if end is not None:
                 raise RequestError(f"The program failed before it started a job:\n{end.error}")
             time.sleep(0.05)
-        return job_id  # it is slow, but it lives: the client can watch it
+        return job_id  # it is slow but alive: the client can watch it
 
     def plan(self, program: str, request: RunRequest) -> dict[str, Any]:
-        """Runs the program up to its execute(), in a process of its own."""
+        """Run the program up to its execute() in a separate process, and return its plan."""
         stored = self._uploads.find(program)
         with tempfile.TemporaryDirectory(prefix="headrace-plan-") as folder:
             settings = Path(folder) / "configuration.json"
@@ -92,7 +91,7 @@ class StoredPrograms:
                     check=False,
                 )
             except subprocess.TimeoutExpired:
-                raise RequestError(f"The program did not come to its execute() within {_PLAN_SECONDS:.0f} s.") from None
+                raise RequestError(f"The program did not reach its execute() within {_PLAN_SECONDS:.0f} s.") from None
         if done.returncode != 0:
             raise RequestError(f"The program has no plan:\n{masked_text(done.stderr.decode(errors='replace'))[-8000:]}")
         plan: dict[str, Any] = json.loads(done.stdout)
@@ -104,6 +103,6 @@ class StoredPrograms:
         except HeadraceError as error:
             raise RequestError(str(error)) from None
         settings = self._settings.job_configuration(request.configuration, job_id)
-        if program.suffix == ".zip":  # its modules are needed by the workers too
+        if program.suffix == ".zip":  # the workers need its modules too
             settings[MODULES_KEY] = ",".join(part for part in (settings.get(MODULES_KEY), str(program)) if part)
         return settings

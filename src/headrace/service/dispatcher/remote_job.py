@@ -1,9 +1,10 @@
-"""A job whose master is another process: asked over its control port while it lives, read from its folder when it does not."""
+"""A job whose master is another process: query its control port while it lives, otherwise read its folder."""
 
 from __future__ import annotations
 
 import http.client
 import json
+import logging
 import threading
 import time
 from dataclasses import replace
@@ -14,23 +15,24 @@ from headrace.monitoring.job_view import ExceptionView, JobView
 from headrace.service.errors import RequestError, UnavailableError
 from headrace.service.job_folder import End, JobFolder
 from headrace.service.responses.jobs import is_over
-from headrace.service.view_json import blank_view, executors_from_json, view_from_json
+from headrace.service.view_json import blank_view, view_from_json
 
 __all__ = ["RemoteJob"]
 
+_log = logging.getLogger("headrace.service")
 _FRESH_SECONDS = 0.3
 _QUICK_SECONDS = 3.0
 _SLOW_SECONDS = 900.0
 _SILENT_SECONDS = 5.0
-"""How long a process that did not answer in time is not asked again: others wait behind it."""
+"""How long to leave a process alone that did not respond in time, so that other requests do not queue behind it."""
 
 
 class _SilentError(UnavailableError):
-    """The process lives, but does not answer."""
+    """The process lives, but does not respond."""
 
 
 class RemoteJob:
-    """The way to a job by its folder; satisfies `JobGateway`."""
+    """Implements `JobGateway` for the job of a folder."""
 
     def __init__(self, folder: JobFolder) -> None:
         self._folder = folder
@@ -62,17 +64,19 @@ class RemoteJob:
             return self._last_seen(None)
         try:
             view = view_from_json(self._ask("GET", "/view", None, _QUICK_SECONDS))
-        except _SilentError:
+        except _SilentError as error:
+            _log.debug("%s", error)
             self._silent_until = time.monotonic() + _SILENT_SECONDS
             return self._last_seen(None)
-        except RequestError:
+        except RequestError as error:
+            _log.debug("job %s: not reachable: %s", self.job_id, error)
             return self._last_seen("RESTARTING" if len(self._folder.starts().starts) > 1 else "INITIALIZING")
         with self._lock:
             self._seen, self._seen_at = view, time.monotonic()
         return view
 
     def _last_seen(self, status: str | None) -> JobView:
-        """What the process told last, in the state `status` if that is known better."""
+        """Return the last view that the process wrote; `status` replaces its status unless the job had ended."""
         known = self._folder.view()
         if known is not None:
             return known if status is None or is_over(known.status) else replace(known, status=status)
@@ -93,8 +97,9 @@ class RemoteJob:
         if self._folder.end() is not None:
             return []
         try:
-            return executors_from_json(self._ask("GET", "/executors", None, _QUICK_SECONDS))
-        except RequestError:
+            return [ExecutorView(**entry) for entry in self._ask("GET", "/executors", None, _QUICK_SECONDS)]
+        except RequestError as error:
+            _log.debug("job %s: no executors: %s", self.job_id, error)
             return []
 
     def threads(self, executor_id: str) -> list[ThreadView]:
@@ -102,12 +107,12 @@ class RemoteJob:
         return [ThreadView(**entry) for entry in found]
 
     def cancel(self) -> None:
-        """First writes the wish down: it holds even if this process dies now, or the job's has not started yet."""
+        """Record the request first: it then holds even if this process dies now, or the job's has not started yet."""
         self._folder.wish_cancelled(time.time_ns() // 1_000_000)
         try:
             self._ask("POST", "/cancel", {}, _QUICK_SECONDS)
-        except RequestError:
-            pass  # the dispatcher's watch sees to it
+        except RequestError as error:
+            _log.debug("job %s: cannot be told to cancel, left to the supervisor: %s", self.job_id, error)
 
     def checkpoint(self) -> int:
         return int(self._ask("POST", "/checkpoint", {}, _SLOW_SECONDS))
@@ -128,7 +133,7 @@ class RemoteJob:
     def _ask(self, method: str, path: str, body: dict[str, Any] | None, timeout: float) -> Any:
         control = self._folder.control()
         if control is None or not self._folder.lock.is_taken():
-            raise UnavailableError(f"The process of job {self.job_id} does not run now.")
+            raise UnavailableError(f"The process of job {self.job_id} is not running.")
         connection = http.client.HTTPConnection(control.host, control.port, timeout=timeout)
         headers = {"Authorization": f"Bearer {control.secret}", "Content-Type": "application/json"}
         try:
@@ -136,9 +141,9 @@ class RemoteJob:
             answer = connection.getresponse()
             content = json.loads(answer.read())
         except TimeoutError:
-            raise _SilentError(f"The process of job {self.job_id} does not answer in time.") from None
+            raise _SilentError(f"The process of job {self.job_id} did not respond in time.") from None
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise UnavailableError(f"The process of job {self.job_id} does not answer: {error}.") from None
+            raise UnavailableError(f"The process of job {self.job_id} did not respond: {error}.") from None
         finally:
             connection.close()
         if answer.status == http.client.SERVICE_UNAVAILABLE:

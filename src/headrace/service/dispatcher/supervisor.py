@@ -1,7 +1,7 @@
-"""Watches the jobs of a store: starts their processes, and does what `decide` says, again and again.
+"""Supervise the jobs of a store: start their processes, and repeatedly perform what `decide` returns.
 
-Only the dispatcher that leads runs one. A process that it starts belongs to nobody: it goes on if the dispatcher is
-killed, and the next one finds it by the lock that it holds.
+Only the leading dispatcher runs a supervisor. The processes are independent of it: they keep running if the dispatcher is
+killed, and the next one finds them by the locks that they hold.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _log = logging.getLogger("headrace.service")
 
 
 class Supervisor:
-    """A thread that looks after all jobs that have not ended."""
+    """A thread that watches all jobs that have not ended."""
 
     def __init__(self, restart_attempts: int) -> None:
         self._restart_attempts = restart_attempts
@@ -37,16 +37,16 @@ class Supervisor:
         self._thread = threading.Thread(target=self._run, name="headrace-supervisor", daemon=True)
 
     def start(self) -> None:
-        """Begins to watch."""
+        """Start watching."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends the watch; the jobs go on."""
+        """Stop watching. The jobs keep running."""
         self._stopped.set()
         self._thread.join()
 
     def watch(self, folder: JobFolder) -> None:
-        """Looks after this job too; starts it at once if it does not run."""
+        """Watch this job too; start it at once if it is not running."""
         with self._lock:
             self._jobs[folder.job_id] = folder
             self._look_after(folder)
@@ -58,11 +58,11 @@ class Supervisor:
                     try:
                         self._look_after(folder)
                     except OSError as error:
-                        _log.error("job %s: its folder cannot be used: %s", folder.job_id, error)
+                        _log.error("job %s: cannot use its folder: %s", folder.job_id, error)
 
     def _look_after(self, folder: JobFolder) -> None:
         process = self._processes.get(folder.job_id)
-        lives = process is not None and process.poll() is None  # also lets the system forget a child that has ended
+        lives = process is not None and process.poll() is None  # poll also reaps a child that has ended
         ended = folder.end() is not None
         if ended and not lives:
             self._jobs.pop(folder.job_id, None)
@@ -92,7 +92,7 @@ class Supervisor:
     def _start(self, folder: JobFolder, facts: Facts) -> None:
         starts = facts.starts
         if starts.starts:
-            _log.warning("job %s: its process was lost and is started again", folder.job_id)
+            _log.warning("job %s: its process was lost, restarting it", folder.job_id)
             starts = replace(starts, crashes=(*starts.crashes, facts.now))
         folder.write_starts(replace(starts, starts=(*starts.starts, facts.now)))
         environment = {k: v for k, v in os.environ.items() if k not in (CONF_DIR_VARIABLE, PROPERTIES_VARIABLE)}
@@ -110,10 +110,10 @@ class Supervisor:
         _log.info("job %s: process %d", folder.job_id, self._processes[folder.job_id].pid)
 
     def _kill(self, folder: JobFolder) -> None:
-        """It was to be cancelled and does not end: the lock tells that the recorded process is still the one."""
+        """Kill a process that ignores its cancellation. The lock proves that the recorded process is still the same."""
         control = folder.control()
         if control is not None and folder.lock.is_taken():
-            _log.warning("job %s: does not end by itself, its process is killed", folder.job_id)
+            _log.warning("job %s: did not end after its cancellation, killing its process", folder.job_id)
             try:
                 os.kill(control.pid, signal.SIGKILL)
             except OSError as error:

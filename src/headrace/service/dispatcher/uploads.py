@@ -1,4 +1,4 @@
-"""Uploaded programs: files of one folder, whose names nobody outside chooses."""
+"""Store uploaded programs in one folder, under names that clients cannot choose."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Uploads:
     """
 
     def __init__(self, folder: Path, longest_unpacked: int = 400_000_000) -> None:
-        """`longest_unpacked`: how many bytes the entries of an archive may have together."""
+        """Create the folder; `longest_unpacked` limits the total size in bytes of an archive's entries."""
         self._folder = folder
         self._longest_unpacked = longest_unpacked
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def add(self, name: str, content: Path) -> Path:
-        """Keeps a copy under a name of its own; only the last part of the client's name is used."""
+        """Store a copy under a unique name that ends with the client's file name, and return its path."""
         last = name.replace("\\", "/").rpartition("/")[2]
         if last != name or not _NAME.fullmatch(last):
             raise RequestError("Only .py and .zip files with plain names are allowed.")
@@ -51,18 +51,18 @@ class Uploads:
         return stored
 
     def find(self, name: str) -> Path:
-        """The file with this id."""
+        """Return the file with this id."""
         path = self._folder / name if _STORED.fullmatch(name) else None
         if path is None or path.is_symlink() or not path.is_file():
             raise RequestError(f"File {name[:100]!r} does not exist among the uploaded programs.")
         return path
 
     def remove(self, name: str) -> None:
-        """Deletes it; jobs that were started with it have their own copy."""
+        """Delete the program. Jobs that were started with it have their own copies."""
         self.find(name).unlink()
 
     def listed(self) -> list[dict[str, Any]]:
-        """All of them, the latest first."""
+        """Return all programs as Flink's JSON lists them, latest first."""
         found = [p for p in self._folder.iterdir() if _STORED.fullmatch(p.name) and p.is_file()]
         entries = [
             {"id": p.name, "name": p.name.partition("_")[2], "uploaded": int(p.stat().st_mtime * 1000), "entry": []}

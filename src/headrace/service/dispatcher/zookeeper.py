@@ -1,7 +1,7 @@
-"""An election by ZooKeeper, for dispatchers whose shared directory has no locks that can be trusted.
+"""Leader election with ZooKeeper, for dispatchers whose shared directory has no reliable locks.
 
-A leader that cannot reach ZooKeeper any more does not know whether another one leads: it ends its process before its session can
-be given to others. The jobs go on.
+A leader that loses its connection to ZooKeeper does not know whether another one leads. It therefore exits before its
+session can expire. The jobs keep running.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ __all__ = ["ZooKeeperElection"]
 
 _SESSION_SECONDS = 10.0
 _DOUBT_SECONDS = 6.0
-"""How long a leader may be without ZooKeeper: less than its session lasts there."""
+"""How long a leader may be disconnected from ZooKeeper: less than the session timeout."""
 _CONNECT_SECONDS = 15.0
 _LOST_EXIT_CODE = 3
 _log = logging.getLogger("headrace.service")
 
 
 class ZooKeeperElection:
-    """The leader is the one whose turn it is in a queue below `path`; its address is in a node that ends with its session."""
+    """Elects the first of a queue below `path`; the leader's address is in a node that ends with its session."""
 
     def __init__(self, quorum: str, path: str) -> None:
         self._client = KazooClient(hosts=quorum, timeout=_SESSION_SECONDS)
@@ -41,7 +41,7 @@ class ZooKeeperElection:
             self._client.start(_CONNECT_SECONDS)
         except KazooTimeoutError:
             raise ConfigurationError(
-                "ZooKeeper cannot be reached", seen=quorum, remedy="see high-availability.zookeeper.quorum"
+                "Cannot connect to ZooKeeper", seen=quorum, remedy="check high-availability.zookeeper.quorum"
             ) from None
 
     def campaign(self, address: str, elected: Callable[[], None]) -> None:
@@ -51,12 +51,12 @@ class ZooKeeperElection:
         threading.Thread(target=stand, name="headrace-election", daemon=True).start()
 
     def _lead(self, address: str, elected: Callable[[], None]) -> None:
-        """Leads as long as this call lasts."""
+        """Lead until this call returns."""
         node = f"{self._path}/leader"
         self._client.ensure_path(self._path)
         try:
             self._client.create(node, address.encode(), ephemeral=True)
-        except NodeExistsError:  # of a session that has not ended yet
+        except NodeExistsError:  # from a session that has not ended yet
             self._client.delete(node)
             self._client.create(node, address.encode(), ephemeral=True)
         self._leads = True
@@ -66,7 +66,10 @@ class ZooKeeperElection:
     def leader(self) -> str | None:
         try:
             return str(self._client.get(f"{self._path}/leader")[0].decode())
-        except (NoNodeError, KazooException):
+        except NoNodeError:
+            return None
+        except KazooException as error:
+            _log.debug("cannot ask ZooKeeper for the leader: %r", error)
             return None
 
     def resign(self) -> None:
@@ -83,9 +86,9 @@ class ZooKeeperElection:
             threading.Thread(target=self._doubt, args=(state,), name="headrace-doubt", daemon=True).start()
 
     def _doubt(self, state: str) -> None:
-        """Without ZooKeeper for too long, or forgotten by it: others may lead now."""
+        """Exit if ZooKeeper has been unreachable for too long or the session is lost: others may lead now."""
         if state == KazooState.LOST or not self._connected.wait(_DOUBT_SECONDS):
             if self._leads:
-                _log.error("ZooKeeper is out of reach: this dispatcher ends, its jobs go on")
+                _log.error("ZooKeeper is unreachable: this dispatcher exits, its jobs keep running")
                 logging.shutdown()
                 os._exit(_LOST_EXIT_CODE)

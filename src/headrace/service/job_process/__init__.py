@@ -1,1 +1,1 @@
-"""What runs inside the process of a job that the dispatcher has started."""
+"""The process of a job that the dispatcher starts."""

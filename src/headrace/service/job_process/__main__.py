@@ -1,12 +1,12 @@
-"""`python -m headrace.service.job_process FOLDER`: runs the program of a job as its master. Started by the dispatcher.
+"""Run the program of a job as its master: `python -m headrace.service.job_process FOLDER`. The dispatcher starts this.
 
-1. take the lock of the job: of two processes for one job, one ends here
-2. listen to the dispatcher, and say where
+1. take the lock of the job: of two processes for one job, one exits here
+2. open the control port for the dispatcher, and record its address
 3. run the program, which starts the job
-4. wait for the end of the job, also if the program did not
-5. write down how it ended
+4. wait for the job to end, even if the program did not
+5. record how it ended
 
-If this process is killed, the file of step 5 is missing and the lock is free: that is how the dispatcher notices.
+If this process is killed, the file of step 5 is missing and the lock is free. The dispatcher notices that.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from headrace.service.job_process.program_run import run_program
 
 
 def main() -> None:
-    """Runs the job of the folder that is named on the command line."""
+    """Run the job of the folder that the command line names."""
     folder = JobFolder(Path(sys.argv[1]).resolve())
     if not folder.lock.take() or folder.end() is not None:
         return

@@ -1,6 +1,6 @@
-"""The small port over which the dispatcher asks the process of a job. Plain JSON; nobody is heard without the secret.
+"""The control port through which the dispatcher talks to the process of a job: JSON over HTTP, with a secret.
 
-GET /view, /executors          POST /cancel, /checkpoint, /savepoint, /stop, /rescale, /flamegraph
+GET /view, /executors          POST /threads, /cancel, /checkpoint, /savepoint, /stop, /rescale, /flamegraph
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LAST_ANSWERS_SECONDS = 5.0
 
 
 class ControlServer:
-    """Listens from the start of the process; has something to tell when the job is there."""
+    """Listens from the start of the process; responds with 503 until the job exists."""
 
     def __init__(self, host: str) -> None:
         self.secret = secrets.token_urlsafe(32)
@@ -40,21 +40,21 @@ class ControlServer:
 
     @property
     def port(self) -> int:
-        """The port that was free."""
+        """Return the port that the system chose."""
         return int(self._server.server_address[1])
 
     def show(self, job: LocalJob) -> None:
-        """This is the job from now on."""
+        """Serve this job from now on."""
         self._job = job
 
     def close(self) -> None:
-        """The process is about to end: those who asked for the end get their answer first."""
+        """Wait until pending requests, such as the one that ended the job, have their responses."""
         with self._asked:
             self._asked.wait_for(lambda: self._answering == 0, _LAST_ANSWERS_SECONDS)
 
     @contextmanager
     def answering(self) -> Iterator[None]:
-        """Around each question, until its answer is sent."""
+        """Count a request as pending until its response is sent."""
         with self._asked:
             self._answering += 1
         try:
@@ -65,13 +65,13 @@ class ControlServer:
                 self._asked.notify_all()
 
     def answer(self, method: str, path: str, body: dict[str, Any]) -> tuple[int, Any]:
-        """The status and the JSON of an answer."""
+        """Return the status and the JSON of the response to a request."""
         job = self._job
         if job is None:
-            return 503, {"class": "UnavailableError", "error": "The job is just starting"}
+            return 503, {"class": "UnavailableError", "error": "The job is starting"}
         action = _ACTIONS.get((method, path))
         if action is None:
-            return 404, {"class": "NotFoundError", "error": f"There is no {path}"}
+            return 404, {"class": "NotFoundError", "error": f"Not found: {path}"}
         try:
             return 200, action(job, body)
         except HeadraceError as error:
@@ -124,6 +124,6 @@ def _handler(control: ControlServer) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(data)
 
         def log_message(self, format: str, *args: Any) -> None:
-            pass  # a question each second would fill the log of the job
+            pass  # a request each second would fill the log of the job
 
     return Handler

@@ -1,8 +1,9 @@
-"""Follows the one job of this process and writes down what becomes of it."""
+"""Follow the job of this process, and record its views and its end."""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import time
 
@@ -19,11 +20,12 @@ from headrace.service.local_job import LocalJob
 
 __all__ = ["JobWatch"]
 
+_log = logging.getLogger("headrace.service")
 _SNAPSHOT_SECONDS = 2.0
 
 
 class JobWatch:
-    """Is told of the job by the runtime; satisfies `JobListener`."""
+    """Implements `JobListener`: the runtime tells it about the job."""
 
     def __init__(self, folder: JobFolder, control: ControlServer) -> None:
         self._folder = folder
@@ -32,25 +34,25 @@ class JobWatch:
         self._ending: threading.Thread | None = None
 
     def submitting(self, job_id: str, name: str) -> None:
-        """The program has come to its execute()."""
+        """Record that the program has reached its execute()."""
         if self._reached:
             raise InvalidProgramError(
-                "A program that is submitted to a service starts one job",
+                "A program that is submitted to a service can start only one job",
                 seen=f"a second job, {name!r}",
-                remedy="submit a program for each, or run this one with `python`",
+                remedy="submit one program per job, or run this one with `python`",
             )
         if job_id != self._folder.job_id:
             raise InvalidProgramError(
-                "The program gives its job an id of its own, but the service knows it by another",
+                "The program sets another job id than the service",
                 seen=job_id,
                 expected=self._folder.job_id,
-                remedy="leave headrace.job.id out of the program",
+                remedy="do not set headrace.job.id in the program",
             )
         self._reached = True
         self._folder.write_reached(name)
 
     def started(self, master: JobMaster) -> None:
-        """The job runs."""
+        """Serve and follow the job."""
         self._control.show(LocalJob(master))
         self._ending = threading.Thread(target=self._follow, args=(master,), name="headrace-watch", daemon=True)
         self._ending.start()
@@ -58,7 +60,7 @@ class JobWatch:
     def _follow(self, master: JobMaster) -> None:
         while not master.status().is_terminal_state():
             self._folder.write_view(master.view())
-            with contextlib.suppress(Exception):  # how the job ended is read from its view
+            with contextlib.suppress(Exception):  # the view tells how the job ended
                 master.wait(_SNAPSHOT_SECONDS)
         view = master.view()
         self._folder.write_view(view)
@@ -68,14 +70,16 @@ class JobWatch:
             self._discard_checkpoints(view)
 
     def _discard_checkpoints(self, view: JobView) -> None:
-        """Nothing starts from the checkpoints of a job that has come to its end."""
+        """Discard the checkpoints of a finished job: nothing can start from them."""
         directory = Configuration.from_dict(view.configuration).get(CHECKPOINT_DIRECTORY)
         if directory is not None:
-            with contextlib.suppress(HeadraceError, OSError):
+            try:
                 discard_checkpoints(f"{directory}/{view.job_id}")
+            except (HeadraceError, OSError) as error:
+                _log.warning("cannot discard the checkpoints of job %s: %s", view.job_id, error)
 
     def conclude(self, error: str | None) -> None:
-        """The program has ended, with an error or without: waits for its job, if it got so far."""
+        """Wait for the job of a program that has ended, if it started one. Otherwise record the error."""
         if self._ending is not None:
             self._ending.join()
             self._control.close()

@@ -1,6 +1,6 @@
-"""`python -m headrace.service.job_process.plan PROGRAM ENTRY [ARGUMENT...]`: the plan of a program as JSON.
+"""Print the plan of a program as JSON: `python -m headrace.service.job_process.plan PROGRAM ENTRY [ARGUMENT...]`.
 
-In a process of its own: the program's code runs up to its first execute(). ENTRY may be empty.
+The program runs up to its first execute(), so it gets a separate process. ENTRY may be empty.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from headrace.service.job_process.program_run import run_program
 
 
 def main() -> None:
-    """Prints the plan, or the program's error to standard error."""
+    """Print the plan, or the program's error to standard error."""
     program, entry, *arguments = sys.argv[1:]
     try:
         with planning_only(), redirect_stdout(sys.stderr):
@@ -26,7 +26,7 @@ def main() -> None:
     except PlanReached as reached:
         sys.stdout.write(json.dumps(job_plan(build_job_graph(reached.graph), os.urandom(16).hex())))
         return
-    sys.exit(error or "The program ended without execute(): there is no plan to show.")
+    sys.exit(error or "The program ended without calling execute(), so it has no plan.")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Runs a user's program in this process, as `python FILE` would. The process is the program's: nothing is put back after it."""
+"""Run a user's program in this process like `python FILE`. The process belongs to the program: nothing is restored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["run_program"]
 
 
 def run_program(program: Path, entry: str | None, arguments: tuple[str, ...]) -> str | None:
-    """Runs a .py file, a .zip with a __main__.py, or the module `entry` of either; gives the traceback if it failed."""
+    """Run a .py file, a .zip with a __main__.py, or the module `entry` of either; return the traceback if it failed."""
     sys.argv = [str(program), *arguments]
     sys.path.insert(0, str(program if program.suffix == ".zip" else program.parent))
     try:

@@ -1,1 +1,1 @@
-"""Flink's JSON, made from what is known of a job. Pure functions: no I/O, and the time is handed in."""
+"""Convert the view of a job to Flink's JSON. Pure functions: no I/O, and the caller passes in the time."""

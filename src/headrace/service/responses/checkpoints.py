@@ -1,4 +1,4 @@
-"""/jobs/:jobid/checkpoints and below, from the statistics that a job master keeps."""
+"""/jobs/:jobid/checkpoints and below, from the statistics of a job master."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["configuration", "details", "find", "statistics", "subtask_details"]
 
 _NEVER = 2**63 - 1
 _NOTHING_BUFFERED = {"alignment_buffered": 0, "processed_data": 0, "persisted_data": 0}
-"""Checkpoints are made between epochs: there is nothing to align, and no record to persist."""
+"""Checkpoints happen between epochs: nothing needs alignment, and no records need to be persisted."""
 
 
 def statistics(view: JobView) -> dict[str, Any]:
-    """Counts, summaries, the latest ones, the history."""
+    """Return counts, summaries, the latest checkpoints, and the history."""
     known = view.checkpoints
     counts, history = known["counts"], [_entry(entry, view) for entry in known["history"]]
     completed = [entry for entry in history if entry["className"] == "completed"]
@@ -85,12 +85,12 @@ def _entry(entry: dict[str, Any], view: JobView) -> dict[str, Any]:
 
 
 def find(view: JobView, number: int) -> dict[str, Any] | None:
-    """What is known of a checkpoint."""
+    """Return the statistics of a checkpoint; None if it is unknown."""
     return next((entry for entry in view.checkpoints["history"] if entry["id"] == number), None)
 
 
 def details(view: JobView, entry: dict[str, Any]) -> dict[str, Any]:
-    """One checkpoint, with its vertices."""
+    """Return one checkpoint with its vertices."""
     tasks: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for task in entry.get("tasks", []):
         tasks[task["vertex"]].append(task)
@@ -113,7 +113,7 @@ def _task(entry: dict[str, Any], tasks: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def subtask_details(entry: dict[str, Any], vertex: str) -> dict[str, Any] | None:
-    """One checkpoint of one vertex, with its subtasks."""
+    """Return one checkpoint of one vertex with its subtasks; None if the vertex has none."""
     tasks = sorted((t for t in entry.get("tasks", []) if t["vertex"] == vertex), key=lambda task: task["subtask"])
     if not tasks:
         return None
@@ -151,7 +151,7 @@ def subtask_details(entry: dict[str, Any], vertex: str) -> dict[str, Any] | None
 
 
 def configuration(view: JobView) -> dict[str, Any]:
-    """How the job makes checkpoints."""
+    """Return the checkpoint settings of the job."""
     options = Configuration.from_dict(view.configuration)
     interval = options.get(keys.CHECKPOINT_INTERVAL)
     retention = str(options.get(keys.CHECKPOINT_RETENTION))

@@ -1,4 +1,4 @@
-"""/jobs/:jobid and what is said of a job as a whole."""
+"""/jobs/:jobid and other responses about a job as a whole."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 _OVER = ("FINISHED", "CANCELED", "FAILED")
 _CHECKPOINT = ("id", "status", "end_timestamp", "failure_message")
 _REAL_TIME = 1e11
-"""Event time before 1973 is made up: nothing can be late against the clock."""
+"""Event time before 1973 is artificial, so its lag behind the clock means nothing."""
 _SUMMARY = (
     *("running", "canceling", "canceled", "total", "created", "scheduled", "deploying", "reconciling", "finished"),
     *("initializing", "failed"),
@@ -36,7 +36,7 @@ _SUMMARY = (
 
 
 def is_over(status: str) -> bool:
-    """Whether a job in this state has ended for good.
+    """Return whether a job in this state has ended for good.
 
     >>> is_over("FAILED"), is_over("RESTARTING")
     (True, False)
@@ -45,7 +45,7 @@ def is_over(status: str) -> bool:
 
 
 def details(view: JobView, now: int) -> dict[str, Any]:
-    """The job with its vertices and its plan."""
+    """Return the job with its vertices and its plan."""
     return {
         "jid": view.job_id,
         "application-id": view.job_id,
@@ -68,7 +68,7 @@ def details(view: JobView, now: int) -> dict[str, Any]:
 
 
 def live_details(view: JobView, now: int) -> dict[str, Any]:
-    """What the web UI is sent: the details, with the metrics of each vertex (without its operators') and the bottleneck."""
+    """Return the details for the web UI, with the metrics of each vertex (without its operators') and the bottleneck."""
     shown = details(view, now)
     for entry, vertex in zip(shown["vertices"], view.vertices):
         entry["vertex-metrics"] = {name: value for name, value in vertex.metrics.items() if "." not in name}
@@ -79,7 +79,7 @@ def live_details(view: JobView, now: int) -> dict[str, Any]:
 
 
 def timestamps(view: JobView) -> dict[str, int]:
-    """When the job last came into each state, 0 for never."""
+    """Return when the job last entered each state, 0 for never."""
     return {"INITIALIZING": view.start_ms, **view.state_timestamps}
 
 
@@ -101,7 +101,7 @@ def _vertex(vertex: VertexView, now: int) -> dict[str, Any]:
 
 
 def overview(view: JobView, now: int) -> dict[str, Any]:
-    """The job as a line of a list."""
+    """Return the job as an entry of the list of jobs."""
     statuses = [subtask.status for vertex in view.vertices for subtask in vertex.subtasks]
     tasks = {name: 0 for name in _SUMMARY}
     for status in statuses:
@@ -123,7 +123,7 @@ def overview(view: JobView, now: int) -> dict[str, Any]:
 
 
 def live_overview(view: JobView, now: int) -> dict[str, Any]:
-    """What the web UI is sent of each job: the line of the list, and what tells at a glance whether all is well."""
+    """Return the list entry for the web UI, with the figures that show at a glance whether the job is healthy."""
     lags = [float(v.metrics["watermarkLag"]) for v in view.vertices if "watermarkLag" in v.metrics]
     sources = [vertex for vertex in view.vertices if not vertex.inputs]
     concluded = [c for c in view.checkpoints["history"] if c["status"] != "IN_PROGRESS"]
@@ -146,7 +146,7 @@ def _glance_at(checkpoint: dict[str, Any]) -> dict[str, Any]:
 
 
 def execution_config(view: JobView) -> dict[str, Any]:
-    """What the job was told to do, secrets masked."""
+    """Return the configuration of the job, secrets masked."""
     strategy = view.configuration.get("restart-strategy.type", view.configuration.get("restart-strategy"))
     return {
         "jid": view.job_id,
@@ -161,11 +161,11 @@ def execution_config(view: JobView) -> dict[str, Any]:
 
 
 def exceptions(view: JobView, limit: int, labels: list[tuple[str, str]]) -> dict[str, Any]:
-    """What made the job fail, newest first. Failures carry no labels here, so a filter by label finds none."""
+    """Return the errors of the job, newest first. Failures have no labels, so a filter by label matches none."""
     found = [] if labels else list(reversed(view.exceptions))
     last = view.exceptions[-1] if view.exceptions else None
     return {
-        **_as_flink_1_told(last),
+        **_flink_1_fields(last),
         "exceptionHistory": {
             "entries": [
                 {
@@ -188,8 +188,8 @@ def exceptions(view: JobView, limit: int, labels: list[tuple[str, str]]) -> dict
     }
 
 
-def _as_flink_1_told(last: ExceptionView | None) -> dict[str, Any]:
-    """Fields that Flink 2 has no more; tools from before still read them."""
+def _flink_1_fields(last: ExceptionView | None) -> dict[str, Any]:
+    """Return the fields that Flink 2 removed; older tools still read them."""
     return {
         "root-exception": None if last is None else masked_text(last.text),
         "timestamp": None if last is None else last.timestamp_ms,
@@ -199,7 +199,7 @@ def _as_flink_1_told(last: ExceptionView | None) -> dict[str, Any]:
 
 
 def accumulators(view: JobView, serialized: bool) -> dict[str, Any]:
-    """Results of the accumulators; the serialized form is a pickle, for clients in Python that ask for it."""
+    """Return the results of the accumulators; the serialized form is a pickle, for Python clients that request it."""
     shown = sorted(view.accumulators.items())
     return {
         "job-accumulators": [],
@@ -211,7 +211,7 @@ def accumulators(view: JobView, serialized: bool) -> dict[str, Any]:
 
 
 def execution_result(view: JobView) -> dict[str, Any]:
-    """How the job ended, if it has."""
+    """Return how the job ended, if it has."""
     if not is_over(view.status):
         return {"status": {"id": "IN_PROGRESS"}}
     result: dict[str, Any] = {
@@ -230,7 +230,7 @@ def execution_result(view: JobView) -> dict[str, Any]:
 
 
 def failure_cause(name: str, text: str) -> dict[str, str]:
-    """A failure as clients made for Flink read it.
+    """Return a failure in the form that Flink's clients read.
 
     >>> failure_cause("ValueError", "no")["class"]
     'ValueError'

@@ -1,4 +1,4 @@
-"""Lists of metrics, their values, and values of several tasks or jobs put together."""
+"""Lists of metrics, their values, and aggregated values of several tasks or jobs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _text(value: float | str) -> str:
 
 
 def listed(metrics: Mapping[str, float | str], wanted: Sequence[str] | None) -> list[dict[str, str]]:
-    """The names of all metrics, or the values of those that are wanted; unknown ones are left out, as in Flink.
+    """Return the names of all metrics, or the values of the requested ones; omit unknown ones, as Flink does.
 
     >>> listed({"a": 1.0, "b": 2.5}, None), listed({"a": 1.0, "b": 2.5}, ["b", "c"])
     ([{'id': 'a'}, {'id': 'b'}], [{'id': 'b', 'value': '2.5'}])
@@ -34,7 +34,7 @@ def listed(metrics: Mapping[str, float | str], wanted: Sequence[str] | None) -> 
 def aggregated(
     sources: Iterable[Mapping[str, float | str]], wanted: Sequence[str] | None, aggregations: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """The names of the metrics that the sources have, or the wanted ones put together.
+    """Return the names of the sources' metrics, or the aggregated values of the requested ones.
 
     >>> aggregated([{"a": 1.0}, {"a": 3.0}], ["a"], ["max", "sum"])
     [{'id': 'a', 'max': 3.0, 'sum': 4.0}]
@@ -44,7 +44,7 @@ def aggregated(
         return [{"id": name} for name in dict.fromkeys(name for source in known for name in source)]
     unknown = [name for name in aggregations if name not in AGGREGATIONS]
     if unknown:
-        raise RequestError(f"Bad request received: there is no aggregation {unknown[0]!r}.")
+        raise RequestError(f"Bad request received: unknown aggregation {unknown[0]!r}.")
     answer: list[dict[str, Any]] = []
     for name in wanted:
         values = [float(source[name]) for source in known if _is_number(source.get(name))]
@@ -74,7 +74,7 @@ def _facts(values: list[float]) -> dict[str, float]:
 
 
 def of_job(view: JobView, now: int) -> dict[str, float | str]:
-    """The metrics of a job as a whole."""
+    """Return the metrics of a job as a whole."""
     counts = view.checkpoints["counts"]
     last: dict[str, Any] = next((e for e in view.checkpoints["history"] if e["status"] == "COMPLETED"), {})
     running = view.state_timestamps.get("RUNNING", 0)
@@ -97,12 +97,12 @@ def of_job(view: JobView, now: int) -> dict[str, float | str]:
 
 
 def of_vertex(vertex: VertexView) -> dict[str, float | str]:
-    """Those of all subtasks, each with the subtask's number before it."""
+    """Return the metrics of all subtasks, each prefixed with the subtask's number."""
     return {f"{s.index}.{name}": value for s in vertex.subtasks for name, value in s.metrics.items()}
 
 
 def watermarks(vertex: VertexView) -> list[dict[str, str]]:
-    """The watermark that each subtask has got; nothing for sources, which get none."""
+    """Return the input watermark of each subtask; nothing for sources, which have no input."""
     name = "currentInputWatermark"
     if not vertex.inputs:
         return []

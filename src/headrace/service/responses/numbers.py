@@ -1,4 +1,4 @@
-"""Summaries of lists of numbers, as Flink's REST API shows them."""
+"""Summarize lists of numbers in the fields of Flink's REST API."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["five_number_summary", "quantile", "size_summary"]
 
 
 def quantile(ordered: Sequence[float], part: float) -> float:
-    """The smallest number with at least this part of all numbers at or below it.
+    """Return the smallest number with at least this fraction of all numbers at or below it.
 
     >>> quantile([1, 2, 3, 4], 0.5), quantile([], 0.5)
     (2, 0)
@@ -19,7 +19,7 @@ def quantile(ordered: Sequence[float], part: float) -> float:
 
 
 def size_summary(values: Sequence[int]) -> dict[str, Any]:
-    """Minimum, maximum, average and percentiles; without values the percentiles are not known.
+    """Return minimum, maximum, average and percentiles; without values the percentiles are NaN.
 
     >>> size_summary([1, 3])["avg"], size_summary([])["p50"]
     (2, 'NaN')
@@ -36,7 +36,7 @@ def size_summary(values: Sequence[int]) -> dict[str, Any]:
 
 
 def five_number_summary(values: Sequence[float]) -> dict[str, int]:
-    """What the lists of subtasks and task managers are summed up to.
+    """Return the summary that Flink adds to lists of subtasks and task managers.
 
     >>> five_number_summary([1, 2, 3])["median"]
     2

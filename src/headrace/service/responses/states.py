@@ -1,4 +1,4 @@
-"""The states of tasks, which are Flink's, and how those of a vertex follow from those of its subtasks."""
+"""Flink's task states, and how the state of a vertex follows from those of its subtasks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ORDER = ("CREATED", "SCHEDULED", "DEPLOYING", "INITIALIZING", "RECONCILING", "R
 
 
 def task_state(status: str) -> str:
-    """The state of a task whose job is in this state.
+    """Return the state of a task whose job is in this state.
 
     >>> task_state("RUNNING"), task_state("CANCELLING")
     ('RUNNING', 'CANCELING')
@@ -25,7 +25,7 @@ def task_state(status: str) -> str:
 
 
 def counted(statuses: Iterable[str]) -> dict[str, int]:
-    """How many tasks are in each state.
+    """Return how many tasks are in each state.
 
     >>> counted(["RUNNING", "RUNNING"])["RUNNING"]
     2
@@ -37,7 +37,7 @@ def counted(statuses: Iterable[str]) -> dict[str, int]:
 
 
 def vertex_state(statuses: Iterable[str]) -> str:
-    """The state of a vertex: a failure or a cancellation shows first, then the state that is furthest behind.
+    """Return the state of a vertex: a failure or cancellation takes precedence, then the least advanced state.
 
     >>> vertex_state(["RUNNING", "FINISHED"]), vertex_state(["FINISHED"]), vertex_state(["FAILED", "RUNNING"])
     ('RUNNING', 'FINISHED', 'FAILED')

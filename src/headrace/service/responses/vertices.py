@@ -33,14 +33,14 @@ _TIMES = (
     ("accumulated-busy-time", "accumulateBusyTimeMs"),
 )
 _BEFORE_RUNNING = ("CREATED", "SCHEDULED", "DEPLOYING", "INITIALIZING", "RUNNING")
-"""Subtasks here come into these states at one moment, with their first epoch."""
+"""Subtasks enter these states at the same moment, with their first epoch."""
 _SHARES = ("backPressuredTimeMsPerSecond", "idleTimeMsPerSecond", "busyTimeMsPerSecond")
 TaskManagerOf = Callable[[SubtaskView], str]
-"""Says which task manager a subtask runs in."""
+"""Returns the task manager that runs a subtask."""
 
 
 def duration_of(start: int, end: int, now: int) -> int:
-    """Milliseconds from start to end, or to now; -1 if it has not started.
+    """Return the milliseconds from start to end, or to now; -1 before the start.
 
     >>> duration_of(5, -1, 9), duration_of(5, 6, 9), duration_of(-1, -1, 9)
     (4, 1, -1)
@@ -49,7 +49,7 @@ def duration_of(start: int, end: int, now: int) -> int:
 
 
 def span_of(subtasks: Sequence[SubtaskView]) -> tuple[int, int]:
-    """When the first began, and when the last ended."""
+    """Return when the first subtask started and when the last one ended."""
     starts = [s.start_ms for s in subtasks if s.start_ms >= 0]
     ends = [s.end_ms for s in subtasks]
     return min(starts, default=-1), max(ends) if ends and min(ends) >= 0 else -1
@@ -61,7 +61,7 @@ def _number(subtask: SubtaskView, name: str) -> float:
 
 
 def io_metrics(subtasks: Iterable[SubtaskView]) -> dict[str, Any]:
-    """What was read and written, and where the time went."""
+    """Return how much was read and written, and how the time was spent."""
     known = list(subtasks)
     shown: dict[str, Any] = {}
     for name, metric in _COUNTS:
@@ -73,12 +73,12 @@ def io_metrics(subtasks: Iterable[SubtaskView]) -> dict[str, Any]:
 
 
 def endpoint_of(subtask: SubtaskView) -> str:
-    """Where it runs: the host and the process that it has there."""
+    """Return the host and the process id of a subtask."""
     return f"{subtask.host}:{subtask.pid}" if subtask.host else "(unassigned)"
 
 
 def subtask(view: SubtaskView, now: int, manager: TaskManagerOf) -> dict[str, Any]:
-    """One subtask, as the details of a vertex list it."""
+    """Return one subtask as an entry of the details of a vertex."""
     state = task_state(view.status)
     duration = duration_of(view.start_ms, view.end_ms, now)
     return {
@@ -97,7 +97,7 @@ def subtask(view: SubtaskView, now: int, manager: TaskManagerOf) -> dict[str, An
 
 
 def details(vertex: VertexView, now: int, manager: TaskManagerOf) -> dict[str, Any]:
-    """The vertex with all of its subtasks."""
+    """Return the vertex with all of its subtasks."""
     subtasks = [subtask(view, now, manager) for view in vertex.subtasks]
     return {
         "id": vertex.vertex_id,
@@ -123,7 +123,7 @@ def _aggregated(subtasks: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def subtask_times(vertex: VertexView, now: int) -> dict[str, Any]:
-    """When each subtask came into which state."""
+    """Return when each subtask entered each state."""
     return {
         "id": vertex.vertex_id,
         "name": vertex.name,
@@ -150,7 +150,7 @@ def _timestamps(view: SubtaskView) -> dict[str, int]:
 
 
 def task_managers(vertex: VertexView, now: int, manager: TaskManagerOf) -> dict[str, Any]:
-    """The subtasks, put together by where they run."""
+    """Return the subtasks, grouped by the task manager that runs them."""
     groups: dict[str, list[SubtaskView]] = defaultdict(list)
     for view in vertex.subtasks:
         groups[manager(view)].append(view)
@@ -178,7 +178,7 @@ def _group(name: str, views: list[SubtaskView], now: int, manager: TaskManagerOf
 
 
 def back_pressure(vertex: VertexView, now: int) -> dict[str, Any]:
-    """How much of its time each subtask waits for those after it."""
+    """Return how much of its time each subtask waits for downstream subtasks."""
     subtasks = [_pressure(view) for view in vertex.subtasks]
     ratio = max((s["ratio"] for s in subtasks), default=0.0)
     level = back_pressure_level(ratio)
@@ -192,7 +192,7 @@ def back_pressure(vertex: VertexView, now: int) -> dict[str, Any]:
 
 
 def busiest(subtasks: Sequence[SubtaskView]) -> dict[str, float]:
-    """How the subtask that is idle least spends its time; nothing if none was measured."""
+    """Return how the least idle subtask spends its time; nothing if none was measured."""
     measured = [{name: _number(view, name) for name in _SHARES} for view in subtasks if _SHARES[0] in view.metrics]
     return min(measured, key=lambda times: times["idleTimeMsPerSecond"], default={})
 

@@ -1,4 +1,4 @@
-"""What the routes ask of the service: jobs, programs, logs. A dispatcher answers for many jobs, a process for its own."""
+"""The interfaces behind the routes: jobs, programs, logs. A dispatcher serves many jobs, a program only its own."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any, Protocol
 
 from headrace.driver.executor import ExecutorView, ThreadView
 from headrace.monitoring.job_view import JobView
+from headrace.service.logs import ExecutorLogs, Logs
 from headrace.service.rest.operations import Operations
 
-__all__ = ["Backend", "ExecutorLogFolder", "JobGateway", "LogFolder", "Programs", "RunRequest"]
+__all__ = ["Backend", "JobGateway", "Programs", "RunRequest"]
 
 
 class JobGateway(Protocol):
-    """The way to one job. All calls but `view` may block until the job has done what is asked."""
+    """Access to one job. All calls except `view` may block until the job has performed the request."""
 
     @property
     def job_id(self) -> str: ...
@@ -22,19 +23,19 @@ class JobGateway(Protocol):
     def executors(self) -> list[ExecutorView]: ...
     def threads(self, executor_id: str) -> list[ThreadView]: ...
     def cancel(self) -> None:
-        """Asks the job to end; does not wait for it."""
+        """Ask the job to end; do not wait for it."""
 
     def checkpoint(self) -> int: ...
     def savepoint(self, directory: str | None) -> str: ...
     def stop(self, drain: bool, directory: str | None) -> str: ...
     def rescale(self, parallelism: int) -> None: ...
     def flame_graph(self, vertex: str) -> dict[str, Any]:
-        """What is known so far; the first call begins to sample. Does not wait for the end of that."""
+        """Return the samples taken so far. The first call starts sampling and does not wait for it to end."""
 
 
 @dataclass(frozen=True)
 class RunRequest:
-    """How an uploaded program is to be run."""
+    """How to run an uploaded program."""
 
     arguments: tuple[str, ...] = ()
     entry: str | None = None
@@ -52,39 +53,25 @@ class Programs(Protocol):
     def plan(self, program: str, request: RunRequest) -> dict[str, Any]: ...
 
 
-class LogFolder(Protocol):
-    """Log files that may be read."""
-
-    def names(self) -> list[str]: ...
-    def find(self, name: str) -> Path: ...
-    def main(self) -> Path: ...
-
-
-class ExecutorLogFolder(Protocol):
-    """Log files of executors, as far as they can be reached from here."""
-
-    def of(self, executor: ExecutorView) -> dict[str, Path]: ...
-
-
 class Backend(Protocol):
-    """All that the routes need."""
+    """The service behind the routes."""
 
     @property
     def operations(self) -> Operations: ...
     @property
     def programs(self) -> Programs | None: ...
     @property
-    def logs(self) -> LogFolder: ...
+    def logs(self) -> Logs: ...
     @property
-    def executor_logs(self) -> ExecutorLogFolder: ...
+    def executor_logs(self) -> ExecutorLogs: ...
     @property
     def configuration(self) -> dict[str, str]: ...
     @property
     def address(self) -> str: ...
     def jobs(self) -> list[JobGateway]: ...
     def job(self, job_id: str) -> JobGateway:
-        """The job with this id; raises NotFoundError."""
+        """Return the job with this id, or raise NotFoundError."""
 
     def shut_down(self) -> None: ...
     def now(self) -> int:
-        """Milliseconds since 1970."""
+        """Return the milliseconds since 1970."""

@@ -1,4 +1,4 @@
-"""The routes of the service as a whole: what it is, what runs in it, its logs, its configuration, its end."""
+"""The routes of the service as a whole: version, overview, logs, configuration, shutdown."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from headrace.driver.executor import threads_of_this_process
 from headrace.service.responses.jobs import is_over
 from headrace.service.responses.metrics import listed
 from headrace.service.rest.backend import Backend
-from headrace.service.rest.endpoint import Call, Endpoint, Field, File
-from headrace.service.rest.lookup import job_of
-from headrace.service.rest.task_managers import shown_threads, task_managers_of
+from headrace.service.rest.endpoint import METRIC_NAMES, Call, Endpoint, File
+from headrace.service.rest.lookup import Handler, job_of
+from headrace.service.rest.task_managers import listed_logs, listed_threads, task_managers_of
 
 __all__ = ["ENDPOINTS", "FLINK_VERSION"]
 
 FLINK_VERSION = "2.3.0"
-"""Whose REST API this is: tools choose what they ask by it."""
+"""The version of Flink's REST API that this service implements. Tools choose their requests by it."""
 
 
 def _config(backend: Backend, call: Call) -> dict[str, Any]:
@@ -63,23 +63,13 @@ def _manager_config(backend: Backend, call: Call) -> list[dict[str, str]]:
     return [{"key": key, "value": value} for key, value in sorted(masked(backend.configuration).items())]
 
 
-def _job_config(backend: Backend, call: Call) -> list[dict[str, str]]:
-    job_of(backend, call)
-    return _manager_config(backend, call)
-
-
 def _environment(backend: Backend, call: Call) -> dict[str, Any]:
-    """The Python process, in the fields that Flink has for its JVM."""
+    """Return the Python process in the fields that Flink has for its JVM."""
     version = f"{platform.python_implementation()} - {platform.python_version()}"
     return {
         "jvm": {"version": version, "arch": platform.machine(), "options": list(sys.orig_argv[1:2])},
         "classpath": list(sys.path),
     }
-
-
-def _job_environment(backend: Backend, call: Call) -> dict[str, Any]:
-    job_of(backend, call)
-    return _environment(backend, call)
 
 
 def _metrics(backend: Backend, call: Call) -> list[dict[str, str]]:
@@ -94,16 +84,11 @@ def _metrics(backend: Backend, call: Call) -> list[dict[str, str]]:
         "Status.JVM.Memory.Heap.Max": usage.ru_maxrss * 1024,
         "Status.JVM.Threads.Count": threading.active_count(),
     }
-    return listed(values, call.names("get") if "get" in call.query else None)
-
-
-def _thread_dump(backend: Backend, call: Call) -> dict[str, Any]:
-    return shown_threads(threads_of_this_process())
+    return listed(values, call.metrics())
 
 
 def _logs(backend: Backend, call: Call) -> dict[str, Any]:
-    files = [(name, backend.logs.find(name).stat()) for name in backend.logs.names()]
-    return {"logs": [{"name": n, "size": stat.st_size, "mtime": int(stat.st_mtime * 1000)} for n, stat in files]}
+    return listed_logs({name: backend.logs.find(name) for name in backend.logs.names()})
 
 
 def _log(backend: Backend, call: Call) -> File:
@@ -118,8 +103,22 @@ def _log_url(backend: Backend, call: Call) -> dict[str, Any]:
     return {"url": f"{backend.address}/jobmanager/logs/job-{job_of(backend, call).job_id}.log"}
 
 
+def _threads(backend: Backend, call: Call) -> dict[str, Any]:
+    return listed_threads(threads_of_this_process())
+
+
+def _of_job(handler: Handler) -> Handler:
+    """Return the handler for the same route below a job: the job must exist."""
+
+    def handle(backend: Backend, call: Call) -> Any:
+        job_of(backend, call)
+        return handler(backend, call)
+
+    return handle
+
+
 def _data_sets(backend: Backend, call: Call) -> dict[str, Any]:
-    """Cached streams live as long as their program: a cluster has none of its own."""
+    """Return none: cached streams belong to their program, not to the cluster."""
     return {"dataSets": []}
 
 
@@ -129,19 +128,24 @@ def _shut_down(backend: Backend, call: Call) -> dict[str, Any]:
 
 
 ENDPOINTS: tuple[Endpoint[Backend], ...] = (
-    Endpoint("GET", "/config", _config, "What this service is"),
-    Endpoint("GET", "/overview", _overview, "How many jobs, executors and slots there are"),
+    Endpoint("GET", "/config", _config, "Version and features of the service"),
+    Endpoint("GET", "/overview", _overview, "Numbers of jobs, executors and slots"),
     Endpoint("DELETE", "/cluster", _shut_down, "Cancel all jobs and end the service"),
     Endpoint("GET", "/datasets", _data_sets, "Data sets of the cluster: none"),
     Endpoint("GET", "/jobmanager/config", _manager_config, "The configuration of the service, secrets masked"),
     Endpoint("GET", "/jobmanager/environment", _environment, "The process of the service"),
-    Endpoint("GET", "/jobmanager/metrics", _metrics, "Metrics of the service", query=(Field("get"),)),
-    Endpoint("GET", "/jobmanager/thread-dump", _thread_dump, "What the threads of the service do"),
-    Endpoint("GET", "/jobmanager/logs", _logs, "Logs of the service and of the processes of jobs"),
+    Endpoint("GET", "/jobmanager/metrics", _metrics, "Metrics of the service", query=(METRIC_NAMES,)),
+    Endpoint(
+        "GET",
+        "/jobmanager/thread-dump",
+        lambda *_: listed_threads(threads_of_this_process()),
+        "Stack traces of the service's threads",
+    ),
+    Endpoint("GET", "/jobmanager/logs", _logs, "Logs of the service and of its jobs"),
     Endpoint("GET", "/jobmanager/logs/{filename}", _log, "A log, secrets masked"),
     Endpoint("GET", "/jobmanager/log", _main_log, "The log of the service, secrets masked"),
     Endpoint("GET", "/jobmanager/stdout", _main_log, "The log of the service, secrets masked"),
-    Endpoint("GET", "/jobs/{jobid}/jobmanager/config", _job_config, "The configuration of the service"),
-    Endpoint("GET", "/jobs/{jobid}/jobmanager/environment", _job_environment, "The process of the service"),
-    Endpoint("GET", "/jobs/{jobid}/jobmanager/log-url", _log_url, "Where the log of the job is"),
+    Endpoint("GET", "/jobs/{jobid}/jobmanager/config", _of_job(_manager_config), "The configuration of the service"),
+    Endpoint("GET", "/jobs/{jobid}/jobmanager/environment", _of_job(_environment), "The process of the service"),
+    Endpoint("GET", "/jobs/{jobid}/jobmanager/log-url", _log_url, "The address of the job's log"),
 )

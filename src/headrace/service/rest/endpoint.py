@@ -1,4 +1,4 @@
-"""What a route is: data. The app, the OpenAPI document and the tests of security all read the same list of them."""
+"""Routes as data. The app, the OpenAPI document and the security tests all read the same list of routes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from headrace.service.errors import RequestError
 
-__all__ = ["Call", "Endpoint", "Field", "File", "Text"]
+__all__ = ["METRIC_NAMES", "Call", "Endpoint", "Field", "File", "Text"]
 
 B = TypeVar("B")
 _log = logging.getLogger("headrace.service")
@@ -21,7 +21,7 @@ _NAMES = {str: "string", int: "integer", bool: "boolean", list: "array", dict: "
 
 @dataclass(frozen=True)
 class Field:
-    """A parameter of the query, or a field of the body.
+    """A query parameter, or a field of the body.
 
     >>> Field("drain", bool).check("yes")
     Traceback (most recent call last):
@@ -38,11 +38,11 @@ class Field:
 
     @property
     def type_name(self) -> str:
-        """The type as JSON schema names it."""
+        """Return the name of the type in JSON schema."""
         return _NAMES[self.kind]
 
     def check(self, value: Any) -> Any:
-        """The value, if it has the right type, or is a text that says it, as Flink reads them too."""
+        """Return the value if it has the right type, or is a string that Flink also reads as that type."""
         if isinstance(value, str) and self.kind is bool and value in _TRUTHS:
             return _TRUTHS[value]
         if isinstance(value, str) and self.kind is int and re.fullmatch("-?[0-9]{1,18}", value):
@@ -53,18 +53,21 @@ class Field:
         raise RequestError(f"Bad request received: {self.name!r} must be {article} {self.type_name}.")
 
 
+METRIC_NAMES = Field("get", summary="names of metrics, separated by commas")
+
+
 @dataclass(frozen=True)
 class Call:
-    """A request, already checked against its endpoint: names of the path, parameters of the query, fields of the body."""
+    """A request that was checked against its endpoint: path variables, query parameters, fields of the body."""
 
     path: dict[str, str] = field(default_factory=dict)
     query: dict[str, str] = field(default_factory=dict)
     body: dict[str, Any] = field(default_factory=dict)
     upload: tuple[str, Path] | None = None
-    """The name that the client gave the file, and where it lies until the call ends."""
+    """The client's name for the file, and the path where it exists until the call ends."""
 
     def number(self, name: str, default: int, lowest: int = 0, highest: int = 2**31 - 1) -> int:
-        """A number of the query.
+        """Return a number of the query.
 
         >>> Call(query={"n": "7"}).number("n", 1), Call().number("n", 1)
         (7, 1)
@@ -72,16 +75,20 @@ class Call:
         return _number(name, self.query[name], lowest, highest) if name in self.query else default
 
     def index(self, name: str) -> int:
-        """A number of the path."""
+        """Return a number of the path."""
         return _number(name, self.path[name], 0, 2**63 - 1)
 
     def names(self, name: str) -> list[str]:
-        """A parameter of the query that is a list with commas.
+        """Return a query parameter that is a comma-separated list.
 
         >>> Call(query={"get": "a,b"}).names("get")
         ['a', 'b']
         """
         return [part for part in self.query.get(name, "").split(",") if part]
+
+    def metrics(self) -> list[str] | None:
+        """Return the names of the requested metrics; None to list all names."""
+        return self.names("get") if "get" in self.query else None
 
 
 def _number(name: str, text: str, lowest: int, highest: int) -> int:
@@ -93,7 +100,7 @@ def _number(name: str, text: str, lowest: int, highest: int) -> int:
 
 @dataclass(frozen=True)
 class Text:
-    """An answer that is not JSON."""
+    """A response that is not JSON."""
 
     content: str
     media_type: str = "text/plain; charset=utf-8"
@@ -101,14 +108,14 @@ class Text:
 
 @dataclass(frozen=True)
 class File:
-    """An answer that is the content of a file, with secrets masked."""
+    """A response with the content of a file, secrets masked."""
 
     path: Path
 
 
 @dataclass(frozen=True)
 class Endpoint(Generic[B]):
-    """One verb on one path. `handler` gives the JSON of the answer; it may block."""
+    """One method of one path. `handler` returns the JSON of the response; it may block."""
 
     method: str
     path: str
@@ -116,18 +123,18 @@ class Endpoint(Generic[B]):
     summary: str
     query: tuple[Field, ...] = ()
     body: tuple[Field, ...] | None = None
-    """The known fields; None if the route takes no body. `()` with `free_body` takes any fields."""
+    """The known fields; None if the route takes no body. `()` with `free_body` accepts any fields."""
     free_body: bool = False
     upload: bool = False
     status: int = 200
 
     @property
     def mutates(self) -> bool:
-        """Whether it changes anything."""
+        """Return whether a call can change anything."""
         return self.method != "GET"
 
     def checked_body(self, content: Any) -> dict[str, Any]:
-        """The fields of a body. Those that are not known change nothing, as in Flink; the log tells of them."""
+        """Return the checked fields of a body. Unknown fields are logged and have no effect, as in Flink."""
         if not isinstance(content, dict):
             raise RequestError("Bad request received: the body must be a JSON object.")
         if self.free_body:
@@ -135,7 +142,7 @@ class Endpoint(Generic[B]):
         known = {entry.name: entry for entry in self.body or ()}
         unknown = [name for name in content if name not in known]
         if unknown:
-            _log.warning("%s %s: fields that are not known: %s", self.method, self.path, repr(unknown)[:200])
+            _log.warning("%s %s: unknown fields: %s", self.method, self.path, repr(unknown)[:200])
         missing = [name for name, entry in known.items() if entry.required and content.get(name) is None]
         if missing:
             raise RequestError(f"Bad request received: the field {missing[0]!r} is missing.")

@@ -1,17 +1,19 @@
-"""From the names in a path to what they name; what does not exist is a 404, what cannot exist a 400."""
+"""Resolve the names in a path. Raise a 404 for what does not exist and a 400 for what cannot exist."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from headrace.monitoring.job_view import JobView, SubtaskView, VertexView
 from headrace.service.errors import NotFoundError, RequestError
 from headrace.service.rest.backend import Backend, JobGateway
 from headrace.service.rest.endpoint import Call
 
-__all__ = ["job_of", "subtask_of", "task_manager_of", "vertex_of", "view_of"]
+__all__ = ["Handler", "from_view", "job_of", "subtask_of", "task_manager_id", "task_manager_of", "vertex_of", "view_of"]
 
+Handler = Callable[[Backend, Call], Any]
 _ID = re.compile(r"[0-9a-fA-F]{32}")
 
 
@@ -19,23 +21,28 @@ def _id(call: Call, name: str) -> str:
     text = call.path[name]
     if not _ID.fullmatch(text):
         raise RequestError(
-            f"Bad request, could not parse parameters: path parameter ({name}) is no id: {text[:100]!r}."
+            f"Bad request, could not parse parameters: path parameter ({name}) is not an id: {text[:100]!r}."
         )
     return text.lower()
 
 
 def job_of(backend: Backend, call: Call) -> JobGateway:
-    """The job that the path names."""
+    """Return the job that the path names."""
     return backend.job(_id(call, "jobid"))
 
 
 def view_of(backend: Backend, call: Call) -> JobView:
-    """What is known of the job that the path names."""
+    """Return the view of the job that the path names."""
     return job_of(backend, call).view()
 
 
+def from_view(respond: Callable[[JobView], Any]) -> Handler:
+    """Return a handler that responds with a function of the view of the job that the path names."""
+    return lambda backend, call: respond(view_of(backend, call))
+
+
 def vertex_of(backend: Backend, call: Call) -> VertexView:
-    """The vertex that the path names."""
+    """Return the vertex that the path names."""
     wanted = _id(call, "vertexid")
     for vertex in view_of(backend, call).vertices:
         if vertex.vertex_id == wanted:
@@ -44,7 +51,7 @@ def vertex_of(backend: Backend, call: Call) -> VertexView:
 
 
 def subtask_of(backend: Backend, call: Call) -> SubtaskView:
-    """The subtask that the path names."""
+    """Return the subtask that the path names."""
     vertex = vertex_of(backend, call)
     index = call.index("subtaskindex")
     if index >= len(vertex.subtasks):
@@ -53,7 +60,7 @@ def subtask_of(backend: Backend, call: Call) -> SubtaskView:
 
 
 def task_manager_of(job: JobGateway) -> Callable[[SubtaskView], str]:
-    """Says in which executor a subtask runs; not known if its host has several of them."""
+    """Return a function that names the executor of a subtask; unknown if its host has several executors."""
     executors = job.executors()
 
     def find(subtask: SubtaskView) -> str:
@@ -64,7 +71,7 @@ def task_manager_of(job: JobGateway) -> Callable[[SubtaskView], str]:
 
 
 def task_manager_id(job_id: str, executor: str) -> str:
-    """Executors belong to a job, so the id names both.
+    """Return an id that names the job and its executor.
 
     >>> task_manager_id("0123456789abcdef0123456789abcdef", "driver")
     '01234567-driver'

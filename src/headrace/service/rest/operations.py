@@ -1,6 +1,6 @@
-"""Operations that take longer than a request: started by one call, asked for by others, as in Flink.
+"""Operations that take longer than a request. As in Flink, one request starts an operation and later ones poll it.
 
-They live as long as this process: after a restart of the service their ids are not known any more, as in Flink.
+Operations live as long as this process. After a restart of the service their ids are unknown, as in Flink.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TRIGGER = re.compile(r"[0-9a-f]{32}")
 
 
 class Operations:
-    """All operations that were started lately.
+    """The most recently started operations.
 
     >>> operations = Operations()
     >>> trigger = operations.start("savepoint", "job", None, lambda: {"location": "/backups/1"})
@@ -38,8 +38,8 @@ class Operations:
         self._known: OrderedDict[tuple[str, str, str], dict[str, Any] | None] = OrderedDict()
         self._threads: list[threading.Thread] = []
 
-    def start(self, kind: str, scope: str, trigger: str | None, work: Callable[[], dict[str, Any]]) -> str:
-        """Starts it and gives its id. One that is started again under the same id goes on as it is."""
+    def start(self, kind: str, scope: str, trigger: str | None, work: Callable[[], dict[str, Any] | None]) -> str:
+        """Start an operation and return its id. Starting it again under the same id has no effect."""
         trigger = uuid.uuid4().hex if trigger is None else _checked(trigger)
         key = (kind, scope, trigger)
         with self._lock:
@@ -53,9 +53,9 @@ class Operations:
         thread.start()
         return trigger
 
-    def _run(self, key: tuple[str, str, str], work: Callable[[], dict[str, Any]]) -> None:
+    def _run(self, key: tuple[str, str, str], work: Callable[[], dict[str, Any] | None]) -> None:
         try:
-            result = work()
+            result = work() or {}
         except HeadraceError as error:
             result = {"failure-cause": failure_cause(type(error).__name__, str(error))}
         except Exception as error:
@@ -65,21 +65,21 @@ class Operations:
                 self._known[key] = result
 
     def status(self, kind: str, scope: str, trigger: str) -> dict[str, Any]:
-        """Whether it is done, and what came of it."""
+        """Return whether the operation is complete, and its result."""
         key = (kind, scope, _checked(trigger))
         with self._lock:
             if key not in self._known:
-                raise NotFoundError(f"There is no {kind} operation with triggerId={trigger} for {scope}.")
+                raise NotFoundError(f"Could not find the {kind} operation with triggerId={trigger} for {scope}.")
             result = self._known[key]
         return {"status": {"id": "IN_PROGRESS" if result is None else "COMPLETED"}, "operation": result}
 
     def wait(self) -> None:
-        """Waits until all are done."""
+        """Wait until all operations are complete."""
         for thread in list(self._threads):
             thread.join()
 
 
 def _checked(trigger: str) -> str:
     if not _TRIGGER.fullmatch(trigger):
-        raise RequestError(f"Bad request, could not parse parameters: {trigger!r} is no trigger id.")
+        raise RequestError(f"Bad request, could not parse parameters: {trigger!r} is not a trigger id.")
     return trigger

@@ -1,4 +1,4 @@
-"""The routes of uploaded programs. Flink's paths say "jars"; here they are Python files and zip archives of them."""
+"""The routes of uploaded programs. Flink's paths say "jars"; here programs are Python files and zip archives of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CLAIM_MODES = ("CLAIM", "NO_CLAIM", "LEGACY")
 
 def _programs(backend: Backend) -> Programs:
     if backend.programs is None:
-        raise NotFoundError("This is the service of one job; programs are submitted to a dispatcher.")
+        raise NotFoundError("This is the service of one job: submit programs to a dispatcher.")
     return backend.programs
 
 
@@ -46,7 +46,7 @@ def _plan(backend: Backend, call: Call) -> dict[str, Any]:
 
 
 def _request(call: Call) -> RunRequest:
-    """What is asked for; the fields of the body win over the parameters of the query, as in Flink."""
+    """Return the request. As in Flink, fields of the body override query parameters."""
     body, query = call.body, call.query
     configuration = {str(key): _setting(key, value) for key, value in body.get("flinkConfiguration", {}).items()}
     parallelism = body["parallelism"] if "parallelism" in body else call.number("parallelism", 0)
@@ -66,15 +66,13 @@ def _request(call: Call) -> RunRequest:
         configuration["execution.state-recovery.claim-mode"] = claim
     job_id = body.get("jobId")
     if job_id is not None and not _JOB_ID.fullmatch(job_id):
-        raise RequestError("Bad request received: 'jobId' must have 32 hexadecimal digits.")
+        raise RequestError("Bad request received: 'jobId' must consist of 32 hexadecimal digits.")
     return RunRequest(_arguments(call), body.get("entryClass") or query.get("entry-class"), job_id, configuration)
 
 
 def _setting(key: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise RequestError(
-            f"Bad request received: the value of {key[:100]!r} in 'flinkConfiguration' must be a string."
-        )
+        raise RequestError(f"Bad request received: {key[:100]!r} in 'flinkConfiguration' must be a string.")
     return value
 
 
@@ -87,9 +85,9 @@ def _arguments(call: Call) -> tuple[str, ...]:
         try:
             given = shlex.split(text)
         except ValueError as error:
-            raise RequestError(f"Bad request received: the arguments cannot be read: {error}.") from None
+            raise RequestError(f"Bad request received: the arguments cannot be parsed: {error}.") from None
     if any(not isinstance(part, str) or "\0" in part for part in given):
-        raise RequestError("Bad request received: 'programArgsList' must hold strings.")
+        raise RequestError("Bad request received: 'programArgsList' must contain strings.")
     return tuple(given)
 
 

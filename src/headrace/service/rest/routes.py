@@ -1,14 +1,14 @@
-"""All routes, in the order in which paths are compared: those with a fixed name before those with a variable."""
+"""All routes in matching order: paths with fixed names before paths with variables."""
 
 from __future__ import annotations
 
-from headrace.service.rest import checkpoints, cluster, jobs, metrics, programs, savepoints, task_managers, vertices
+from headrace.service.rest import checkpoints, cluster, jobs, programs, savepoints, task_managers, vertices
 from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import Endpoint
 
 __all__ = ["ENDPOINTS"]
 
-_MODULES = (cluster, programs, jobs, checkpoints, metrics, savepoints, task_managers, vertices)
+_MODULES = (cluster, programs, jobs, checkpoints, savepoints, task_managers, vertices)
 ENDPOINTS: tuple[Endpoint[Backend], ...] = tuple(
     sorted((e for module in _MODULES for e in module.ENDPOINTS), key=lambda endpoint: endpoint.path.count("{"))
 )

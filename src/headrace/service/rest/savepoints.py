@@ -1,7 +1,8 @@
-"""The routes that start something and tell later what came of it: savepoints, checkpoints, stop, rescaling, disposal."""
+"""The routes that start an operation and poll it: savepoints, checkpoints, stop, rescaling, disposal."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from headrace.checkpoint.disposal import discard_savepoint
@@ -10,13 +11,13 @@ from headrace.service.errors import RequestError
 from headrace.service.responses.jobs import is_over
 from headrace.service.rest.backend import Backend, JobGateway
 from headrace.service.rest.endpoint import Call, Endpoint, Field
-from headrace.service.rest.lookup import job_of
+from headrace.service.rest.lookup import Handler, job_of
 
 __all__ = ["ENDPOINTS"]
 
 _FORMATS = ("CANONICAL", "NATIVE")
-_TRIGGER = Field("triggerId", summary="an id of the client's own, so that it may repeat the request")
-_FORMAT = Field("formatType", summary="CANONICAL or NATIVE; both are the same here")
+_TRIGGER = Field("triggerId", summary="an id chosen by the client, so that it can retry the request")
+_FORMAT = Field("formatType", summary="CANONICAL or NATIVE; both write the same format")
 
 
 def _running(backend: Backend, call: Call) -> JobGateway:
@@ -33,6 +34,17 @@ def _check_format(call: Call) -> None:
         raise RequestError(f"Bad request received: 'formatType' must be one of {', '.join(_FORMATS)}.")
 
 
+def _status(kind: str) -> Handler:
+    """Return the handler that polls an operation of a job."""
+    return lambda backend, call: backend.operations.status(kind, job_of(backend, call).job_id, call.path["triggerid"])
+
+
+def _start(
+    backend: Backend, call: Call, kind: str, scope: str, work: Callable[[], dict[str, Any] | None]
+) -> dict[str, Any]:
+    return {"request-id": backend.operations.start(kind, scope, call.body.get("triggerId"), work)}
+
+
 def _savepoint(backend: Backend, call: Call) -> dict[str, Any]:
     job = _running(backend, call)
     _check_format(call)
@@ -43,22 +55,14 @@ def _savepoint(backend: Backend, call: Call) -> dict[str, Any]:
             return {"location": job.stop(False, directory)}
         return {"location": job.savepoint(directory)}
 
-    return {"request-id": backend.operations.start("savepoint", job.job_id, call.body.get("triggerId"), work)}
+    return _start(backend, call, "savepoint", job.job_id, work)
 
 
 def _stop(backend: Backend, call: Call) -> dict[str, Any]:
     job = _running(backend, call)
     _check_format(call)
     drain, directory = call.body.get("drain", False), call.body.get("targetDirectory")
-
-    def work() -> dict[str, Any]:
-        return {"location": job.stop(drain, directory)}
-
-    return {"request-id": backend.operations.start("savepoint", job.job_id, call.body.get("triggerId"), work)}
-
-
-def _savepoint_status(backend: Backend, call: Call) -> dict[str, Any]:
-    return backend.operations.status("savepoint", job_of(backend, call).job_id, call.path["triggerid"])
+    return _start(backend, call, "savepoint", job.job_id, lambda: {"location": job.stop(drain, directory)})
 
 
 def _checkpoint(backend: Backend, call: Call) -> dict[str, Any]:
@@ -67,16 +71,8 @@ def _checkpoint(backend: Backend, call: Call) -> dict[str, Any]:
     if kind not in ("CONFIGURED", "FULL", "INCREMENTAL"):
         raise RequestError("Bad request received: 'checkpointType' must be CONFIGURED, FULL or INCREMENTAL.")
     if kind == "FULL":
-        raise RequestError("Checkpoints here hold what has changed: take a savepoint for one that holds everything.")
-
-    def work() -> dict[str, Any]:
-        return {"checkpointId": job.checkpoint()}
-
-    return {"request-id": backend.operations.start("checkpoint", job.job_id, call.body.get("triggerId"), work)}
-
-
-def _checkpoint_status(backend: Backend, call: Call) -> dict[str, Any]:
-    return backend.operations.status("checkpoint", job_of(backend, call).job_id, call.path["triggerid"])
+        raise RequestError("Checkpoints are incremental: take a savepoint to get a full one.")
+    return _start(backend, call, "checkpoint", job.job_id, lambda: {"checkpointId": job.checkpoint()})
 
 
 def _rescale(backend: Backend, call: Call) -> dict[str, Any]:
@@ -84,16 +80,7 @@ def _rescale(backend: Backend, call: Call) -> dict[str, Any]:
     if "parallelism" not in call.query:
         raise RequestError("Bad request received: the query parameter 'parallelism' is missing.")
     parallelism = call.number("parallelism", 1, lowest=1, highest=32768)
-
-    def work() -> dict[str, Any]:
-        job.rescale(parallelism)
-        return {}
-
-    return {"request-id": backend.operations.start("rescaling", job.job_id, None, work)}
-
-
-def _rescale_status(backend: Backend, call: Call) -> dict[str, Any]:
-    return backend.operations.status("rescaling", job_of(backend, call).job_id, call.path["triggerid"])
+    return _start(backend, call, "rescaling", job.job_id, lambda: job.rescale(parallelism))
 
 
 def _requirements(backend: Backend, call: Call) -> dict[str, Any]:
@@ -102,7 +89,7 @@ def _requirements(backend: Backend, call: Call) -> dict[str, Any]:
 
 
 def _require(backend: Backend, call: Call) -> dict[str, Any]:
-    """Asks for an upper bound for each vertex. Jobs are cut by one parallelism, so the bounds must agree."""
+    """Rescale the job to the upper bound of its vertices. A job has one parallelism, so the bounds must agree."""
     job = _running(backend, call)
     vertices = {vertex.vertex_id: vertex for vertex in job.view().vertices}
     missing = [vertex for vertex in vertices if vertex not in call.body]
@@ -110,14 +97,14 @@ def _require(backend: Backend, call: Call) -> dict[str, Any]:
         raise RequestError(f"The request is incomplete, missing job vertex {missing[:1]} resource requirements.")
     wanted = {_upper_bound(name, entry) for name, entry in call.body.items() if _known(name, vertices)}
     if len(wanted) != 1:
-        raise RequestError(f"All vertices of a job here have one parallelism; asked for were {sorted(wanted)}.")
+        raise RequestError(f"All vertices of a job must have the same parallelism; requested were {sorted(wanted)}.")
     job.rescale(wanted.pop())
     return {}
 
 
 def _known(name: str, vertices: dict[str, VertexView]) -> bool:
     if name not in vertices:
-        raise RequestError(f"Bad request received: {name[:100]!r} is no vertex of this job.")
+        raise RequestError(f"Bad request received: {name[:100]!r} is not a vertex of this job.")
     return vertices[name].max_parallelism > 1
 
 
@@ -131,12 +118,7 @@ def _upper_bound(name: str, entry: Any) -> int:
 
 def _dispose(backend: Backend, call: Call) -> dict[str, Any]:
     path = call.body["savepoint-path"]
-
-    def work() -> dict[str, Any]:
-        discard_savepoint(path)
-        return {}
-
-    return {"request-id": backend.operations.start("disposal", "savepoints", None, work)}
+    return _start(backend, call, "disposal", "savepoints", lambda: discard_savepoint(path))
 
 
 def _disposal_status(backend: Backend, call: Call) -> dict[str, Any]:
@@ -149,7 +131,7 @@ ENDPOINTS: tuple[Endpoint[Backend], ...] = (
         body=(Field("target-directory"), Field("cancel-job", bool), _FORMAT, _TRIGGER),
         status=202,
     ),
-    Endpoint("GET", "/jobs/{jobid}/savepoints/{triggerid}", _savepoint_status, "What became of a savepoint or stop"),
+    Endpoint("GET", "/jobs/{jobid}/savepoints/{triggerid}", _status("savepoint"), "The status of a savepoint or stop"),
     Endpoint(
         *("POST", "/jobs/{jobid}/stop", _stop, "Take a savepoint and end the job"),
         body=(Field("targetDirectory"), Field("drain", bool), _FORMAT, _TRIGGER),
@@ -160,15 +142,15 @@ ENDPOINTS: tuple[Endpoint[Backend], ...] = (
         body=(Field("checkpointType"), _TRIGGER),
         status=202,
     ),
-    Endpoint("GET", "/jobs/{jobid}/checkpoints/{triggerid}", _checkpoint_status, "What became of a checkpoint"),
+    Endpoint("GET", "/jobs/{jobid}/checkpoints/{triggerid}", _status("checkpoint"), "The status of a checkpoint"),
     Endpoint(
-        *("PATCH", "/jobs/{jobid}/rescaling", _rescale, "Let the job go on with another parallelism"),
+        *("PATCH", "/jobs/{jobid}/rescaling", _rescale, "Continue the job with another parallelism"),
         query=(Field("parallelism", int, required=True),),
     ),
-    Endpoint("GET", "/jobs/{jobid}/rescaling/{triggerid}", _rescale_status, "What became of a rescaling"),
+    Endpoint("GET", "/jobs/{jobid}/rescaling/{triggerid}", _status("rescaling"), "The status of a rescaling"),
     Endpoint("GET", "/jobs/{jobid}/resource-requirements", _requirements, "The parallelism of each vertex"),
     Endpoint(
-        *("PUT", "/jobs/{jobid}/resource-requirements", _require, "Ask for another parallelism"),
+        *("PUT", "/jobs/{jobid}/resource-requirements", _require, "Request another parallelism"),
         body=(),
         free_body=True,
     ),
@@ -176,5 +158,5 @@ ENDPOINTS: tuple[Endpoint[Backend], ...] = (
         *("POST", "/savepoint-disposal", _dispose, "Remove a savepoint"),
         body=(Field("savepoint-path", required=True),),
     ),
-    Endpoint("GET", "/savepoint-disposal/{triggerid}", _disposal_status, "What became of a removal"),
+    Endpoint("GET", "/savepoint-disposal/{triggerid}", _disposal_status, "The status of a removal"),
 )

@@ -1,28 +1,30 @@
-"""The routes of task managers: Spark's executors, each of which belongs to one job."""
+"""The routes of task managers, which are Spark's executors. Each belongs to one job."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from headrace.driver.executor import ExecutorView, ThreadView
 from headrace.service.errors import NotFoundError
 from headrace.service.responses.metrics import aggregated, listed
 from headrace.service.rest.backend import Backend, JobGateway
-from headrace.service.rest.endpoint import Call, Endpoint, Field, File
-from headrace.service.rest.lookup import job_of, task_manager_id
+from headrace.service.rest.endpoint import METRIC_NAMES, Call, Endpoint, Field, File
+from headrace.service.rest.lookup import Handler, job_of, task_manager_id
 
-__all__ = ["ENDPOINTS", "shown_threads", "task_managers_of"]
+__all__ = ["ENDPOINTS", "listed_logs", "listed_threads", "task_managers_of"]
 
 _MEGABYTE = 1 << 20
 _IN_SLOTS = ("INITIALIZING", "RUNNING", "CANCELLING", "FAILING")
-"""A subtask that has not been deployed, or has ended, is in no slot."""
+"""The states in which a subtask occupies a slot."""
 
 
 def task_managers_of(job: JobGateway, now: int) -> list[dict[str, Any]]:
-    """The executors of a job; a slot runs all that one subtask of each vertex does, as in Flink.
+    """Return the executors of a job. As in Flink, a slot runs one subtask of each vertex.
 
-    Where a host has several executors, or calls itself by another name than Spark does, it is not known which of them runs a
-    subtask. Their subtasks are spread evenly over them, so that the sums are right.
+    If a host has several executors, or another name than the one Spark knows, the executor of a subtask is unknown. Such
+    subtasks are spread evenly over the executors, so that the sums are right.
     """
     executors = job.executors()
     tasks: dict[str, list[int]] = {}
@@ -128,7 +130,7 @@ def _values(executor: ExecutorView) -> dict[str, float | str]:
 
 
 def _metrics(backend: Backend, call: Call) -> list[dict[str, str]]:
-    return listed(_values(_found(backend, call)[1]), call.names("get") if "get" in call.query else None)
+    return listed(_values(_found(backend, call)[1]), call.metrics())
 
 
 def _all_metrics(backend: Backend, call: Call) -> list[dict[str, Any]]:
@@ -139,45 +141,42 @@ def _all_metrics(backend: Backend, call: Call) -> list[dict[str, Any]]:
         for executor in job.executors()
         if not chosen or task_manager_id(job.job_id, executor.id) in chosen
     ]
-    return aggregated(values, call.names("get") if "get" in call.query else None, call.names("agg"))
+    return aggregated(values, call.metrics(), call.names("agg"))
 
 
 def _logs(backend: Backend, call: Call) -> dict[str, Any]:
-    """Executors write their logs where Spark puts them: on their own machines. Those that can be reached are listed."""
-    found = backend.executor_logs.of(_found(backend, call)[1])
-    files = [(name, path.stat()) for name, path in found.items()]
-    return {"logs": [{"name": n, "size": stat.st_size, "mtime": int(stat.st_mtime * 1000)} for n, stat in files]}
+    """Return the accessible logs. Executors write their logs on their own machines."""
+    return listed_logs(backend.executor_logs.of(_found(backend, call)[1]))
 
 
-def _log_called(backend: Backend, call: Call, name: str) -> File:
-    found = backend.executor_logs.of(_found(backend, call)[1]).get(name)
-    if found is None:
-        raise NotFoundError("This file does not exist in TaskManager log dir.")
-    return File(found)
+def listed_logs(files: Mapping[str, Path]) -> dict[str, Any]:
+    """Return log files in Flink's JSON."""
+    found = [(name, path.stat()) for name, path in files.items()]
+    return {"logs": [{"name": n, "size": stat.st_size, "mtime": int(stat.st_mtime * 1000)} for n, stat in found]}
 
 
-def _log(backend: Backend, call: Call) -> File:
-    return _log_called(backend, call, call.path["filename"])
+def _log(fixed: str | None = None) -> Handler:
+    """Return the handler for a log with a fixed name, or for the one that the path names."""
 
+    def handle(backend: Backend, call: Call) -> File:
+        name = call.path["filename"] if fixed is None else fixed
+        found = backend.executor_logs.of(_found(backend, call)[1]).get(name)
+        if found is None:
+            raise NotFoundError("This file does not exist in TaskManager log dir.")
+        return File(found)
 
-def _main_log(backend: Backend, call: Call) -> File:
-    """Spark's own log, and what functions print: Spark sends both to standard error."""
-    return _log_called(backend, call, "stderr")
-
-
-def _stdout(backend: Backend, call: Call) -> File:
-    return _log_called(backend, call, "stdout")
+    return handle
 
 
 def _threads(backend: Backend, call: Call) -> dict[str, Any]:
     job, executor, _ = _found(backend, call)
-    return shown_threads(job.threads(executor.id))
+    return listed_threads(job.threads(executor.id))
 
 
-def shown_threads(threads: list[ThreadView]) -> dict[str, Any]:
-    """Threads as Flink shows them.
+def listed_threads(threads: list[ThreadView]) -> dict[str, Any]:
+    """Return threads in Flink's JSON.
 
-    >>> shown_threads([ThreadView("main", "at x")])
+    >>> listed_threads([ThreadView("main", "at x")])
     {'threadInfos': [{'threadName': 'main', 'stringifiedThreadInfo': 'at x'}]}
     """
     return {"threadInfos": [{"threadName": t.name, "stringifiedThreadInfo": t.text} for t in threads]}
@@ -191,15 +190,18 @@ def _log_url(backend: Backend, call: Call) -> dict[str, Any]:
 ENDPOINTS: tuple[Endpoint[Backend], ...] = (
     Endpoint("GET", "/taskmanagers", _all, "Spark's executors"),
     Endpoint(
-        *("GET", "/taskmanagers/metrics", _all_metrics, "Metrics of the executors, put together"),
-        query=(Field("get"), Field("agg"), Field("taskmanagers")),
+        *("GET", "/taskmanagers/metrics", _all_metrics, "Aggregated metrics of the executors"),
+        query=(METRIC_NAMES, Field("agg"), Field("taskmanagers")),
     ),
     Endpoint("GET", "/taskmanagers/{taskmanagerid}", _details, "An executor"),
-    Endpoint("GET", "/taskmanagers/{taskmanagerid}/metrics", _metrics, "Metrics of an executor", query=(Field("get"),)),
-    Endpoint("GET", "/taskmanagers/{taskmanagerid}/logs", _logs, "Logs of an executor, if they can be reached"),
-    Endpoint("GET", "/taskmanagers/{taskmanagerid}/logs/{filename}", _log, "A log of an executor, secrets masked"),
-    Endpoint("GET", "/taskmanagers/{taskmanagerid}/log", _main_log, "What an executor logs, secrets masked"),
-    Endpoint("GET", "/taskmanagers/{taskmanagerid}/stdout", _stdout, "What an executor prints, secrets masked"),
-    Endpoint("GET", "/taskmanagers/{taskmanagerid}/thread-dump", _threads, "What the threads of an executor do"),
-    Endpoint("GET", "/jobs/{jobid}/taskmanagers/{taskmanagerid}/log-url", _log_url, "Where the log of an executor is"),
+    Endpoint("GET", "/taskmanagers/{taskmanagerid}/metrics", _metrics, "Metrics of an executor", query=(METRIC_NAMES,)),
+    Endpoint("GET", "/taskmanagers/{taskmanagerid}/logs", _logs, "Accessible logs of an executor"),
+    Endpoint("GET", "/taskmanagers/{taskmanagerid}/logs/{filename}", _log(), "A log of an executor, secrets masked"),
+    # Spark sends its own log and the output of functions to standard error
+    Endpoint("GET", "/taskmanagers/{taskmanagerid}/log", _log("stderr"), "The log of an executor, secrets masked"),
+    Endpoint(
+        "GET", "/taskmanagers/{taskmanagerid}/stdout", _log("stdout"), "The output of an executor, secrets masked"
+    ),
+    Endpoint("GET", "/taskmanagers/{taskmanagerid}/thread-dump", _threads, "Stack traces of an executor's threads"),
+    Endpoint("GET", "/jobs/{jobid}/taskmanagers/{taskmanagerid}/log-url", _log_url, "The address of an executor's log"),
 )

@@ -6,33 +6,33 @@ from typing import Any
 
 from headrace.service.errors import NotFoundError, RequestError
 from headrace.service.responses import metrics
-from headrace.service.responses import vertices as shapes
+from headrace.service.responses import vertices as responses
 from headrace.service.responses.jobs import is_over
 from headrace.service.rest.backend import Backend
-from headrace.service.rest.endpoint import Call, Endpoint, Field
+from headrace.service.rest.endpoint import METRIC_NAMES, Call, Endpoint, Field
 from headrace.service.rest.lookup import job_of, subtask_of, task_manager_of, vertex_of
 
 __all__ = ["ENDPOINTS"]
 
 _JOB_IS_OVER, _NOTHING_SAMPLED_YET = -1, -3
-"""Flink's way to say in a time stamp why there is no flame graph."""
+"""Flink's time stamps for a missing flame graph."""
 _FLAME_GRAPHS = ("FULL", "ON_CPU", "OFF_CPU")
 
 
 def _details(backend: Backend, call: Call) -> dict[str, Any]:
-    return shapes.details(vertex_of(backend, call), backend.now(), task_manager_of(job_of(backend, call)))
+    return responses.details(vertex_of(backend, call), backend.now(), task_manager_of(job_of(backend, call)))
 
 
 def _times(backend: Backend, call: Call) -> dict[str, Any]:
-    return shapes.subtask_times(vertex_of(backend, call), backend.now())
+    return responses.subtask_times(vertex_of(backend, call), backend.now())
 
 
 def _task_managers(backend: Backend, call: Call) -> dict[str, Any]:
-    return shapes.task_managers(vertex_of(backend, call), backend.now(), task_manager_of(job_of(backend, call)))
+    return responses.task_managers(vertex_of(backend, call), backend.now(), task_manager_of(job_of(backend, call)))
 
 
 def _back_pressure(backend: Backend, call: Call) -> dict[str, Any]:
-    return shapes.back_pressure(vertex_of(backend, call), backend.now())
+    return responses.back_pressure(vertex_of(backend, call), backend.now())
 
 
 def _watermarks(backend: Backend, call: Call) -> list[dict[str, str]]:
@@ -40,28 +40,28 @@ def _watermarks(backend: Backend, call: Call) -> list[dict[str, str]]:
 
 
 def _accumulators(backend: Backend, call: Call) -> dict[str, Any]:
-    """Accumulators are known for the job as a whole: see /jobs/:jobid/accumulators."""
+    """Return none: accumulators are kept per job, see /jobs/:jobid/accumulators."""
     return {"id": vertex_of(backend, call).vertex_id, "user-accumulators": []}
 
 
 def _subtask_accumulators(backend: Backend, call: Call) -> dict[str, Any]:
     vertex = vertex_of(backend, call)
     entries = [
-        {"subtask": s.index, "attempt": s.attempt, "endpoint": shapes.endpoint_of(s), "user-accumulators": []}
+        {"subtask": s.index, "attempt": s.attempt, "endpoint": responses.endpoint_of(s), "user-accumulators": []}
         for s in vertex.subtasks
     ]
     return {"id": vertex.vertex_id, "parallelism": vertex.parallelism, "subtasks": entries}
 
 
 def _subtask(backend: Backend, call: Call) -> dict[str, Any]:
-    return shapes.subtask(subtask_of(backend, call), backend.now(), task_manager_of(job_of(backend, call)))
+    return responses.subtask(subtask_of(backend, call), backend.now(), task_manager_of(job_of(backend, call)))
 
 
 def _attempt(backend: Backend, call: Call) -> dict[str, Any]:
     attempt, subtask = call.index("attempt"), subtask_of(backend, call)
     if attempt != subtask.attempt:
         raise NotFoundError(
-            f"Attempt {attempt} of subtask {subtask.index} is not known; the current one is {subtask.attempt}"
+            f"Attempt {attempt} of subtask {subtask.index} is unknown; the current attempt is {subtask.attempt}"
         )
     return _subtask(backend, call)
 
@@ -73,7 +73,7 @@ def _attempt_accumulators(backend: Backend, call: Call) -> dict[str, Any]:
 
 
 def _flame_graph(backend: Backend, call: Call) -> dict[str, Any]:
-    """Samples of the running code of all subtasks. What waits for something else is not sampled: OFF_CPU is empty."""
+    """Return samples of the running code of all subtasks. Waiting code is not sampled, so OFF_CPU is empty."""
     kind = call.query.get("type", "FULL").upper()
     if kind not in _FLAME_GRAPHS:
         raise RequestError(f"Bad request received: 'type' must be one of {', '.join(_FLAME_GRAPHS)}.")
@@ -86,34 +86,30 @@ def _flame_graph(backend: Backend, call: Call) -> dict[str, Any]:
     return {"endTimestamp": backend.now(), "data": found} if found["value"] else {"endTimestamp": _NOTHING_SAMPLED_YET}
 
 
-def _wanted(call: Call) -> list[str] | None:
-    return call.names("get") if "get" in call.query else None
-
-
 def _metrics(backend: Backend, call: Call) -> list[dict[str, str]]:
-    return metrics.listed(metrics.of_vertex(vertex_of(backend, call)), _wanted(call))
+    return metrics.listed(metrics.of_vertex(vertex_of(backend, call)), call.metrics())
 
 
 def _subtask_metrics(backend: Backend, call: Call) -> list[dict[str, str]]:
-    return metrics.listed(subtask_of(backend, call).metrics, _wanted(call))
+    return metrics.listed(subtask_of(backend, call).metrics, call.metrics())
 
 
 def _aggregated_metrics(backend: Backend, call: Call) -> list[dict[str, Any]]:
     vertex = vertex_of(backend, call)
     chosen = _subtask_numbers(call)
     subtasks = [s.metrics for s in vertex.subtasks if chosen is None or s.index in chosen]
-    return metrics.aggregated(subtasks, _wanted(call), call.names("agg"))
+    return metrics.aggregated(subtasks, call.metrics(), call.names("agg"))
 
 
 def _subtask_numbers(call: Call) -> set[int] | None:
-    """`0,2-4` names the subtasks 0, 2, 3 and 4."""
+    """Return the requested subtasks: `0,2-4` means 0, 2, 3 and 4."""
     if "subtasks" not in call.query:
         return None
     found: set[int] = set()
     for part in call.names("subtasks"):
         first, _, last = part.partition("-")
         if not all(text.isascii() and text.isdigit() and len(text) < 7 for text in (first, last or first)):
-            raise RequestError("Bad request received: 'subtasks' must be numbers or ranges, as 0,2-4.")
+            raise RequestError("Bad request received: 'subtasks' must be numbers or ranges, such as 0,2-4.")
         found.update(range(int(first), int(last or first) + 1))
     return found
 
@@ -123,7 +119,7 @@ def _no_coordinator_metrics(backend: Backend, call: Call) -> list[dict[str, str]
     return []
 
 
-_GET = (Field("get", summary="names of metrics, with commas between them"),)
+_GET = (METRIC_NAMES,)
 _AT = "/jobs/{jobid}/vertices/{vertexid}"
 _SUBTASK = _AT + "/subtasks/{subtaskindex}"
 ENDPOINTS: tuple[Endpoint[Backend], ...] = (
@@ -131,17 +127,17 @@ ENDPOINTS: tuple[Endpoint[Backend], ...] = (
     Endpoint("GET", _AT + "/accumulators", _accumulators, "Accumulators of a vertex"),
     Endpoint("GET", _AT + "/backpressure", _back_pressure, "Back pressure of a vertex"),
     Endpoint(
-        *("GET", _AT + "/flamegraph", _flame_graph, "Flame graph of a vertex; ask again until it has data"),
+        *("GET", _AT + "/flamegraph", _flame_graph, "Flame graph of a vertex; poll until it has data"),
         query=(Field("type"),),
     ),
     Endpoint("GET", _AT + "/jm-operator-metrics", _no_coordinator_metrics, "Metrics of coordinators", query=_GET),
     Endpoint("GET", _AT + "/metrics", _metrics, "Metrics of all subtasks", query=_GET),
     Endpoint("GET", _AT + "/subtasks/accumulators", _subtask_accumulators, "Accumulators of the subtasks"),
     Endpoint(
-        *("GET", _AT + "/subtasks/metrics", _aggregated_metrics, "Metrics of the subtasks, put together"),
+        *("GET", _AT + "/subtasks/metrics", _aggregated_metrics, "Aggregated metrics of the subtasks"),
         query=(*_GET, Field("agg"), Field("subtasks")),
     ),
-    Endpoint("GET", _AT + "/subtasktimes", _times, "When the subtasks came into which state"),
+    Endpoint("GET", _AT + "/subtasktimes", _times, "When the subtasks entered each state"),
     Endpoint("GET", _AT + "/taskmanagers", _task_managers, "The subtasks by executor"),
     Endpoint("GET", _AT + "/watermarks", _watermarks, "Watermarks of the subtasks"),
     Endpoint("GET", _SUBTASK, _subtask, "A subtask"),

@@ -1,1 +1,1 @@
-"""HTTP around the routes: the Starlette app, who may call it, live events, the web UI, the server."""
+"""HTTP for the routes: the Starlette app, access control, live events, the web UI, the server."""

@@ -1,9 +1,10 @@
-"""Who may call: checks of Host, Origin and token, before anything else is looked at.
+"""Access control: check Host, Origin and token before anything else.
 
-1. Host must be an address, or a name of this service: a page of somebody else's name that points here (DNS rebinding) is refused
-2. Origin, which browsers send along, must be the service's own: pages of others cannot use a user's browser
-3. what a page of another origin embeds (Sec-Fetch-Site, Sec-Fetch-Mode) is refused; a link to the service is not
-4. if there is a token, everything but the files of the web UI and signing in wants it: most answers hold code, data or settings
+1. Host must be an IP address or a name of this service. This stops DNS rebinding: another name that resolves to this host.
+2. Origin, which browsers send, must be the service itself, so that other pages cannot misuse a user's browser.
+3. Requests embedded in a page of another origin (Sec-Fetch-Site, Sec-Fetch-Mode) are rejected. Links to the service work.
+4. If there is a token, everything except the files of the web UI and the sign-in needs it, because most responses contain
+   code, data or settings.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from headrace.service.web.sign_in import SignIn
 __all__ = ["Access", "AccessRules"]
 
 _FOREIGN = ("cross-site", "same-site")
-"""Another port of this host is the same site, and may be another user's."""
+"""Another port of this host is the same site, but may belong to another user."""
 _UNKNOWN_CLIENT = (
-    "This service needs a token. Send it in the header 'Authorization: Bearer ...'. The command line finds the token of your own "
-    "service by itself; `headrace ui` prints a link that signs a browser in."
+    "This service needs a token. Send it in the header 'Authorization: Bearer ...'. The command line finds the token of "
+    "your own service by itself; `headrace ui` prints a link that signs a browser in."
 )
 
 
 class AccessRules:
-    """Decides over a request by its headers.
+    """Accepts or rejects a request by its headers.
 
     >>> rules = AccessRules(names=["flows.example"], accepts=None)
     >>> rules.problem("GET", "/jobs", Headers({"host": "127.0.0.1:8081"}), public=False)
@@ -39,14 +40,14 @@ class AccessRules:
     """
 
     def __init__(self, names: Iterable[str], accepts: Callable[[str], bool] | None) -> None:
-        """`accepts` says whether a token is the right one; None if none is needed."""
+        """Create rules for a service with these names; `accepts` checks a token, None if no token is needed."""
         self._names = {"localhost", socket.gethostname().lower(), *(name.lower() for name in names)}
         self._accepts = accepts
         self.sign_in = None if accepts is None else SignIn()
-        """Where browsers get tokens of their own; None if nobody needs one."""
+        """Issues tokens to browsers; None if no token is needed."""
 
     def problem(self, method: str, path: str, headers: Headers, public: bool) -> tuple[int, str] | None:
-        """Status and text of a refusal; None if the request may pass."""
+        """Return the status and message of a rejection; None if the request is allowed."""
         host = headers.get("host", "")
         if not self._is_own(host):
             return 403, "The Host header names another service."
@@ -92,7 +93,7 @@ def _is_address(name: str) -> bool:
 
 
 class Access:
-    """The ASGI layer that asks the rules."""
+    """The ASGI middleware that enforces the rules."""
 
     def __init__(self, app: ASGIApp, rules: AccessRules, is_public: Callable[[str, str], bool]) -> None:
         self._app = app
@@ -107,5 +108,5 @@ class Access:
                 await error_answer(*problem)(scope, receive, send)
                 return
         elif scope["type"] != "lifespan":
-            return  # there are no web sockets here
+            return  # web sockets are not supported
         await self._app(scope, receive, send)

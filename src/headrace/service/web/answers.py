@@ -1,4 +1,4 @@
-"""From what a route gives to an HTTP answer; every error has Flink's form."""
+"""Convert the result of a route to an HTTP response. Every error has Flink's format."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from headrace.service.rest.endpoint import File, Text
 __all__ = ["answer", "error_answer", "json_text"]
 
 _LONGEST_LOG = 8 << 20
-"""Of a longer log the end is shown."""
+"""Only the end of a longer log is shown."""
 
 
 def json_text(content: Any) -> str:
-    """JSON; numbers that it does not know are texts, as in Flink's answers.
+    """Return JSON. NaN and infinities become strings, as in Flink's responses.
 
     >>> json_text({"a": float("nan")})
     '{"a":"NaN"}'
@@ -40,7 +40,7 @@ def _known_numbers(content: Any) -> Any:
 
 
 def answer(content: Any, status: int) -> Response:
-    """The answer for what a route gave."""
+    """Return the response for the result of a route."""
     if isinstance(content, File):
         with content.path.open("rb") as file:
             size = file.seek(0, 2)
@@ -52,7 +52,7 @@ def answer(content: Any, status: int) -> Response:
 
 
 def error_answer(status: int, *texts: str) -> Response:
-    """A refusal."""
+    """Return the response for an error."""
     headers = {**_SAFE, **({"WWW-Authenticate": "Bearer"} if status == 401 else {})}
     content = json_text({"errors": [masked_text(text) for text in texts]})
     return Response(content, status, media_type="application/json; charset=UTF-8", headers=headers)

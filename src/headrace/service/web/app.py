@@ -1,4 +1,4 @@
-"""The app: every endpoint as a route, at its path and below /v1, plus live events, the OpenAPI document and the web UI."""
+"""The app: all endpoints at their paths and below /v1, live events, the OpenAPI document and the web UI."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 class Host(Protocol):
-    """What the app stands on: a backend if this process leads, and else the address of the one that does."""
+    """Provides a backend if this process leads, otherwise the address of the leader."""
 
     def backend(self) -> Backend | None: ...
     def leader(self) -> str | None: ...
 
 
 def make_app(host: Host, rules: AccessRules, longest_upload: int) -> Starlette:
-    """The app for a dispatcher, or for the jobs of one process."""
+    """Return the app for a dispatcher, or for the jobs of one process."""
     routes: list[Route] = []
     for endpoint in ENDPOINTS:
         handler = _led(host, _endpoint_handler(endpoint, longest_upload))
@@ -70,12 +70,12 @@ def make_app(host: Host, rules: AccessRules, longest_upload: int) -> Starlette:
 
 
 def _is_public(method: str, path: str) -> bool:
-    """Whether a request needs no token: the files of the web UI hold no secrets, and signing in is how to get one."""
+    """Return whether a request needs no token: files of the web UI contain no secrets, and signing in issues tokens."""
     return pages.is_page(method, path) or (method == "POST" and path == SIGN_IN_PATH)
 
 
 def _led(host: Host, handler: Callable[[Backend, Request], Awaitable[Response]]) -> Handler:
-    """Lets the leader answer; others send the client there, as Flink's standby masters do."""
+    """Serve the request if this process leads, otherwise redirect to the leader, like Flink's standby masters."""
 
     async def handle(request: Request) -> Response:
         backend = host.backend()
@@ -92,7 +92,7 @@ def _led(host: Host, handler: Callable[[Backend, Request], Awaitable[Response]])
         except HeadraceError as error:
             return error_answer(400, str(error))
         except ClientDisconnect:
-            return error_answer(400, "The client has left.")
+            return error_answer(400, "The client disconnected.")
 
     return handle
 
@@ -111,7 +111,7 @@ def _endpoint_handler(
 
 
 async def _no_route(request: Request, error: Exception) -> Response:
-    """A path that is not there, or a verb that it does not have: a 404 in both cases, as Flink has it."""
+    """Respond with 404 to an unknown path, and to a method that the path does not have, as Flink does."""
     assert isinstance(error, HTTPException)
     status = 404 if error.status_code == 405 else error.status_code
     return error_answer(status, f"Not found: {request.url.path[:200]}" if status == 404 else str(error.detail))

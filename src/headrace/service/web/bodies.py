@@ -1,4 +1,4 @@
-"""Reading the body of a request: not too long, not too slowly, and only what the route knows."""
+"""Read the body of a request: limit its size and time, and keep only the fields that the route knows."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _PIECE = 1 << 20
 
 
 async def read_call(request: Request, endpoint: Endpoint[Any], longest_upload: int, folder: Path) -> Call:
-    """The request as its route wants it. An uploaded file is put into `folder`."""
+    """Return the checked request. An uploaded file is stored in `folder`."""
     path = {name: str(value) for name, value in request.path_params.items()}
     known = {entry.name for entry in endpoint.query}
     query = {name: value for name, value in request.query_params.items() if name in known}
     if any("\0" in text for text in (*path.values(), *query.values())):
-        raise RequestError("Bad request received: there is a NUL in it.")
+        raise RequestError("Bad request received: it contains a NUL character.")
     try:
         if endpoint.upload:
             upload = await asyncio.wait_for(_upload(request, folder / "content", longest_upload), _UPLOAD_SECONDS)
@@ -63,11 +63,11 @@ def _fields(content: bytes, endpoint: Endpoint[Any]) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         if isinstance(error, RequestError):
             raise
-        raise RequestError("Bad request received: the body is no JSON.") from None
+        raise RequestError("Bad request received: the body is not JSON.") from None
 
 
 async def _upload(request: Request, target: Path, longest: int) -> tuple[str, Path] | None:
-    """The one file of a form, whatever its field is called; None if the form has none."""
+    """Return the file of a form, whatever its field is called; None if the form has none."""
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         await _whole(request)
         return None
@@ -76,7 +76,7 @@ async def _upload(request: Request, target: Path, longest: int) -> tuple[str, Pa
     except (MultiPartException, KeyError, ValueError) as error:
         if isinstance(error, RequestError):
             raise
-        raise RequestError("Bad request received: the form cannot be read.") from None
+        raise RequestError("Bad request received: the form cannot be parsed.") from None
     try:
         files = [value for _, value in form.multi_items() if isinstance(value, UploadFile)]
         if len(files) > 1:

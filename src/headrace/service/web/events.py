@@ -1,6 +1,6 @@
-"""Live events for the web UI (server-sent events): the state of a job, or the list of jobs, each second.
+"""Live events for the web UI (server-sent events): the state of a job, or the list of jobs, every second.
 
-Who asks for `application/json` gets what an event holds, once: for clients behind proxies that let no stream pass.
+A client that accepts `application/json` gets the content of one event instead. This helps behind proxies that block streams.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from headrace.service.errors import RequestError
-from headrace.service.responses import jobs as shapes
+from headrace.service.responses import jobs as responses
 from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import Call
 from headrace.service.rest.lookup import view_of
@@ -28,21 +28,21 @@ _open: set[object] = set()
 
 
 async def overview_events(backend: Backend, request: Request) -> Response:
-    """/events: an event `overview` with what /jobs/overview gives and a `glance` at each job, each second."""
+    """Serve /events: every second, an event `overview` with /jobs/overview and a `glance` at each job."""
 
     def shown() -> Any:
         now = backend.now()
-        return {"jobs": [shapes.live_overview(job.view(), now) for job in backend.jobs()]}
+        return {"jobs": [responses.live_overview(job.view(), now) for job in backend.jobs()]}
 
     return await _stream(request, "overview", shown)
 
 
 async def job_events(backend: Backend, request: Request) -> Response:
-    """/jobs/:jobid/events: an event `job` with the details of the job, its metrics and its bottleneck, each second."""
+    """Serve /jobs/:jobid/events: every second, an event `job` with the job's details, metrics and bottleneck."""
     call = Call(path={"jobid": str(request.path_params["jobid"])})
 
     def shown() -> Any:
-        return shapes.live_details(view_of(backend, call), backend.now())
+        return responses.live_details(view_of(backend, call), backend.now())
 
     return await _stream(request, "job", shown)
 
@@ -51,8 +51,8 @@ async def _stream(request: Request, name: str, shown: Callable[[], Any]) -> Resp
     if request.headers.get("accept", "").startswith("application/json"):
         return answer(await run_in_threadpool(shown), 200)
     if len(_open) >= _MOST_STREAMS:
-        raise RequestError("Too many clients listen to events; ask again with Accept: application/json.", status=429)
-    first = await run_in_threadpool(shown)  # what is wrong with the request is said before the stream begins
+        raise RequestError("Too many clients listen to events; retry with Accept: application/json.", status=429)
+    first = await run_in_threadpool(shown)  # report errors in the request before the stream begins
     return StreamingResponse(
         _events(request, name, first, shown), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
     )
@@ -69,6 +69,6 @@ async def _events(request: Request, name: str, first: Any, shown: Callable[[], A
             try:
                 content = await run_in_threadpool(shown)
             except RequestError:
-                return  # the job is forgotten
+                return  # the job has been removed
     finally:
         _open.discard(token)

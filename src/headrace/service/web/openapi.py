@@ -1,4 +1,4 @@
-"""The OpenAPI document, made from the same list of routes as the app."""
+"""Generate the OpenAPI document from the same list of routes as the app."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headrace.service.rest.endpoint import Endpoint, Field
 __all__ = ["openapi_document"]
 
 _ERROR = {
-    "description": "Refused",
+    "description": "Rejected",
     "content": {
         "application/json": {
             "schema": {"type": "object", "properties": {"errors": {"type": "array", "items": {"type": "string"}}}}
@@ -21,7 +21,7 @@ _ERROR = {
 
 
 def openapi_document(endpoints: Iterable[Endpoint[Any]]) -> dict[str, Any]:
-    """The document; paths are those without /v1.
+    """Return the document, with the paths without /v1.
 
     >>> openapi_document([])["openapi"]
     '3.1.0'
@@ -34,7 +34,7 @@ def openapi_document(endpoints: Iterable[Endpoint[Any]]) -> dict[str, Any]:
         "info": {
             "title": "headrace",
             "version": __version__,
-            "description": "Jobs of headrace, in the paths and fields of Apache Flink's REST API v1.",
+            "description": "Jobs of headrace, with the paths and fields of Apache Flink's REST API v1.",
         },
         "servers": [{"url": "/"}, {"url": "/v1"}],
         "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},

@@ -1,4 +1,4 @@
-"""The files of the web UI, which are part of the package. They may load nothing from elsewhere."""
+"""Serve the files of the web UI, which are part of the package. They may not load anything from elsewhere."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _root() -> Path:
 
 
 def _files() -> dict[str, Path]:
-    """All files of the UI by their path: nothing else can be asked for."""
+    """Return all files of the UI by path. Nothing else can be requested."""
     root = _root()
     return {f"/{path.relative_to(root).as_posix()}": path for path in root.rglob("*") if path.is_file()}
 
@@ -41,7 +41,7 @@ _KNOWN = _files()
 
 
 def is_page(method: str, path: str) -> bool:
-    """Whether this is a file of the UI, which holds no secrets."""
+    """Return whether this is a file of the UI, which contains no secrets."""
     return method in ("GET", "HEAD") and (path == "/" or path in _KNOWN)
 
 

@@ -1,7 +1,8 @@
-"""Runs an app with uvicorn."""
+"""Run an app with uvicorn, with a time limit for the headers of a request."""
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import ssl
 import threading
@@ -9,10 +10,10 @@ import time
 from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from headrace.errors import ConfigurationError
 from headrace.service.settings import Tls
-from headrace.service.web.protocol import protocol_with_limit
 
 __all__ = ["Server", "listening_socket"]
 
@@ -22,7 +23,7 @@ _MOST_CONNECTIONS = 500
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
-    """A socket that listens; the port is known before anything is served."""
+    """Return a listening socket, so that the port is known before anything is served."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     made = socket.socket(family, socket.SOCK_STREAM)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -31,7 +32,9 @@ def listening_socket(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         made.close()
         raise ConfigurationError(
-            "The service cannot listen there", seen=f"{host}:{port}: {error}", remedy="set rest.port to a free port"
+            "The service cannot listen on this address",
+            seen=f"{host}:{port}: {error}",
+            remedy="set rest.port to a free port",
         ) from None
     made.listen(128)
     return made
@@ -43,12 +46,12 @@ class Server:
     def __init__(
         self, app: Any, listening: socket.socket, tls: Tls | None = None, header_seconds: float = _HEADER_SECONDS
     ) -> None:
-        """`header_seconds`: how long a client may take to send the headers of a request."""
+        """Create the server; `header_seconds` limits how long a client may take to send the headers of a request."""
         self._socket = listening
         client_ca = None if tls is None else tls.client_ca
         config = uvicorn.Config(
             app,
-            http=protocol_with_limit(header_seconds),
+            http=_protocol_with_limit(header_seconds),
             ws="none",
             lifespan="off",
             log_level="warning",
@@ -66,15 +69,60 @@ class Server:
         self._server = uvicorn.Server(config)
 
     def run(self) -> None:
-        """Serves until the process is asked to end, or `leave` is called."""
+        """Serve until the process gets a signal to end, or `leave` is called."""
         self._server.run(sockets=[self._socket])
 
     def run_aside(self) -> None:
-        """Serves in a thread of this process, as long as that lives; returns when it does."""
+        """Serve in a daemon thread; return once the server has started."""
         threading.Thread(target=self.run, name="headrace-rest", daemon=True).start()
         while not self._server.started:
             time.sleep(0.01)
 
     def leave(self) -> None:
-        """Lets `run` return."""
+        """Make `run` return."""
         self._server.should_exit = True
+
+
+def _protocol_with_limit(seconds: float) -> type[asyncio.Protocol]:
+    """Return a protocol class for uvicorn that closes connections whose headers take longer than `seconds`.
+
+    uvicorn limits only the time between two requests. `bodies` limits the time of a body.
+    """
+
+    class TimedProtocol(H11Protocol):
+        """Runs a timer while the headers of a request, or the first byte of the first request, are awaited."""
+
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            self._header_timer: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self._header_timer = self.loop.call_later(seconds, self._give_up)
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            if self.cycle is not None and not self.cycle.response_complete:
+                self._stop_timer()
+            elif self._header_timer is None:
+                self._header_timer = self.loop.call_later(seconds, self._give_up)
+
+        def on_response_complete(self) -> None:
+            self._stop_timer()  # the response may be complete by the time the request is
+            super().on_response_complete()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop_timer()
+            super().connection_lost(exc)
+
+        def _stop_timer(self) -> None:
+            if self._header_timer is not None:
+                self._header_timer.cancel()
+                self._header_timer = None
+
+        def _give_up(self) -> None:
+            self._header_timer = None
+            if not self.transport.is_closing():
+                self.transport.abort()
+
+    return TimedProtocol

@@ -1,11 +1,11 @@
-"""How a browser signs in: a link that works once gives it a token of its own.
+"""Sign a browser in: a link that works once gets it its own token.
 
-1. The command line, which has the service's token, asks for a link: `POST /sign-in/links`.
-2. The page takes the code from the link's fragment, which browsers send to nobody, and exchanges it: `POST /sign-in`.
-3. The page keeps the token it gets for its origin and sends it as a header. It is no cookie on purpose: browsers send cookies to
-   every port of a host, so also to servers of other users of the machine, and along with requests that other pages make.
+1. The command line, which has the service's token, requests a link: `POST /sign-in/links`.
+2. The page takes the code from the link's fragment, which browsers never send, and exchanges it: `POST /sign-in`.
+3. The page stores its token for its origin and sends it as a header. It is not a cookie on purpose: browsers send cookies
+   to every port of a host, including servers of other users, and with requests that other pages make.
 
-Codes and tokens are in memory only: they end with the process.
+Codes and tokens exist only in memory and end with the process.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LONGEST_BODY, _BODY_SECONDS = 1000, 30.0
 
 
 class SignIn:
-    """Codes that work once, and the tokens that browsers got for them.
+    """Issues codes that work once, and exchanges them for tokens.
 
     >>> sign_in = SignIn()
     >>> token = sign_in.exchange(sign_in.new_code())
@@ -54,13 +54,13 @@ class SignIn:
         return self._added(self._codes, _CODE_SECONDS)
 
     def exchange(self, code: str) -> str | None:
-        """Return a token for a code; None if the code is unknown, used up or too old."""
+        """Return a token for a code; None if the code is unknown, used or expired."""
         with self._lock:
             ends = self._codes.pop(_digest(code), None)
         return self._added(self._tokens, _TOKEN_SECONDS) if ends is not None and ends > self._now() else None
 
     def accepts(self, token: str) -> bool:
-        """Return whether a browser got this token here, and it is still valid."""
+        """Return whether this token was issued here and is still valid."""
         with self._lock:
             ends = self._tokens.get(_digest(token))
         return ends is not None and ends > self._now()
@@ -75,12 +75,12 @@ class SignIn:
 
 
 def _digest(text: str) -> bytes:
-    """Looking up a digest takes a time that tells nothing about the secret."""
+    """Return the digest: the time to look it up reveals nothing about the secret."""
     return hashlib.sha256(text.encode(errors="surrogateescape")).digest()
 
 
 def sign_in_routes(sign_in: SignIn | None) -> list[Route]:
-    """Return the routes; without a `sign_in` nobody needs one, and the link leads straight to the page."""
+    """Return the routes. Without `sign_in` no token is needed, and the link leads straight to the page."""
 
     async def links(request: Request) -> Response:
         if sign_in is None:
@@ -93,10 +93,10 @@ def sign_in_routes(sign_in: SignIn | None) -> list[Route]:
         except asyncio.TimeoutError:
             return error_answer(408, "The body did not arrive in time.")
         except ClientDisconnect:
-            return error_answer(400, "The client has left.")
+            return error_answer(400, "The client disconnected.")
         token = None if sign_in is None else sign_in.exchange(code)
         if token is None:
-            return error_answer(401, "This link has been used, or is too old: `headrace ui` prints another.")
+            return error_answer(401, "This link was already used or has expired: `headrace ui` prints another.")
         return answer({"token": token}, 200)
 
     return [

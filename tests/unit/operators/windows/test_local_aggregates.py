@@ -269,9 +269,10 @@ def test_a_hot_key_is_sent_once_per_pane():
 
 def test_records_of_many_keys_are_sent_as_they_are(trial):
     records = [(f"k{n}", n) for n in range(10_000)]
-    items = sent(records[:5000], specs(TumblingEventTimeWindows(100_000, 0))[2])
+    spec = specs(TumblingEventTimeWindows(100_000, 0))[0]
+    items = sent(records[:5000], spec)
     assert len(items) == 1 and items[0][2] is None
-    harness = OperatorHarness(LocalWindowAggregate(specs(TumblingEventTimeWindows(100_000, 0))[2], lambda v: v[0]))
+    harness = OperatorHarness(LocalWindowAggregate(spec, lambda v: v[0]))
     seen: list[Any] = []
     harness.operator.output.main = [Fed([seen])]
     for start in range(0, 10_000, 1000):
@@ -331,11 +332,107 @@ class Rich(Texts):
         pass
 
 
+class StartsWithNone(Texts):
+    def create_accumulator(self):
+        return None
+
+    def add(self, value, accumulator):
+        return value[1] if accumulator is None else accumulator + value[1]
+
+
 @pytest.mark.parametrize(
-    "combiner,yes", [(Texts(), True), (Unwritten(), False), (Passes(), False), (Nested(), True), (Rich(), False)]
+    ("combiner", "yes"),
+    [
+        (Texts(), True),
+        (Unwritten(), False),
+        (Passes(), False),
+        (Nested(), True),
+        (Rich(), False),
+        (StartsWithNone(), True),
+    ],
 )
-def test_merge_must_be_written(combiner, yes):
+def test_a_placeholder_for_merge_is_recognized(combiner, yes):
     assert can_combine("aggregate", combiner) is yes
+
+
+def test_accumulators_that_start_as_none_are_combined():
+    spec = replace(specs(TumblingEventTimeWindows(1000, 0))[2], combiner=StartsWithNone())
+    (item,) = sent([("a", t) for t in range(5)], spec)
+    assert item[1] == [[0, 5, "0 1 2 3 4 "]]
+
+
+class KeepsFirst(Texts):
+    def merge(self, acc_a, acc_b):
+        return acc_a
+
+
+class KeepsLast(Texts):
+    def merge(self, acc_a, acc_b):
+        return acc_b
+
+
+class Reversed(Texts):
+    def merge(self, acc_a, acc_b):
+        return acc_b + acc_a
+
+
+class Raises(Texts):
+    def merge(self, acc_a, acc_b):
+        if acc_a or acc_b:
+            raise RuntimeError("no sessions here")
+        return ""
+
+
+class ForgetsLate(Lists):
+    def merge(self, acc_a, acc_b):
+        acc_a.extend(acc_b[1:])
+        return acc_a
+
+
+WRONG = [KeepsFirst(), KeepsLast(), Reversed(), Raises(), ForgetsLate()]
+
+
+@EXAMPLES
+@given(assigner=assigners, stream=steps, wrong=st.integers(0, len(WRONG) - 1))
+def test_a_wrong_merge_changes_nothing(assigner, stream, wrong):
+    """Flink never calls it in these windows, so such programs work there."""
+    spec = replace(specs(assigner)[3], combiner=WRONG[wrong])
+    plain = window(general(spec), [channel(stream, None, "")])
+    assert can_pre_aggregate(spec)
+    assert window(replace(spec, takes_runs=True), [channel(stream, spec, "")]) == plain
+    assert window(large(replace(spec, takes_runs=True)), [channel(stream, spec, "")]) == plain
+    assert window(spec, [channel(stream, None, "")]) == plain
+
+
+@pytest.mark.parametrize("assigner", [TumblingEventTimeWindows(10, 0), SlidingEventTimeWindows(10, 5, 0)])
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_open_windows_move_between_both_ways(assigner, on_disk):
+    """A job may be restored with a function whose merge got right, or wrong: contents are the same either way."""
+    right = specs(assigner)[2]
+    ways = {"combined": right, "one by one": replace(right, combiner=Reversed())}
+
+    def play(*names: str) -> list[Any]:
+        results: list[Any] = []
+        state = None
+        for number, name in enumerate(names):
+            spec = replace(ways[name], takes_runs=True)
+            harness = OperatorHarness(large(spec) if on_disk else spec, lambda v: v[0], state=state)
+            records = [(key, 7 * number + place) for key in ("b", "a", f"c{number}") for place in range(3)]
+            (fed,) = channel([("records", records)], ways[name], str(number))
+            for item in fed:
+                if item[0] == RECORDS:
+                    assert (item[2] is None) == (name == "combined")
+                    harness.operator.process_batch(*item[1:])
+            harness.operator.process_watermark(7 * number)
+            results += [r for r in harness.output if r[0] != "watermark"]
+            state = harness.snapshot()
+        harness.end_input()
+        return results + [r for r in harness.output if r[0] != "watermark"]
+
+    expected = play("one by one", "one by one", "one by one")
+    assert len(expected) > 3
+    for names in (("combined", "one by one", "combined"), ("one by one", "combined", "combined")):
+        assert play(*names) == expected
 
 
 def test_where_results_could_change_nothing_is_combined():

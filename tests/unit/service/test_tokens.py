@@ -7,7 +7,7 @@ import os
 import pytest
 
 from headrace.common.errors import ConfigurationError
-from headrace.service.token_notes import forget_token, note_token, noted_token, token_path
+from headrace.service.tokens import forget_token, note_token, noted_token, token_path
 
 PLACE = "127.0.0.1:8081"
 

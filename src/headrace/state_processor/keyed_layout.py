@@ -1,6 +1,7 @@
-"""How keyed state is filed, and how a reader sees it: lists as lists, maps as dicts, no marks of a time to live.
+"""Convert between the stored entries of keyed state and the rows that users see.
 
-Decides both ways for all kinds of state. Pure.
+Rows have lists for list states and dicts for map states, and no timestamps of a time to live. Decides both directions for
+all kinds of state. Pure.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from headrace.state.descriptors import (
 from headrace.state.opaque_key import unwrap_key
 from headrace.state.ttl_states import ttl_kind
 
-__all__ = ["KINDS", "TABLE", "StateForm", "form_of"]
+__all__ = ["KINDS", "TABLE", "KeyedLayout", "layout_of"]
 
 TABLE = "table"
-"""The kind of what operators keep themselves, such as the running value of `reduce`."""
+"""The kind of state that operators keep themselves, such as the running value of `reduce`."""
 _DESCRIBED = (
     ValueStateDescriptor.kind,
     ListStateDescriptor.kind,
@@ -43,13 +44,13 @@ Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class StateForm:
-    """The form of one state.
+class KeyedLayout:
+    """How the entries of one state are stored.
 
-    >>> form = StateForm("MapState")
-    >>> list(form.rows([(("a", "x"), 1), (("b", "y"), 2), (("a", "z"), 3)]))
+    >>> layout = KeyedLayout("MapState")
+    >>> list(layout.rows([(("a", "x"), 1), (("b", "y"), 2), (("a", "z"), 3)]))
     [('a', {'x': 1, 'z': 3}), ('b', {'y': 2})]
-    >>> list(form.filed("a", {"x": 1}, lambda _: 0))
+    >>> list(layout.filed("a", {"x": 1}, lambda _: 0))
     [(('a', 'x'), 1)]
     """
 
@@ -58,28 +59,28 @@ class StateForm:
 
     @property
     def is_timed(self) -> bool:
-        """Whether values stand with the time of their last use."""
+        """Return whether values are stored with the time of their last use."""
         return self.kind in _TIMED
 
     @property
     def is_list(self) -> bool:
-        """Whether a value is a list of elements."""
+        """Return whether a value is a list of elements."""
         return self.kind in _LISTS
 
     @property
     def is_map(self) -> bool:
-        """Whether the state is filed map entry by map entry."""
+        """Return whether the state is stored by map entry."""
         return self.kind in _MAPS
 
     def rows(self, entries: Entries) -> Iterator[Row]:
-        """(key, value) of all entries of a key group; (key, window, value) for state of windows."""
+        """Yield (key, value) of all entries of a key group; (key, window, value) for state of windows."""
         for owner, value in self._by_owner(entries):
             yield (*self._shown(owner), self._without_times(value))
 
     def changed(self, entries: Entries, function: Callable[..., Any]) -> Iterator[tuple[Any, Any]]:
-        """The entries as they are filed after `function(*row)` has given each value anew; None drops it.
+        """Yield the entries to store after `function(*row)` has replaced each value; None drops it.
 
-        What has a time to live keeps the time of its last use: a map's entries their own, all others the latest.
+        With a time to live, the entries of a map keep their times of last use, and all other values keep the latest one.
         """
         for owner, value in self._by_owner(entries):
             after = function(*self._shown(owner), self._without_times(value))
@@ -113,17 +114,17 @@ class StateForm:
         return lambda _: latest
 
     def filed(self, owner: Any, value: Any, used: Callable[[Any], int]) -> Iterator[tuple[Any, Any]]:
-        """The entries of a (hashable) key's value; `used(map key)` gives times of last use. An empty value has none."""
+        """Yield the entries of a (hashable) key's value; `used(map key)` returns times of last use. Empty values have none."""
         if value is None:
             return
         if self.is_map:
             if not isinstance(value, Mapping):
-                raise TypeMismatchError("The value of a map state is a mapping", seen=value)
+                raise TypeMismatchError("The value of a map state must be a mapping", seen=value)
             for key, element in value.items():
                 yield (owner, key), (element, used(key)) if self.is_timed else element
         elif self.is_list:
             if isinstance(value, str | bytes) or not isinstance(value, Iterable):
-                raise TypeMismatchError("The value of a list state is a list of its elements", seen=value)
+                raise TypeMismatchError("The value of a list state must be a list of elements", seen=value)
             elements = [(element, used(None)) for element in value] if self.is_timed else list(value)
             if elements:
                 yield owner, elements
@@ -131,22 +132,22 @@ class StateForm:
             yield owner, (value, used(None)) if self.is_timed else value
 
 
-def form_of(kind: str | StateDescriptor, name: str) -> StateForm:
-    """The form of a state that a descriptor, or the name of a kind, describes.
+def layout_of(kind: str | StateDescriptor, name: str) -> KeyedLayout:
+    """Return the layout of a state, given its descriptor or the name of its kind.
 
     >>> from headrace.common.typeinfo import Types
-    >>> form_of(ValueStateDescriptor("count", Types.LONG()), "count").kind
+    >>> layout_of(ValueStateDescriptor("count", Types.LONG()), "count").kind
     'ValueState'
     """
     if isinstance(kind, StateDescriptor):
         if kind.name != name:
-            raise TypeMismatchError("The descriptor is of another state", seen=kind.name, expected=repr(name))
+            raise TypeMismatchError("The descriptor belongs to another state", seen=kind.name, expected=repr(name))
         timed = kind.ttl_config is not None and kind.ttl_config.is_enabled()
         kind = ttl_kind(kind.kind) if timed else kind.kind
     if kind not in KINDS:
         raise TypeMismatchError(
-            "There is no such kind of keyed state",
+            "Unknown kind of keyed state",
             seen=kind,
             expected="a state descriptor, or one of " + ", ".join(KINDS),
         )
-    return StateForm(kind, is_per_window(name))
+    return KeyedLayout(kind, is_per_window(name))
