@@ -17,6 +17,12 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "src")]
+
+from job_machine_picture import job_machine, markdown_table  # noqa: E402
+
+JOB_MACHINE_PAGE = ROOT / "docs" / "internals" / "job-machine.md"
+BEGIN, END = "<!-- generated: table -->\n", "<!-- end -->\n"
 PICTURES = ROOT / "docs" / "pictures"
 WIDTH, ROW, BOX, GAP, LEFT = 760, 46, 32, 10, 130
 STYLE = (
@@ -66,9 +72,16 @@ def rooms() -> str:
     return "\n".join([*parts, "</svg>", ""])
 
 
-DRAWN = {"rooms.svg": rooms}
+DRAWN = {"rooms.svg": rooms, "job-machine.svg": job_machine}
+
+
+def job_machine_page() -> str:
+    """Return the page of the job machine with its table as the code has it now."""
+    before, rest = JOB_MACHINE_PAGE.read_text(encoding="utf-8").split(BEGIN)
+    return before + BEGIN + "\n" + markdown_table() + "\n" + END + rest.split(END)[1]
 
 
 if __name__ == "__main__":
     for name, draw in DRAWN.items():
         (PICTURES / name).write_text(draw(), encoding="utf-8")
+    JOB_MACHINE_PAGE.write_text(job_machine_page(), encoding="utf-8")

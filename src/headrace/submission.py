@@ -1,4 +1,4 @@
-"""From a job graph to a running job: the way in for `headrace.datastream`."""
+"""Starts jobs: turns a job graph and its configuration into a running job for `headrace.datastream`."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from headrace.driver.job_listeners import listeners_for
 from headrace.driver.job_master import JobMaster
 from headrace.driver.program import Program
 from headrace.driver.restarts import policy_for
+from headrace.driver.wiring import assemble
 from headrace.errors import ConfigurationError
 from headrace.graph.epoch_plan import EpochPlan, build_epoch_plan
 from headrace.graph.job_graph import JobGraph
@@ -42,7 +43,7 @@ from headrace.worker.job_spec import JobSpec, make_job_spec
 from headrace.worker.slot.launch import CLOSE_SECONDS
 
 _NAMES = uuid.UUID("5e1f0b6a-8d8e-5a0c-9a54-0f2f8c1d7b11")
-"""The namespace in which names of jobs become ids."""
+"""The namespace in which job names become ids."""
 
 
 def submit(
@@ -52,7 +53,7 @@ def submit(
     spark: Any = None,
     restart_strategy: RestartStrategyConfiguration | None = None,
 ) -> JobMaster:
-    """Starts a job and gives its handle. `spark` is a SparkSession or SparkContext to run on, if the user has one."""
+    """Start a job and return its handle. `spark` is a SparkSession or SparkContext to run on, if the user has one."""
     options = read_runtime_settings(configuration)
     durability = options.durability
     _check_places(durability)
@@ -97,7 +98,9 @@ def submit(
         policy = policy_for(strategy, durability.periodic)
         if origin is None:
             enumerators.start(graph)
-        master = JobMaster(program, executor, options, folder, checkpoints, policy, clock, reporting, enumerators)
+        master = JobMaster(
+            assemble(program, executor, options, folder, checkpoints, policy, clock, reporting, enumerators)
+        )
         master.start()
     except BaseException:
         enumerators.close(kept=False)
@@ -116,14 +119,14 @@ def _check_places(durability: DurabilitySettings) -> None:
 
 
 def _job_id(given: str | None) -> str:
-    """32 hexadecimal digits, always the same for the same name."""
+    """Return 32 hexadecimal digits, always the same for the same name."""
     if given is None:
         return uuid.uuid4().hex
     return given if re.fullmatch("[0-9a-f]{32}", given) else uuid.uuid5(_NAMES, given).hex
 
 
 def _origin(durability: DurabilitySettings, job_id: str) -> Origin | None:
-    """What the job starts from. A savepoint that it has taken over is gone: its own checkpoints are in its place."""
+    """Return what the job starts from. A savepoint that it has claimed is gone: its own checkpoints replace it."""
     if durability.restore_path is None:
         return None
     if durability.claim and durability.job_id is not None and durability.directory is not None:

@@ -126,7 +126,7 @@ def test_records_that_do_not_fit_are_named(make_env: MakeEnvironment) -> None:
         make_env(1).from_collection([(1, "a"), ("two", "x")]).to_dataframe("id long, name string")
     with pytest.raises(HeadraceError, match="(?s)it has 1 fields"):
         make_env(1).from_collection([(1, "a"), (2,)]).to_dataframe("id long, name string")
-    with pytest.raises(HeadraceError, match="(?s)fields that are no columns"):
+    with pytest.raises(HeadraceError, match="(?s)fields that are not columns"):
         make_env(1).from_collection([{"id": 1, "nmae": "a"}]).to_dataframe("id long, name string")
     with pytest.raises(InvalidProgramError, match="cannot parse the schema"):
         make_env(1).from_collection([1]).to_dataframe("id lnog")
@@ -241,7 +241,7 @@ def test_a_job_does_not_wait_for_a_spark_that_has_ended() -> None:
 
 
 def test_any_writer_with_the_epoch(session: Any, make_env: MakeEnvironment, tmp_path: Path) -> None:
-    kept = {"execution__checkpointing__dir": str(tmp_path / "checkpoints"), "headrace__job__id": "any writer"}
+    kept = {"execution__checkpointing__dir": str(tmp_path / "checkpoints"), "headrace__job__id": "any-writer"}
     env = make_env(2, execution__checkpointing__interval="20 ms", **{"headrace__epoch__max-records": 300}, **kept)
     out = tmp_path / "out"
     numbers = env.from_sequence(1, 2000).limit_rate(4000)
@@ -255,7 +255,8 @@ def test_any_writer_with_the_epoch(session: Any, make_env: MakeEnvironment, tmp_
 
 
 def test_a_write_is_repeated_under_the_same_epoch(session: Any, tmp_path: Path, make_env: MakeEnvironment) -> None:
-    from headrace.connectors.base.sink import EpochEnd, Handle, StagedOutputLostError, WriterContext
+    from headrace.connectors.base.sink_committer import Handle, StagedOutputLostError
+    from headrace.connectors.base.sink_writer import EpochEnd, WriterContext
 
     env = make_env(1)
     sink = env.from_collection([1]).sink_to_spark(

@@ -86,7 +86,7 @@ def ask_at_once(job, *parallelisms):
     """Ask for several parallelisms: the job serves all of them before its next epoch."""
     requests = [Request(parallelism=parallelism) for parallelism in parallelisms]
     for request in requests:
-        job._requests.post(request)
+        job._parts.requests.post(request)
     return requests
 
 

@@ -219,7 +219,7 @@ def test_a_store_that_refuses_fails_checkpoints_and_loses_nothing(make_env, tmp_
     counts = results._job.checkpoint_statistics()["counts"]
     if refused == "put_file":
         assert counts["failed"] >= 2, "each upload was tried three times"
-        assert results._job._restarts == 0, "a task whose files cannot be uploaded goes on"
+        assert results._job._machine.attempt == 0, "a task whose files cannot be uploaded goes on"
 
 
 def test_local_copies_of_files_that_nobody_needs_are_deleted(make_env, tmp_path, url):

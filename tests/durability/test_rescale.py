@@ -59,7 +59,7 @@ def test_up_and_down(make_env, interval):
     stream = numbers(env, 1500).map(lambda v: (slow(v) % KEYS, 1)).key_by(lambda t: t[0])
     rows, job = run_and_rescale(stream.reduce(lambda a, b: (a[0], a[1] + b[1])), 2, 5, 3)
     assert sorted(rows) == expected_counts(1500)
-    assert {r.subtask for r in job._ledger.reports.values()} == {0, 1, 2}
+    assert {r.subtask for r in job._parts.job.ledger.reports.values()} == {0, 1, 2}
 
 
 def test_what_cannot_be_parallel_stays_as_it_is(make_env):
@@ -68,7 +68,7 @@ def test_what_cannot_be_parallel_stays_as_it_is(make_env):
     rows, job = run_and_rescale(stream.key_by(lambda v: v % KEYS).process(Remembering()), 3)
     assert sorted(rows) == expected_remembered(1000)
     by_vertex = {}
-    for vertex, _ in job._ledger.reports:
+    for vertex, _ in job._parts.job.ledger.reports:
         by_vertex[vertex] = by_vertex.get(vertex, 0) + 1
     assert sorted(by_vertex.values()) == [1, 3]
 
@@ -305,4 +305,4 @@ def test_an_edited_configuration_file_rescales_the_job(make_env, tmp_path):
     file.write_text("parallelism.default: 3  # more\n")
     rows += results
     assert sorted(rows) == expected_counts(1500)
-    assert {subtask for _, subtask in results._job._ledger.reports} == {0, 1, 2}
+    assert {subtask for _, subtask in results._job._parts.job.ledger.reports} == {0, 1, 2}

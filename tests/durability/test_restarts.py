@@ -15,6 +15,7 @@ from durability_kit import (
 
 from headrace.common import Types
 from headrace.common.errors import HeadraceError, UserCodeError
+from headrace.datastream.functions import TwoPhaseCommitSinkFunction
 
 
 def test_results_come_once_although_the_job_failed(make_env, tmp_path):
@@ -23,6 +24,42 @@ def test_results_come_once_although_the_job_failed(make_env, tmp_path):
     counted = failing.map(lambda v: (v % 7, 1)).key_by(lambda t: t[0]).reduce(lambda a, b: (a[0], a[1] + b[1]))
     assert sorted(counted.execute_and_collect()) == expected_counts(1000)
     assert not (tmp_path / "mark").exists(), "it has failed"
+
+
+class CommitsLate(TwoPhaseCommitSinkFunction):
+    """Cannot commit for as long as the driver tries: the checkpoint is durable, and the job fails after that."""
+
+    def __init__(self, tries):
+        self.tries = tries
+
+    def begin_transaction(self):
+        return "transaction"
+
+    def invoke(self, transaction, value, context):
+        pass
+
+    def pre_commit(self, transaction):
+        pass
+
+    def commit(self, transaction):
+        done = len(self.tries.read_text())
+        if done < 4:
+            self.tries.write_text("x" * (done + 1))
+            raise OSError("the system is away")
+
+    def abort(self, transaction):
+        pass
+
+
+@pytest.mark.parametrize("interval", ["1 ms", "1 h"], ids=["a checkpoint", "the last checkpoint"])
+def test_results_come_once_although_the_job_failed_between_checkpoint_and_commit(make_env, tmp_path, interval):
+    env = make_env(1, interval=interval)
+    (tmp_path / "tries").write_text("")
+    stream = numbers(env, 350)
+    stream.add_sink(CommitsLate(tmp_path / "tries"))
+    results = stream.execute_and_collect()
+    assert sorted(results) == list(range(1, 351))
+    assert [entry.count for entry in results._job.view().exceptions] == [1], "it has failed"
 
 
 def test_without_checkpoints_a_restart_begins_anew(make_env, tmp_path):

@@ -45,7 +45,7 @@ def main(folder: Path) -> None:
         time.sleep(0.05)
     started = time.monotonic()
     job.cancel().result()
-    print(job._handle._executor._folder)
+    print(job._handle._parts.executor._folder)
     print(time.monotonic() - started)
 
 

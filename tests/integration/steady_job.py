@@ -77,7 +77,7 @@ def sizes(client: Any) -> dict[str, int]:
             found[kind] += process.memory_info().rss >> 10
         except psutil.Error:
             continue
-    folder = client._handle._folder.path
+    folder = client._handle._parts.job.folder.path
     found["state"] = sum(entry.stat().st_size for entry in os.scandir(folder)) >> 10
     return found
 

@@ -172,7 +172,7 @@ def assert_nothing_left(job: Any, slots: Any) -> None:
     folder = job_folder(str(job.job_id)[:8])
     assert not slots(folder)
     assert not list(folder.parent.glob(f"{folder.name}*"))
-    assert not Path(job._folder.path).exists()
+    assert not Path(job._parts.job.folder.path).exists()
 
 
 class Slow(Journal):

@@ -220,4 +220,4 @@ def pairs(subtasks: dict[int, list[Any]]) -> set[tuple[int, int]]:
 
 
 def levels(job: JobMaster) -> list[dict[str, int]]:
-    return [{"partitions": level.partitions} for level in job._executor._spec.plan.levels]
+    return [{"partitions": level.partitions} for level in job._parts.executor._spec.plan.levels]

@@ -42,7 +42,7 @@ def run(env: Any, name: str, slots: Any) -> None:
     try:
         job.get_job_execution_result().result()
     finally:
-        assert not slots(job._handle._executor._folder), "no process is left"
+        assert not slots(job._handle._parts.executor._folder), "no process is left"
 
 
 def test_a_fork_is_refused_also_by_its_bare_name(make_env, slots):

@@ -70,7 +70,7 @@ def test_two_rescales_without_an_epoch_between_them(make_env):
     seen = [next(results) for _ in range(50)]
     asked = [Request(parallelism=3), Request(parallelism=2)]
     for request in asked:
-        results._job._requests.post(request)
+        results._job._parts.requests.post(request)
     seen += list(results)
     assert [(request.answer, request.error) for request in asked] == [(3, None), (2, None)]
     assert sorted(seen) == sorted((key, n) for key in range(5) for n in range(1, LAST // 5 + 1))

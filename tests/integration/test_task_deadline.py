@@ -67,7 +67,7 @@ def test_each_way_to_hang_is_ended_and_counted_by_the_restart_strategy(make_env,
         assert "subtask:  1" in exception.text or "subtask:  0" in exception.text
     assert "time.sleep(600)" in exceptions[0].text
     assert "(uid h)" in exceptions[1].text
-    assert not slots(job._handle._executor._folder), "no process is left"
+    assert not slots(job._handle._parts.executor._folder), "no process is left"
 
 
 def test_in_this_process_the_thread_that_hangs_is_left(make_local_env):

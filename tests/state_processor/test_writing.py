@@ -186,8 +186,6 @@ def test_a_conversion_to_another_kind_is_refused(tmp_path):
 
 def test_times_to_live_stay(make_env, tmp_path):
     """What is changed keeps its age; what is new is as old as the call."""
-    from headrace.state_processor.keyed_layout import KeyedLayout
-
     _, path = savepoint_of(every_kind(make_env(1)), 20)
     reader = SavepointReader.read(path)
 
@@ -199,9 +197,6 @@ def test_times_to_live_stay(make_env, tmp_path):
     writer = SavepointWriter.from_existing(reader).transform_keyed_state("every-kind", "timed", lambda key, v: [*v, 0])
     changed = SavepointReader.read(writer.write(str(tmp_path / "changed")))
     assert ages(changed) == ages(reader)
-    layout = KeyedLayout("MapState with time to live")
-    changed_map = layout.changed([(("k", "a"), (1, 5)), (("k", "b"), (2, 9))], lambda key, m: {"a": m["a"] + 1, "c": 3})
-    assert dict(changed_map) == {("k", "a"): (2, 5), ("k", "c"): (3, 9)}
 
 
 def test_renamed_and_removed_operators(make_env, tmp_path):

@@ -18,7 +18,7 @@ from headrace.types.typeinfo import TypeInformation
 
 @dataclass(frozen=True)
 class Returned:
-    """What an order brings to a loop: runs of records, and whether only a timer in the loop can bring more (`quiet`)."""
+    """Records for a loop: runs of records, and whether only a timer in the loop can add more (`quiet`)."""
 
     runs: list[Any]
     quiet: bool = False

@@ -97,7 +97,7 @@ class _SocketReader(SplitReader):
             self._done.set()
 
     def _receive(self) -> None:
-        """One connection, from its start to its end."""
+        """Serve one connection from its start to its end."""
         delimiter = self._source.delimiter.encode()
         rest = bytearray()
         address = (self._source.host, self._source.port)

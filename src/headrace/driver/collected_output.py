@@ -1,8 +1,8 @@
-"""What a job's output is to its program: printed lines at once, collected records by `execute_and_collect`.
+"""Hands a job's output to its program: printed lines at once, collected records through `execute_and_collect`.
 
-With checkpoints, collected records are held back until the checkpoint that covers them is complete, so that whoever reads
-them sees each once, whatever fails. Printed lines may come twice after a failure: an epoch that a lost process made
-void shows nothing, but what came after the last checkpoint is computed again after a restart, and printed again.
+With checkpoints, collected records are held back until the checkpoint that covers them is complete, so that a reader sees
+each of them once, whatever fails. Printed lines may appear twice: an epoch that was lost with a process prints nothing,
+but everything since the last checkpoint is computed and printed again after a restart.
 """
 
 from __future__ import annotations
@@ -22,21 +22,25 @@ _POLL = 0.02
 _DONE = object()
 
 
-class DriverResults:
+class CollectedOutput:
     """Queues of collected records by collect id; filled by the loop, emptied by the program."""
 
     def __init__(self, progress: ProgressView, hold: bool) -> None:
         self._progress = progress
         self._hold = hold
         self._held: list[tuple[str, list[Any]]] = []
+        self._sealed = 0
+        """How much of it the checkpoint covers that is being made."""
+        self._last = 0
+        """The number of the last checkpoint that is known to be complete."""
         self._queues: dict[str, SimpleQueue[Any]] = {}
         self.uncollected = 0
-        """Records that were released and that nobody has taken yet."""
+        """Records that were released and that nobody has read yet."""
         self._ended = False
         self._lock = threading.Lock()
 
     def take(self, outputs: list[DriverOutput]) -> None:
-        """An epoch's output: what user code has printed, then what the sinks have."""
+        """Take in an epoch's output: what user code has printed, then what the sinks have."""
         printed = [(stderr, "\n".join(lines) + "\n") for output in outputs for stderr, lines in output.printed]
         self._write([*_said(outputs), *printed])
         self._held += [part for output in outputs for part in output.collected]
@@ -44,7 +48,7 @@ class DriverResults:
             self.release()
 
     def say(self, outputs: list[DriverOutput]) -> None:
-        """What user code has printed in an epoch that failed; its other output is going to be computed again."""
+        """Print what user code has printed in an epoch that failed. Its other output will be computed again."""
         self._write(_said(outputs))
 
     def _write(self, texts: list[tuple[bool, str]]) -> None:
@@ -57,34 +61,51 @@ class DriverResults:
                     stream.write(text)
                     stream.flush()
         except BrokenPipeError as error:
-            raise JobExecutionError("Nobody reads what the job prints: the output was closed") from error
+            raise JobExecutionError("The output that the job prints to was closed") from error
+
+    def seal(self) -> None:
+        """Mark what is held back: a checkpoint that covers it is about to be made."""
+        self._sealed = len(self._held)
+
+    def completed(self, number: int) -> None:
+        """Release what was held back: checkpoint `number` covers it."""
+        self._last = number
+        self.release()
+
+    def recovered(self, number: int) -> None:
+        """The job continues from a checkpoint: release what it covers, drop what will be computed again.
+
+        A failure may strike after the checkpoint has become durable and before its output was released.
+        """
+        del self._held[self._sealed if number > self._last else 0 :]
+        self.completed(number)
 
     def release(self) -> None:
-        """What was held back is covered by a checkpoint."""
-        held, self._held = self._held, []
+        """Let the program read what was held back."""
+        held, self._held, self._sealed = self._held, [], 0
         for collect_id, values in held:
             with self._lock:
                 self.uncollected += len(values)
             self._queue(collect_id).put(values)
 
     def drop(self) -> None:
-        """What was held back is going to be computed again."""
-        self._held = []
+        """Drop what was held back: it will be computed again."""
+        self._held, self._sealed = [], 0
 
     def wait_for_reader(self, cancelled: threading.Event) -> None:
-        """Whoever takes the results may be slower than the job: it waits, its memory does not grow."""
+        """Wait for a reader that is slower than the job, so that memory does not grow."""
         while self.uncollected > _MOST_UNCOLLECTED and not cancelled.wait(_POLL):
             pass
 
     def end(self) -> None:
-        """Nothing more comes."""
+        """Let readers know that nothing more comes."""
         with self._lock:
             self._ended = True
             for queue in self._queues.values():
                 queue.put(_DONE)
 
     def read(self, collect_id: str, error: Callable[[], BaseException | None]) -> Iterator[Any]:
-        """Records as they come; at the end raises what `error` gives, if anything."""
+        """Yield records as they come. At the end, raise the error that `error` returns, if any."""
         queue = self._queue(collect_id)
         while True:
             try:

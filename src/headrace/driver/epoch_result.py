@@ -1,4 +1,4 @@
-"""Reading what an epoch's control frames say: acknowledgements, driver output in order, failures."""
+"""Reads an epoch's control frames: acknowledgements, driver output in order, failures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headrace.worker.messages import DriverOutput, TaskAck, TaskFailure, TaskId
 
 
 class EpochLostError(JobExecutionError):
-    """An epoch came to nothing because a process died; nothing speaks against trying it again.
+    """An epoch was lost because a process died. It may be retried.
 
     >>> EpochLostError("A slot died").code
     'EPOCH_LOST'
@@ -22,7 +22,7 @@ class EpochLostError(JobExecutionError):
 
 @dataclass
 class EpochResult:
-    """Everything that came back."""
+    """Everything that an epoch returned."""
 
     acks: list[TaskAck] = field(default_factory=list)
     outputs: list[DriverOutput] = field(default_factory=list)
@@ -30,13 +30,13 @@ class EpochResult:
 
     @property
     def cause(self) -> Exception | None:
-        """The failure to report: a user's error before any other."""
+        """The failure to report: an error of user code before any other."""
         errors = [f.error for f in self.failures]
         return next((e for e in errors if isinstance(e, UserCodeError)), errors[0] if errors else None)
 
 
 def read_frames(frames: list[bytes]) -> EpochResult:
-    """Sorts control frames; output of one task keeps its order."""
+    """Sort control frames. The output of one task keeps its order."""
     result = EpochResult()
     outputs: list[tuple[tuple[int, int, int, int], DriverOutput]] = []
     failed: set[tuple[TaskId, int]] = set()

@@ -1,4 +1,4 @@
-"""Runs one epoch on the executor until its acknowledgements are of one piece, again if some of it was lost."""
+"""Runs one epoch on the executor until its acknowledgements are consistent; retries it if part of it was lost."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 
 from headrace.checkpoint.driver import Checkpoints
-from headrace.driver.collected_output import DriverResults
+from headrace.driver.collected_output import CollectedOutput
 from headrace.driver.epoch_result import EpochLostError, EpochResult
 from headrace.driver.executor import Executor
 from headrace.driver.ledger import Ledger
@@ -22,10 +22,10 @@ _log = logging.getLogger("headrace")
 
 
 class EpochRunner:
-    """Belongs to one job master."""
+    """Runs the epochs of one job."""
 
     def __init__(
-        self, executor: Executor, checkpoints: Checkpoints, results: DriverResults, cancelled: threading.Event
+        self, executor: Executor, checkpoints: Checkpoints, results: CollectedOutput, cancelled: threading.Event
     ) -> None:
         self._executor = executor
         self._results = results
@@ -33,7 +33,7 @@ class EpochRunner:
         self._cancelled = cancelled
 
     def run(self, ledger: Ledger, make_order: Callable[[], EpochOrder], job_name: str) -> EpochResult | None:
-        """Gives what the ledger has taken in; None if the job was cancelled meanwhile. `make_order` is asked for each attempt."""
+        """Return what the ledger can take in; None if the job was cancelled. `make_order` is called for each attempt."""
         why, losses, epoch = "", 0, 0
         for _ in range(_ATTEMPTS):
             order = make_order()
@@ -44,7 +44,7 @@ class EpochRunner:
                 losses += 1
                 if losses == _LOSSES:
                     raise
-                _log.warning("headrace: epoch %d of %r is run again: %s", epoch, job_name, error.seen)
+                _log.warning("headrace: epoch %d of %r is retried: %s", epoch, job_name, error.seen)
                 continue
             if result is None:
                 return None
@@ -54,7 +54,6 @@ class EpochRunner:
                 raise result.cause
             why = ledger.check(order, result.acks) or ""
             if not why:
-                ledger.apply(result.acks)
                 return result
             self._checkpoints.abort(result.acks)
         raise JobExecutionError(
@@ -65,8 +64,12 @@ class EpochRunner:
     def _attempt(self, order: EpochOrder) -> EpochResult | None:
         try:
             result = self._executor.run_epoch(order)
-        except Exception:
+        except Exception as error:
             if self._cancelled.is_set():
+                _log.debug("headrace: epoch %d failed while the job was being cancelled: %s", order.epoch, error)
                 return None
             raise
-        return None if self._cancelled.is_set() else result
+        if self._cancelled.is_set():
+            self._checkpoints.abort(result.acks)  # the ledger will never know what is staged
+            return None
+        return result

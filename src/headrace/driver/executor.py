@@ -1,7 +1,8 @@
-"""What the epoch loop asks of an executor, be it Spark or the local one."""
+"""The port to an executor, Spark or the local one: what the driver asks of it, and what others see of its processes."""
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 import traceback
@@ -9,13 +10,17 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from headrace.driver.epoch_result import EpochResult
+from headrace.monitoring.job_view import JobView
+from headrace.operators.clock import Clock
 from headrace.worker.job_spec import JobSpec
 from headrace.worker.messages import EpochOrder
+
+_log = logging.getLogger("headrace")
 
 
 @dataclass(frozen=True)
 class ExecutorView:
-    """A process that tasks run in, as others see it. Sizes are in bytes; 0 where they are not known."""
+    """A process that runs tasks. Sizes are in bytes; 0 if they are not known."""
 
     id: str
     host: str
@@ -26,19 +31,19 @@ class ExecutorView:
     used_memory: int = 0
     start_ms: int = -1
     folder: str = ""
-    """What Spark calls its folder, below the work directory of a standalone worker: `APPLICATION/EXECUTOR`."""
+    """Its folder below the work directory of a standalone Spark worker: `APPLICATION/EXECUTOR`."""
 
 
 @dataclass(frozen=True)
 class ThreadView:
-    """A thread of such a process, with its stack as text."""
+    """A thread of such a process, with its formatted stack."""
 
     name: str
     text: str
 
 
 def threads_of_this_process() -> list[ThreadView]:
-    """What the threads of this process do now.
+    """Return the stacks of all threads of this process.
 
     >>> [thread.name for thread in threads_of_this_process() if thread.name == "MainThread"]
     ['MainThread']
@@ -52,25 +57,50 @@ class Executor(Protocol):
     """Runs epochs of one job."""
 
     def start(self, spec: JobSpec) -> None:
-        """Makes the job known."""
+        """Prepare to run the job."""
         ...
 
     def run_epoch(self, order: EpochOrder) -> EpochResult:
-        """Runs one epoch through all levels; gives what its control frames say, read once."""
+        """Run one epoch through all levels and return what its control frames say."""
         ...
 
     def interrupt(self) -> None:
-        """Called from another thread: lets a running `run_epoch` end soon."""
+        """Make a running `run_epoch` end soon. Called from another thread."""
         ...
 
     def close(self) -> None:
-        """Closes all functions and ends all processes of the job."""
+        """Close all functions and end all processes of the job."""
         ...
 
     def executors(self) -> list[ExecutorView]:
-        """The processes that tasks can run in now; from any thread."""
+        """Return the processes that can run tasks now. Called from any thread."""
         ...
 
     def threads(self, executor_id: str) -> list[ThreadView]:
-        """What the threads of one of these processes do now; nothing if there is no such process."""
+        """Return the stacks of the threads of one of these processes; empty if there is no such process."""
         ...
+
+
+class ExecutorWatch:
+    """Notices since when a job that runs has no executor to run on."""
+
+    def __init__(self, executor: Executor, clock: Clock) -> None:
+        self._executor = executor
+        self._clock = clock
+        self._since = -1
+
+    def waiting_since(self, view: JobView) -> int:
+        """Return since when, in milliseconds; -1 if there is an executor, or the job does not run."""
+        if view.status != "RUNNING" or self._has_one():
+            self._since = -1
+        elif self._since < 0:
+            had_one = any(subtask.start_ms >= 0 for vertex in view.vertices for subtask in vertex.subtasks)
+            self._since = self._clock.now() if had_one else view.state_timestamps["RUNNING"]
+        return self._since
+
+    def _has_one(self) -> bool:
+        try:
+            return bool(self._executor.executors())
+        except Exception as error:
+            _log.debug("headrace: the executors are not known, Spark may be starting or ending: %s", error)
+            return True

@@ -1,7 +1,6 @@
-"""Who is told of the jobs that this process starts: the service that started the process, or the one that a job brings along.
+"""Tells others of the jobs that this process starts: the service that started the process, or the one embedded in a job.
 
-The service stands above the runtime, so the runtime knows it by this port only; the one that a job brings along is
-found by its name.
+The driver must not import the service, so it knows the service by this port only, and the embedded one by its name.
 """
 
 from __future__ import annotations
@@ -19,25 +18,25 @@ _EMBEDDED = "headrace.service.embedded"
 
 
 class JobListener(Protocol):
-    """Is told what becomes of the jobs of this process."""
+    """Follows the jobs of this process."""
 
     def submitting(self, job_id: str, name: str) -> None:
-        """A job is about to start; may raise, and the job is not started."""
+        """Take note that a job is about to start. If this raises, the job is not started."""
 
     def started(self, master: JobMaster) -> None:
-        """It runs."""
+        """Take note that the job runs."""
 
 
 _registered: list[JobListener] = []
 
 
 def listen(listener: JobListener) -> None:
-    """Lets it be told of all jobs of this process from now on."""
+    """Tell the listener of all jobs of this process from now on."""
     _registered.append(listener)
 
 
 def listeners_for(configuration: Configuration) -> list[JobListener]:
-    """Those who want to know of a job with this configuration."""
+    """Return the listeners for a job with this configuration."""
     if configuration.get(UI) and not _registered:
         embedded: JobListener = need(_EMBEDDED, "service", "headrace.ui").service_for(configuration)
         return [embedded]

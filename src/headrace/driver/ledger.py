@@ -6,15 +6,11 @@ exist, where they stand and which subtask has them.
 
 A ledger always knows which files hold the state of its tasks. Between a checkpoint and the next epoch (`settled`) these are
 the files that `stands_on` names. Once an epoch has run, each task has files of its own that hold everything it inherited.
-
-A subtask that is restored may have ended, and then reads nothing more. The ledger learns that from the subtask's first
-report. Until then it keeps new splits of a restored source unassigned.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +19,7 @@ from headrace.checkpoint.origin import Origin
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.connectors.base.split_enumerator import Split, SplitProgress
 from headrace.connectors.feedback import FeedbackSource, Returned
+from headrace.driver.source_splits import SourceSplits
 from headrace.graph.epoch_plan import EpochPlan
 from headrace.graph.job_graph import JobGraph
 from headrace.graph.specs import SourceSpec
@@ -55,24 +52,20 @@ class Ledger:
         self.obsolete: list[StateFile] = []
         """State files that no task needs any more; the loop deletes them."""
         self.stands_on: Origin | None = None
-        """The checkpoint or savepoint that the tasks were last complete with; None if the job has begun without one."""
+        """The last checkpoint or savepoint that holds all tasks; None if the job started without one."""
         self.settled = True
-        """Whether no epoch has run since: `stands_on` holds all state, and nothing is staged that it does not name."""
+        """Whether no epoch has run since `stands_on`: it holds all state, and names everything that is staged."""
         self._versions: dict[TaskId, int | None] = {}
         self._files: dict[TaskId, tuple[StateFile, ...]] = {}
         self._ended: set[TaskId] = set()
         self._sources: dict[str, SourceSpec] = {}
-        self._positions: dict[tuple[str, int], dict[str, SplitPosition]] = {}
+        self._splits: dict[str, SourceSplits] = {}
         self._inheritance: dict[TaskId, Inheritance] = {}
-        self._unassigned: dict[str, dict[str, SplitPosition]] = {}
-        """Splits that no subtask has yet, by source. A source without an entry has not been enumerated."""
-        self._restored: set[str] = set()
-        """Sources whose splits come from another ledger."""
-        self._complete: set[str] = set()
-        """Sources for which no more splits follow."""
         self._handles: list[Committable] = []
-        self._feedback: dict[str, str] = {}
+        self._feedback: dict[str, FeedbackSource] = {}
         """The sources of iterations."""
+        self._loops: dict[tuple[str, int], SplitPosition] = {}
+        """What the subtasks of these sources emit next."""
         for level in plan.levels:
             for partition in range(level.partitions):
                 self._versions[level.index, partition] = None
@@ -80,12 +73,11 @@ class Ledger:
             spec = vertex.head.spec
             if isinstance(spec, SourceSpec):
                 self._sources[vertex.id] = spec
-                for subtask in range(vertex.parallelism):
-                    self._positions[vertex.id, subtask] = {}
-                    if isinstance(spec.source, FeedbackSource):
-                        self._feedback[vertex.id] = spec.source.feedback_id
-                        loop = spec.source.split
-                        self._positions[vertex.id, subtask] = {loop.id: SplitPosition(loop)}
+                if isinstance(spec.source, FeedbackSource):
+                    self._feedback[vertex.id] = spec.source
+                    self._loops |= {(vertex.id, i): SplitPosition(spec.source.split) for i in range(vertex.parallelism)}
+                else:
+                    self._splits[vertex.id] = SourceSplits(spec.source, vertex.parallelism)
 
     @property
     def bounded(self) -> bool:
@@ -107,8 +99,8 @@ class Ledger:
         drain: bool = False,
     ) -> EpochOrder:
         """Return the orders of the next epoch."""
-        for vertex in self._unassigned:
-            self._assign(vertex)
+        for vertex, splits in self._splits.items():
+            splits.assign(self._ended_subtasks(vertex))
         tasks = {
             task: TaskOrder(
                 version,
@@ -135,56 +127,24 @@ class Ledger:
     @property
     def enumerated(self) -> set[str]:
         """The sources whose first splits are known."""
-        return set(self._unassigned)
+        return {vertex for vertex, splits in self._splits.items() if splits.enumerated}
 
     def split_progress(self, vertex: str) -> SplitProgress:
         """Return what is known of the splits of a source."""
-        parallelism = self._graph.vertices[vertex].parallelism
-        splits = [p for i in range(parallelism) for p in self._positions[vertex, i].values()]
-        return SplitProgress(
-            frozenset(p.split.id for p in splits) | frozenset(self._unassigned.get(vertex, ())),
-            frozenset(p.split.id for p in splits if p.finished),
-            parallelism,
-        )
+        return self._splits[vertex].progress
 
     def add_splits(self, vertex: str, splits: list[Split], more: bool) -> None:
         """Record new splits of a source. `more`: others can follow, so that no subtask of it may end for lack of splits."""
-        waiting = self._unassigned.setdefault(vertex, {})
-        if splits:
-            known = self.split_progress(vertex).known
-            waiting.update({split.id: SplitPosition(split) for split in splits if split.id not in known})
-        if more:
-            self._complete.discard(vertex)
-        else:
-            self._complete.add(vertex)
-
-    def _assign(self, vertex: str) -> None:
-        """Assign new splits, once it is known which subtasks have ended."""
-        subtasks = range(self._graph.vertices[vertex].parallelism)
-        if not self._unassigned[vertex]:
-            return
-        if vertex in self._restored and any((vertex, i) not in self.reports for i in subtasks):
-            return
-        self._assign_to(vertex, [i for i in subtasks if not self._has_ended(vertex, i)])
-
-    def _assign_to(self, vertex: str, subtasks: Sequence[int]) -> None:
-        """Give each split to the subtask that it belongs to, or to the one that has the fewest left to read."""
-        source, parallelism = self._sources[vertex].source, self._graph.vertices[vertex].parallelism
-        unread = {i: sum(not p.finished for p in self._positions[vertex, i].values()) for i in subtasks}
-        while unread and self._unassigned[vertex]:
-            position = self._unassigned[vertex].pop(next(iter(self._unassigned[vertex])))
-            owner = source.owner(position.split, parallelism)
-            subtask = owner if owner in unread else min(unread, key=unread.__getitem__)
-            self._positions[vertex, subtask][position.split.id] = position
-            unread[subtask] += not position.finished
+        self._splits[vertex].add(splits, more)
 
     def has_ended(self, vertex: str) -> bool:
         """Say whether all subtasks of a vertex have reported their end."""
-        return all(self._has_ended(vertex, i) for i in range(self._graph.vertices[vertex].parallelism))
+        return all(self._ended_subtasks(vertex))
 
-    def _has_ended(self, vertex: str, subtask: int) -> bool:
-        report = self.reports.get((vertex, subtask))
-        return report is not None and report.ended
+    def _ended_subtasks(self, vertex: str) -> list[bool | None]:
+        """Return which subtasks of a vertex have ended; None for those that have not reported yet."""
+        reports = [self.reports.get((vertex, i)) for i in range(self._graph.vertices[vertex].parallelism)]
+        return [None if report is None else report.ended for report in reports]
 
     # -- what a checkpoint is made of, and what a job starts from ---------------------------------------------------
 
@@ -197,7 +157,7 @@ class Ledger:
     def files(self) -> dict[TaskOwner, tuple[StateFile, ...]]:
         """The state files of each task, by the vertex and subtask that own them.
 
-        A task that inherits has none until its first epoch has run: what it stands on is in `stands_on`.
+        A task that inherits has none until its first epoch has run: its state is in `stands_on`.
         """
         assert not self._inheritance, "the state of tasks that have not run yet is where `stands_on` says"
         return {self.owner(task): files for task, files in self._files.items()}
@@ -205,29 +165,27 @@ class Ledger:
     @property
     def positions(self) -> dict[str, list[SplitPosition]]:
         """The splits of each source that has been enumerated, with their positions and the subtasks that have them."""
-        positions = {vertex: list(splits.values()) for vertex, splits in self._unassigned.items()}
-        for (vertex, subtask), splits in self._positions.items():
-            if vertex in positions or vertex in self._feedback:
-                owned = [replace(position, subtask=subtask) for position in splits.values()]
-                positions.setdefault(vertex, []).extend(owned)
+        positions = {vertex: splits.positions for vertex, splits in self._splits.items() if splits.enumerated}
+        for (vertex, subtask), loop in self._loops.items():
+            positions.setdefault(vertex, []).append(replace(loop, subtask=subtask))
         return positions
 
     def owner(self, task: TaskId) -> TaskOwner:
-        """The first vertex of a task, and its subtask."""
+        """Return the first vertex of a task, and its subtask."""
         group, subtask = self._plan.levels[task[0]].locate(task[1])
         return group.vertices[0], subtask
 
     def take_handles(self) -> list[Committable]:
-        """What sinks have staged since the last call, with the ids of their operators."""
+        """Return what sinks have staged since the last call, with the ids of their operators."""
         handles, self._handles = self._handles, []
         return handles
 
     def give_back(self, handles: list[Committable]) -> None:
-        """Undoes `take_handles`: the checkpoint that should have committed them came to nothing."""
+        """Undo `take_handles`: the checkpoint that should have committed them failed."""
         self._handles = [*handles, *self._handles]
 
     def settle(self, origin: Origin) -> None:
-        """A checkpoint of all that the ledger has taken in is complete."""
+        """Note that a checkpoint of everything in the ledger is complete."""
         self.stands_on, self.settled = origin, True
 
     def start_from(
@@ -237,7 +195,7 @@ class Ledger:
         inheritance: dict[TaskOwner, Inheritance],
         positions: dict[str, list[SplitPosition]],
     ) -> None:
-        """Makes the ledger stand where another one stood: tasks restore from files, or inherit; sources go on."""
+        """Continue where another ledger stopped: tasks restore from files, or inherit; sources continue."""
         self.stands_on = origin
         for task in self._versions:
             owner = self.owner(task)
@@ -248,24 +206,11 @@ class Ledger:
         for vertex, splits in positions.items():
             if vertex in self._feedback:
                 self._hand_on(vertex, splits)
-            elif vertex in self._sources:
-                self._spread(vertex, splits, as_they_were=any(owner == vertex for owner, _ in files))
-
-    def _spread(self, vertex: str, splits: list[SplitPosition], as_they_were: bool) -> None:
-        """Assign splits that another ledger had: to the same subtasks if these are restored as they were.
-
-        A subtask that is restored as it was may have ended: it must not get a split that another one had.
-        """
-        self._restored.add(vertex)
-        waiting = self._unassigned[vertex] = {}
-        for position in splits:
-            home = None if position.subtask is None else self._positions.get((vertex, position.subtask))
-            (home if as_they_were and home is not None else waiting)[position.split.id] = position
-        if not as_they_were:
-            self._assign_to(vertex, range(self._graph.vertices[vertex].parallelism))
+            elif vertex in self._splits:
+                self._splits[vertex].restore(splits, as_they_were=any(owner == vertex for owner, _ in files))
 
     def _hand_on(self, vertex: str, loops: list[SplitPosition]) -> None:
-        """Gives what goes round in an iteration to its subtasks by their number; all from one old subtask stays together."""
+        """Hand the records of an iteration to its subtasks by number; those of one old subtask stay together."""
         parallelism = self._graph.vertices[vertex].parallelism
         shares: list[list[Returned]] = [[] for _ in range(parallelism)]
         for number, loop in enumerate(loops):
@@ -275,13 +220,13 @@ class Ledger:
         over = bool(loops) and all(p.finished for p in loops)
         for subtask, share in enumerate(shares):
             runs = [run for returned in share for run in returned.runs]
-            ((split_id, known),) = self._positions[vertex, subtask].items()
-            self._positions[vertex, subtask] = {split_id: SplitPosition(known.split, Returned(runs, quiet), over)}
+            self._loops[vertex, subtask] = SplitPosition(FeedbackSource.split, Returned(runs, quiet), over)
 
     def check(self, order: EpochOrder, acks: list[TaskAck]) -> str | None:
-        """Why the acknowledgements do not make one epoch; None if they do.
+        """Return why the acknowledgements are inconsistent; None if they are consistent.
 
-        Every task must have acknowledged once, and whoever used frames of a task used those of the attempt that counts.
+        Every task must have acknowledged once, and readers of a task's frames must have used those of the attempt that
+        counts.
         """
         counts = Counter(a.task for a in acks)
         missing, unasked = sorted(set(order.tasks) - set(counts)), sorted(set(counts) - set(order.tasks))
@@ -305,7 +250,7 @@ class Ledger:
         return None
 
     def apply(self, acks: list[TaskAck]) -> None:
-        """Takes a complete epoch in."""
+        """Record a complete epoch."""
         self.settled = False
         for ack in acks:
             self._versions[ack.task] = ack.attempt
@@ -323,39 +268,36 @@ class Ledger:
                 self._handles += [
                     Committable(sink, handle) for sink, handles in report.handles.items() for handle in handles
                 ]
-                if report.vertex in self._sources:
-                    known = self._positions[report.vertex, report.subtask]
-                    known.update({p.split.id: p for p in report.positions})
+                if report.vertex in self._splits:
+                    self._splits[report.vertex].update(report.subtask, report.positions)
         if self._feedback:
             self._send_back([report for ack in acks for report in ack.vertices])
 
     def _send_back(self, reports: list[VertexReport]) -> None:
-        """Files what goes round in iterations as the next order of their sources.
+        """Put the records of iterations into the next order of their sources.
 
-        Between epochs nothing is on its way. So when all other sources have ended and nothing goes back, only a timer can
-        bring something (the iterations are quiet); when no timer waits, nothing can ever come again, and they end.
+        Between epochs nothing is in flight. So when all other sources have ended and no records are sent back, only a timer
+        can produce some (the iterations are quiet); without a pending timer the iterations end.
         """
         pending: dict[tuple[str, int], list[Any]] = {}
         for report in reports:
             for feedback_id, runs in report.feedback.items():
                 pending[feedback_id, report.subtask] = runs
-        others = [r for (v, _), r in self.reports.items() if v in self._sources and v not in self._feedback]
+        others = [r for (v, _), r in self.reports.items() if v in self._splits]
         quiet = all(r.ended for r in others) and not any(pending.values())
         over = quiet and self.next_timer() is None
-        for vertex, feedback_id in self._feedback.items():
-            for subtask in range(self._graph.vertices[vertex].parallelism):
-                runs = pending.get((feedback_id, subtask), [])
-                for split_id, known in self._positions[vertex, subtask].items():
-                    self._positions[vertex, subtask][split_id] = SplitPosition(known.split, Returned(runs, quiet), over)
+        for vertex, subtask in self._loops:
+            runs = pending.get((self._feedback[vertex].feedback_id, subtask), [])
+            self._loops[vertex, subtask] = SplitPosition(FeedbackSource.split, Returned(runs, quiet), over)
 
     def watermark(self) -> int:
-        """The lowest watermark of the job's sinks-most vertices that are not idle."""
+        """Return the lowest watermark of the job's last vertices that are not idle."""
         last = {v for v in self._graph.vertices if not self._graph.out_edges(v)}
         marks = [r.watermark for (v, _), r in self.reports.items() if v in last and not r.idle]
         return min(marks, default=MIN_TIMESTAMP)
 
     def next_timer(self) -> int | None:
-        """The earliest processing-time timer of any task."""
+        """Return the earliest processing-time timer of any task."""
         return min((r.next_timer for r in self.reports.values() if r.next_timer is not None), default=None)
 
     def _source_orders(self, task: TaskId, limit: int, seconds: float | None) -> dict[str, SourceOrder]:
@@ -363,13 +305,16 @@ class Ledger:
         orders = {}
         for vertex in group.vertices:
             if vertex in self._sources:
-                more = vertex not in self._feedback and (vertex not in self._complete or bool(self._unassigned[vertex]))
+                splits = self._splits.get(vertex)
+                more = splits is not None and splits.more
                 budget = ReadBudget(limit, seconds, self._alignment_limit(vertex), more)
-                orders[vertex] = SourceOrder(tuple(self._positions[vertex, subtask].values()), budget)
+                orders[vertex] = SourceOrder(
+                    (self._loops[vertex, subtask],) if splits is None else splits.of(subtask), budget
+                )
         return orders
 
     def _alignment_limit(self, vertex: str) -> int | None:
-        """With watermark alignment: how far ahead of the slowest source of the group this one may run."""
+        """Return, with watermark alignment, the event time up to which a source may read: the slowest of its group decides."""
         alignment = self._sources[vertex].strategy.alignment
         if alignment is None:
             return None

@@ -1,4 +1,4 @@
-"""A configuration file that is watched for another parallelism: whoever edits it rescales the running job."""
+"""Watches a configuration file for another parallelism: editing it rescales the running job."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _log = logging.getLogger("headrace")
 
 
 class ParallelismFile:
-    r"""Looks at a file now and then; gives its `parallelism.default` when the file has changed since the job began.
+    r"""Checks a file now and then; returns its `parallelism.default` when the file has changed since the job began.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
@@ -27,14 +27,14 @@ class ParallelismFile:
     """
 
     def __init__(self, path: str, pause: float = _PAUSE) -> None:
-        """What the file says now is what the job was started with."""
+        """Take the present content as what the job was started with."""
         self._path = path
         self._pause = pause
         self._seen = self._look()
         self._next = time.monotonic() + pause
 
     def changed(self) -> int | None:
-        """The new parallelism, once for each change of the file."""
+        """Return the new parallelism, once for each change of the file."""
         if time.monotonic() < self._next:
             return None
         self._next = time.monotonic() + self._pause
@@ -46,7 +46,7 @@ class ParallelismFile:
             with open(self._path, encoding="utf-8") as file:
                 found = parse_properties(file.read(), self._path).get("parallelism.default")
         except (OSError, ValueError):
-            return None  # it is being written, or gone: the job stays as it is
+            return None  # it is being written, or gone: nothing changes
         try:
             return int(found) if found else None
         except ValueError:
@@ -54,7 +54,7 @@ class ParallelismFile:
             return None
 
     def look_again(self) -> None:
-        """Let `changed` give the parallelism once more: the job could not follow the file yet."""
+        """Let `changed` return the parallelism once more: the job could not follow the file yet."""
         self._seen = None
 
     def _look(self) -> tuple[int, int] | None:

@@ -1,4 +1,4 @@
-"""A job as the driver has it: its graph, the plan of its epochs, what is shipped to workers, and what it starts from."""
+"""The program of a job: its graph, the plan of its epochs, what is shipped to workers, and what it starts from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headrace.worker.job_spec import JobSpec
 
 @dataclass(frozen=True)
 class Program:
-    """All of it is frozen; another parallelism makes another program of the same job."""
+    """A frozen program. Another parallelism makes another program of the same job."""
 
     job_id: str
     graph: JobGraph
@@ -22,10 +22,10 @@ class Program:
     spec: JobSpec
     make_spec: Callable[[JobGraph, EpochPlan], JobSpec]
     origin: Origin | None = None
-    """A savepoint or checkpoint of another time, from which the job begins."""
+    """The savepoint or checkpoint that the job begins from."""
 
     def with_parallelism(self, parallelism: int) -> Program:
-        """The same program, cut into another number of subtasks."""
+        """Return the same program with another number of subtasks."""
         graph = rescaled(self.graph, parallelism)
         plan = build_epoch_plan(graph)
         return replace(self, graph=graph, plan=plan, spec=self.make_spec(graph, plan))

@@ -1,6 +1,6 @@
-"""How many records a source subtask may read in the next epoch, so that an epoch stays near its target time.
+"""Decides how many records a source subtask may read in the next epoch, so that epochs stay near their target time.
 
-This is the back pressure: when the epoch takes long, the sources read less. Pure arithmetic over what was observed.
+This is the back pressure: when epochs take long, sources read less. Pure arithmetic over observations.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ class RateController:
         self._starting = True
 
     def observe(self, records: int, seconds: float, busy: float) -> None:
-        """Takes in an epoch.
+        """Adapt to an epoch that has ended.
 
-        `records` is the most that one source subtask read, `seconds` how long the epoch took, `busy` how much of that the
-        tasks worked (the longest task of each level, added up): only this part grows with the records. The rest of the first
-        epoch is the start of processes, and says nothing of the next ones.
+        `records` is the most that one source subtask has read, `seconds` how long the epoch took, `busy` how long its tasks
+        worked (the longest task of each level, added up): only this part grows with the records. The rest of the first
+        epoch is the start of processes and does not predict later epochs.
         """
         others = 0.0 if self._starting else seconds - busy
         self._starting = False
         full = records >= self.limit
         if not records or (seconds <= self.target and not full):
-            return  # nothing was read, or all there was and in time: nothing is known of what a full epoch takes
+            return  # nothing was read, or everything in time: that does not tell how long a full epoch takes
         spare = max(self.target - others, self.target / 10)
         wanted = records * spare / max(busy, seconds / 1000, 1e-9)
-        # An epoch that took all there was and still too long says what it can bear, however high the limit was.
+        # An epoch that read everything and still took too long shows how much is possible, whatever the limit was.
         low, high = min(records, self.limit) * _SHRINK, self.limit * _GROWTH
         self.limit = int(min(max(wanted, low, 1), high, self._maximum))
 
 
 def critical_path(acks: list[TaskAck]) -> float:
-    """How long the epoch's work took if every level waits for its longest task."""
+    """Return how long the epoch's work took if every level waits for its longest task."""
     longest: dict[int, float] = {}
     for ack in acks:
         busy = sum(v.busy_seconds for v in ack.vertices)

@@ -1,41 +1,45 @@
-"""Another parallelism for a running job: what its next ledger stands on, how tasks are replaced, who asks by a file.
+"""Changes the parallelism of a running job: its next ledger, the tasks to replace, the file that asks for it.
 
-A job is cut differently only where it stands on a checkpoint, between two epochs:
+The parallelism changes only at a checkpoint, between two epochs:
 
-1. If an epoch has run since the last checkpoint, the loop makes one first.
-2. `recut` makes the ledger of the new cut from what the old ledger stands on. The old one stays valid.
-3. The executor is closed and started with the new program. If that fails the old program is started again.
+1. If an epoch has run since the last checkpoint, the next epoch makes one first.
+2. `recut` makes the new ledger from the checkpoint that the old ledger relies on. The old one stays valid.
+3. The executor is closed and started with the new program. If that fails, the old program is started again.
 4. Program and ledger are replaced, and the request is answered.
 
-If the driver dies, the job recovers from its last checkpoint with whatever parallelism it is started with.
+If the driver dies, the job recovers from its last checkpoint with the parallelism that it is started with.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from headrace.driver import restore
+from headrace.driver.current_job import CurrentJob
+from headrace.driver.events import CheckpointNeeded, Event, Rescaled, RescaleRefused
 from headrace.driver.executor import Executor
+from headrace.driver.instructions import Rescale
 from headrace.driver.ledger import Ledger
 from headrace.driver.parallelism_file import ParallelismFile
 from headrace.driver.program import Program
 from headrace.driver.requests import Request, Requests
-from headrace.errors import ConfigurationError, HeadraceError
+from headrace.errors import ConfigurationError, HeadraceError, JobExecutionError
 from headrace.worker.failures import as_headrace_error
 
-__all__ = ["Deployment", "ParallelismFollower", "recut"]
+__all__ = ["Deployment", "ParallelismFollower", "Rescaler", "recut"]
 
 _log = logging.getLogger("headrace")
 
 
 def recut(before: Ledger, program: Program, directory: str) -> Ledger:
-    """Give the ledger of a program that goes on where `before` stands, whatever its tasks were.
+    """Return the ledger of a program that continues where `before` is, whatever its tasks were.
 
-    The state comes from the files that `before` stands on, also if its own tasks have never read them. Positions come
-    from `before` itself: it may have found splits, or resolved where they begin, since those files were written.
+    The state comes from the checkpoint that `before` relies on, even if its own tasks have never read it. Positions come
+    from `before` itself: it may have found splits, or resolved where they begin, since that checkpoint.
     """
-    assert before.settled, "a job is cut differently only where it stands on a checkpoint"
+    assert before.settled, "the parallelism changes only at a checkpoint"
     ledger = Ledger(program.job_id, program.graph, program.plan, directory)
     ledger.restarts = before.restarts
     ledger.obsolete = list(before.obsolete)
@@ -49,26 +53,26 @@ def recut(before: Ledger, program: Program, directory: str) -> Ledger:
 
 
 class Deployment:
-    """Knows whether the executor runs the tasks of a program. It does when the job master gets it."""
+    """Knows whether the executor runs the tasks of a program. It does so from the start."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
         self._running = True
 
     def ensure(self, program: Program) -> None:
-        """Start the executor if a rescale has closed it and could start neither program."""
+        """Start the executor if a rescale has closed it and could not start it again."""
         if not self._running:
             self._executor.start(program.spec)
             self._running = True
 
     def replace(self, before: Program, after: Program) -> HeadraceError | None:
-        """Replace the tasks. Give the reason if that failed: then those of `before` are to run again.
+        """Replace the tasks. Return the reason if that failed and the tasks of `before` run again.
 
-        Raises if not even these can be started; the restart strategy decides then.
+        Raise if these cannot be started either; the restart strategy then decides.
         """
         try:
             self._executor.close()
-        except Exception as error:  # all are closed, and what they held is in the checkpoint
+        except Exception as error:  # all are closed, and the checkpoint holds their state
             _log.warning("headrace: %r is rescaled, but a function failed to close: %s", before.graph.name, error)
         self._running = False
         try:
@@ -77,6 +81,42 @@ class Deployment:
             self.ensure(before)
             return as_headrace_error(error)
         return None
+
+
+class Rescaler:
+    """Performs `Rescale`. `replaced` is told that the job now runs another program."""
+
+    def __init__(self, job: CurrentJob, deployment: Deployment, replaced: Callable[[Program], None]) -> None:
+        self._job = job
+        self._deployment = deployment
+        self._replaced = replaced
+
+    def rescale(self, instruction: Rescale) -> Iterable[Event]:
+        """Change the parallelism, or say why that cannot be done, or that a checkpoint is needed first."""
+        request, job = instruction.request, self._job
+        assert request.parallelism is not None, "the request is for a parallelism"
+        try:
+            program = job.program.with_parallelism(request.parallelism)
+            if _parallelism(program) == _parallelism(job.program):
+                return [Rescaled()]
+            if not job.ledger.settled:
+                return [CheckpointNeeded()]
+            ledger = recut(job.ledger, program, job.state_directory)
+        except Exception as error:
+            return [RescaleRefused(error)]
+        if (failure := self._deployment.replace(job.program, program)) is not None:
+            why = JobExecutionError(
+                f"The {request.what} failed because the executor could not be started: {failure.message}",
+                remedy="the job continues with the parallelism that it had.",
+            )
+            return [RescaleRefused(why)]
+        job.program, job.ledger = program, ledger
+        self._replaced(program)
+        return [Rescaled()]
+
+
+def _parallelism(program: Program) -> dict[str, int]:
+    return {vertex.id: vertex.parallelism for vertex in program.graph.vertices.values()}
 
 
 class ParallelismFollower:

@@ -1,7 +1,4 @@
-"""When a job that failed starts again, and after how long: Flink's strategies as small state machines.
-
-Decides only; the clock is handed in. `None` says: not again.
-"""
+"""Decides whether and when a failed job restarts: Flink's strategies as small state machines. The clock is injected."""
 
 from __future__ import annotations
 
@@ -11,16 +8,38 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Protocol
 
+from headrace.checkpoint.errors import FencedError, RestoreRefusedError, UntrustedStateError
+from headrace.checkpoint.manifests import IncompatibleStateError
 from headrace.config.restart_strategy import RestartStrategies, RestartStrategyConfiguration
+from headrace.errors import CloseTimeoutError, ConfigurationError, HeadraceError, StateMigrationError
 
-__all__ = ["RestartPolicy", "policy_for"]
+__all__ = ["RestartPolicy", "can_restart_after", "policy_for"]
+
+_PERMANENT = (
+    CloseTimeoutError,
+    ConfigurationError,
+    FencedError,
+    IncompatibleStateError,
+    RestoreRefusedError,
+    StateMigrationError,
+    UntrustedStateError,
+)
+
+
+def can_restart_after(failure: HeadraceError) -> bool:
+    """Say whether a restart could help: the next attempt would fail in the same way after a wrong configuration.
+
+    >>> can_restart_after(ConfigurationError("No such key")), can_restart_after(HeadraceError("A process died"))
+    (False, True)
+    """
+    return not isinstance(failure, _PERMANENT)
 
 
 class RestartPolicy(Protocol):
     """Asked at each failure of the job."""
 
     def delay(self, now: float) -> float | None:
-        """The job has failed at `now` (seconds): seconds to wait before it starts again; None: it does not."""
+        """Return the seconds to wait before the job that failed at `now` restarts; None if it must not."""
         ...
 
 
@@ -44,7 +63,7 @@ class _FixedDelay:
 
 
 class _FailureRate:
-    """Not again once there were `most` failures within the interval before this one."""
+    """Give up after `most` failures within the interval."""
 
     def __init__(self, most: int, interval: float, delay: float) -> None:
         self._most, self._interval, self._delay = most, interval, delay
@@ -60,7 +79,7 @@ class _FailureRate:
 
 
 class _ExponentialDelay:
-    """The delay grows with each failure; after a long time without one it begins anew."""
+    """Increase the delay with each failure; reset it after a long time without one."""
 
     def __init__(
         self,
@@ -92,7 +111,7 @@ class _ExponentialDelay:
 
 
 def policy_for(strategy: RestartStrategyConfiguration, checkpointing: bool) -> RestartPolicy:
-    """The policy of a strategy; without one, a job with checkpoints restarts for ever and any other never.
+    """Return the policy of a strategy. Without a strategy, a job with checkpoints always restarts, any other never.
 
     >>> policy = policy_for(RestartStrategies.fixed_delay_restart(2, 500), checkpointing=False)
     >>> policy.delay(0.0), policy.delay(1.0), policy.delay(2.0)

@@ -1,7 +1,7 @@
-"""Restores a ledger from a checkpoint or savepoint, and refuses what does not fit the program.
+"""Restores a ledger from a checkpoint or savepoint, and refuses one that does not fit the program.
 
-A job that is cut into tasks as before goes on with the same files. Otherwise its tasks inherit: each new task reads the files
-of all old ones that had operators of it.
+A job with the same tasks as before continues with the same files. Otherwise its tasks inherit: each new task reads the
+files of all old tasks that shared operators with it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def start(
     origin: Origin,
     positions: dict[str, list[SplitPosition]] | None = None,
 ) -> None:
-    """Let a new ledger stand where the manifest says. `positions`: where its sources stand, if that is known better."""
+    """Set a new ledger to the state of the manifest. `positions`: those of its sources, if newer ones are known."""
     manifest = origin.manifest
     layout: dict[str, Any] = dict(manifest.facts.get("layout", {}))
     wanted = layout_of(graph, plan)
@@ -42,7 +42,7 @@ def start(
     _check_key_groups(layout, wanted, set(manifest.facts.get("states", {})))
     positions = unpacked_positions(manifest) if positions is None else positions
     files = files_by_owner(manifest)
-    # Files of the first format can be forged to fit their checksums: their state is written again at once.
+    # Files of the first format can be forged to match their checksums: their state is rewritten at once.
     if origin.own and _cut(layout) == _cut(wanted) and has_strong_sums(manifest):
         ledger.start_from(origin, files, {}, positions)
         return
@@ -62,12 +62,12 @@ def start(
 
 
 def _cut(layout: dict[str, Any]) -> dict[str, Any]:
-    """What must be equal if tasks are to go on with the same files. A manifest's dicts come back in another order."""
+    """Return what must be equal for tasks to continue with the same files. The dicts of a manifest have lost their order."""
     return {v: (group["parallelism"], sorted(group["operators"]), group.get("inputs")) for v, group in layout.items()}
 
 
 def check_inputs(graph: JobGraph, reports: Mapping[TaskOwner, VertexReport]) -> None:
-    """After the first epoch: who saw the end of all its input in the life before can get no other input now."""
+    """Check, after the first epoch, that no vertex gets input after it has already seen the end of all its input."""
     for vertex in graph.vertices.values():
         if not all(reports[vertex.id, i].ended for i in range(vertex.parallelism)):
             continue

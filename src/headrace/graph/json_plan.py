@@ -98,13 +98,7 @@ class _Plan:
     def _show(
         self, number: int, name: str, pact: str, contents: str, parallelism: int, before: list[dict[str, Any]]
     ) -> dict[str, Any]:
-        shown: dict[str, Any] = {
-            "id": number,
-            "type": name,
-            "pact": pact,
-            "contents": contents,
-            "parallelism": parallelism,
-        }
+        shown = dict[str, Any](id=number, type=name, pact=pact, contents=contents, parallelism=parallelism)
         if pact != "Data Source":
             shown["predecessors"] = before
         self.nodes[number] = shown

@@ -1,7 +1,7 @@
-"""Metrics that functions keep; the names are those of `pyflink.metrics`, and some more of Flink's own.
+"""Metrics of functions, with the names of `pyflink.metrics` and some more of Flink's names.
 
-Decides what a metric can do, how groups are nested, how values are put together, and how they are reported. Values live in the
-subtask; with the end of each epoch they come to the driver, where the reporters are.
+Decides what metrics can do, how groups are nested, and how values are aggregated and reported. Values are in the subtask; at
+the end of each epoch they go to the driver, which runs the reporters.
 """
 
 from headrace.compatibility.names import offer_pyflink_names

@@ -1,6 +1,6 @@
-"""Metrics whose values live in the subtask that keeps them. Made by the operators for `get_metrics_group()`.
+"""Metrics whose values are in the memory of a subtask. Operators create them for `get_metrics_group()`.
 
-Decides how a value is kept; `values` is what goes to the driver at the end of an epoch. Never reports anything itself.
+Decides how a value is stored. `LocalMetricGroup.values` goes to the driver at the end of an epoch, which reports it.
 """
 
 from __future__ import annotations
@@ -38,45 +38,37 @@ class LocalCounter(Counter):
     """A count in this process."""
 
     def __init__(self) -> None:
-        """Start at zero."""
         self._count = 0
 
     def inc(self, n: int = 1) -> None:
-        """Count up."""
         self._count += n
 
     def dec(self, n: int = 1) -> None:
-        """Count down."""
         self._count -= n
 
     def get_count(self) -> int:
-        """Give the count."""
         return self._count
 
 
 class LocalMeter(Meter):
-    """A number of events in this process, and their rate over a span of time.
+    """A number of events in this process, and their rate over a span of time or since the start, if that is shorter.
 
-    The clock is read when the rate is asked for, never at an event.
+    The clock is read when the rate is requested, never at an event.
     """
 
     def __init__(self, time_span_in_seconds: int, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start with no events."""
         self.time_span_in_seconds = time_span_in_seconds
         self._count = 0
         self._clock = clock
         self._marks = deque([(clock(), 0)])
 
     def mark_event(self, value: int = 1) -> None:
-        """Say that events have happened."""
         self._count += value
 
     def get_count(self) -> int:
-        """Give the number of events."""
         return self._count
 
     def get_rate(self) -> float:
-        """Give the events per second over the last span of time, or since the beginning if that is shorter."""
         now, marks = self._clock(), self._marks
         while len(marks) > 1 and marks[1][0] <= now - self.time_span_in_seconds:
             marks.popleft()
@@ -88,10 +80,9 @@ class LocalMeter(Meter):
 
 
 class LocalDistribution(Histogram):
-    """The number, sum, smallest and largest of the values, and a sketch for quantiles."""
+    """Number, sum, minimum and maximum of the values, and a sketch for quantiles."""
 
     def __init__(self) -> None:
-        """Start with no values."""
         self.count = 0
         self.total: Any = 0
         self.minimum: Any = None
@@ -100,7 +91,6 @@ class LocalDistribution(Histogram):
         self._sketch = Sketch()
 
     def update(self, value: Any) -> None:
-        """Take a value into account."""
         self.total += value
         self.count += 1
         if self.minimum is None or value < self.minimum:
@@ -112,18 +102,16 @@ class LocalDistribution(Histogram):
             self.sketch()
 
     def sketch(self) -> Sketch:
-        """Give the sketch of all values."""
+        """Return the sketch of all values."""
         if self._fresh:
             self._sketch.fold(self._fresh)
             self._fresh = []
         return self._sketch
 
     def get_count(self) -> int:
-        """Give the number of values."""
         return self.count
 
     def get_statistics(self) -> HistogramStatistics:
-        """Give the statistics of all values."""
         return _SketchStatistics(self.sketch())
 
 
@@ -151,7 +139,7 @@ class _SketchStatistics(HistogramStatistics):
 
 
 class LocalMetricGroup(MetricGroup):
-    """Metrics and groups by name. Asking for a name again gives what is there.
+    """Metrics and groups by name. A name that exists returns the existing metric or group.
 
     >>> group = LocalMetricGroup()
     >>> group.add_group("kind", "late").counter("orders").inc(2)
@@ -161,53 +149,46 @@ class LocalMetricGroup(MetricGroup):
     """
 
     def __init__(self) -> None:
-        """Start empty."""
         self._metrics: dict[str, Metric] = {}
         self._gauges: dict[str, Callable[[], Any]] = {}
         self._groups: dict[str | tuple[str, str], LocalMetricGroup] = {}
         self._broken: set[str] = set()
 
     def add_group(self, name: str, extra: str | None = None) -> LocalMetricGroup:
-        """Give the group of that name in this one, or with ``extra`` the group of a key (``name``) and its value."""
         key = str(name) if extra is None else (str(name), str(extra))
         return self._groups.setdefault(key, LocalMetricGroup())
 
     def counter(self, name: str, counter: Counter | None = None) -> Counter:
-        """Give the counter of that name, or register ``counter``, one of your own."""
         return self._metric(name, Counter, counter, LocalCounter)  # type: ignore[no-any-return]
 
     def gauge(self, name: str, obj: Callable[[], Any] | Gauge) -> None:
-        """Register a function (or a `Gauge`) that gives the value of a metric when it is asked for."""
         call = obj.get_value if isinstance(obj, Gauge) else obj
         if not callable(call):
-            raise TypeMismatchError("A gauge takes a function without parameters", seen=obj)
+            raise TypeMismatchError("A gauge needs a function without parameters", seen=obj)
         self._gauges[name] = call
 
     def meter(self, name: str, time_span_in_seconds: int | Meter = 60) -> Meter:
-        """Give the meter of that name, or register a meter of your own."""
         if isinstance(time_span_in_seconds, int):
             span = time_span_in_seconds
             return self._metric(name, Meter, None, lambda: LocalMeter(span))  # type: ignore[no-any-return]
         return self._metric(name, Meter, time_span_in_seconds, lambda: LocalMeter(60))  # type: ignore[no-any-return]
 
     def distribution(self, name: str) -> Distribution:
-        """Give the distribution of that name."""
         return self._metric(name, Distribution, None, LocalDistribution)  # type: ignore[no-any-return]
 
     def histogram(self, name: str, histogram: Histogram | None = None) -> Histogram:
-        """Give the histogram of that name, or register ``histogram``, one of your own."""
         return self._metric(name, Histogram, histogram, LocalDistribution)  # type: ignore[no-any-return]
 
     def snapshot(self) -> dict[str, Any]:
-        """Give all values by name, those of groups with the groups' names before them."""
+        """Return all values by name, prefixed with the names of their groups."""
         return flat(self.values())
 
     def values(self) -> dict[Path, Value]:
-        """Give all values by path. A metric that raises is left out, and said so once."""
+        """Return all values by path. Omit a metric that raises, and log that once."""
         return dict(self.walk(()))
 
     def walk(self, prefix: Path) -> Iterator[tuple[Path, Value]]:
-        """Give all values below a path."""
+        """Yield all values below a path."""
         for name, obj in self._gauges.items():
             value = self._read(name, partial(_gauge_value, obj))
             if value is not None:
@@ -231,13 +212,13 @@ class LocalMetricGroup(MetricGroup):
     def _metric(self, name: str, kind: type[Any], given: Metric | None, make: Callable[[], Metric]) -> Any:
         if given is not None and not isinstance(given, kind):
             raise TypeMismatchError(
-                f"The metric {name!r} is no {kind.__name__}", seen=given, expected=f"a subclass of {kind.__name__}"
+                f"The metric {name!r} is not a {kind.__name__}", seen=given, expected=f"a subclass of {kind.__name__}"
             )
         found = self._metrics.get(name)
         if found is None:
             found = self._metrics[name] = make() if given is None else given
         elif given is not None and given is not found:
-            _log.warning("headrace: there is a metric %r already: the second one is not reported", name)
+            _log.warning("headrace: the metric %r exists already; the second one is not reported", name)
             return given
         if not isinstance(found, kind):
             raise TypeMismatchError(
@@ -252,7 +233,7 @@ def _gauge_value(call: Callable[[], Any]) -> GaugeValue:
 
 
 def _value_of(metric: Metric) -> Value:
-    """The value as it travels; kinds of the user's own are asked, and become plain numbers."""
+    """Return the value to send. Metrics of the user's own classes become plain numbers."""
     if isinstance(metric, Counter):
         return Count(int(metric.get_count()))
     if isinstance(metric, Meter):

@@ -1,6 +1,6 @@
-"""What metrics and metric groups can do, under the names of PyFlink's module. Implemented by `headrace.metrics.local`.
+"""The interfaces of metrics and metric groups, with the names of PyFlink's module. `headrace.metrics.local` implements them.
 
-A function may bring metrics of its own: a subclass of `Counter`, `Meter` or `Histogram`, given with the name.
+A function may register its own metrics: subclasses of `Counter`, `Meter` or `Histogram`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["Counter", "Distribution", "Gauge", "Histogram", "HistogramStatistics
 
 
 class MetricGroup(ABC):
-    """A named place for metrics and further groups: what `RuntimeContext.get_metrics_group` gives.
+    """Contains metrics and other groups. `RuntimeContext.get_metrics_group` returns one.
 
     >>> from headrace.metrics.local import LocalMetricGroup
     >>> group = LocalMetricGroup().add_group("orders")
@@ -24,31 +24,31 @@ class MetricGroup(ABC):
 
     @abstractmethod
     def add_group(self, name: str, extra: str | None = None) -> MetricGroup:
-        """Give the group of that name in this one, or with ``extra`` the group of a key (``name``) and its value."""
+        """Return the subgroup with this name, or with ``extra`` the subgroup of a key (``name``) and its value."""
 
     @abstractmethod
     def counter(self, name: str, counter: Counter | None = None) -> Counter:
-        """Give the counter of that name, or register ``counter``, one of your own."""
+        """Return the counter with this name, or register your own ``counter``."""
 
     @abstractmethod
     def gauge(self, name: str, obj: Callable[[], Any] | Gauge) -> None:
-        """Register a function (or a `Gauge`) that gives the value of a metric when it is asked for."""
+        """Register a function, or a `Gauge`, that returns the current value of a metric."""
 
     @abstractmethod
     def meter(self, name: str, time_span_in_seconds: int | Meter = 60) -> Meter:
-        """Give the meter of that name, or register a meter of your own."""
+        """Return the meter with this name, or register your own meter."""
 
     @abstractmethod
     def distribution(self, name: str) -> Distribution:
-        """Give the distribution of that name."""
+        """Return the distribution with this name."""
 
     @abstractmethod
     def histogram(self, name: str, histogram: Histogram | None = None) -> Histogram:
-        """Give the histogram of that name, or register ``histogram``, one of your own."""
+        """Return the histogram with this name, or register your own ``histogram``."""
 
 
 class Metric(ABC):
-    """Base of all metrics.
+    """Base class of all metrics.
 
     >>> issubclass(Counter, Metric)
     True
@@ -76,11 +76,11 @@ class Counter(Metric, ABC):
 
     @abstractmethod
     def get_count(self) -> int:
-        """Give the count."""
+        """Return the count."""
 
 
 class Gauge(Metric, ABC):
-    """Gives a value when it is asked for.
+    """Returns a value on request.
 
     >>> class Answer(Gauge):
     ...     def get_value(self):
@@ -91,11 +91,11 @@ class Gauge(Metric, ABC):
 
     @abstractmethod
     def get_value(self) -> Any:
-        """Give the value now: a number or a text."""
+        """Return the current value: a number or a string."""
 
 
 class Meter(Metric, ABC):
-    """Counts events, to know how many there are in a time.
+    """Counts events and measures their rate.
 
     >>> from headrace.metrics.local import LocalMeter
     >>> meter = LocalMeter(60)
@@ -106,14 +106,14 @@ class Meter(Metric, ABC):
 
     @abstractmethod
     def mark_event(self, value: int = 1) -> None:
-        """Say that events have happened."""
+        """Count events."""
 
     @abstractmethod
     def get_count(self) -> int:
-        """Give the number of events."""
+        """Return the number of events."""
 
     def get_rate(self) -> float:
-        """Give the events per second. A meter of your own that has no rate to give shows its count only.
+        """Return the events per second. Your own meter need not implement this; it then shows only its count.
 
         >>> from headrace.metrics.local import LocalMeter
         >>> LocalMeter(60).get_rate()
@@ -123,7 +123,7 @@ class Meter(Metric, ABC):
 
 
 class Distribution(Metric, ABC):
-    """Keeps how values are distributed: their number, sum, smallest and largest, and quantiles.
+    """Measures how values are distributed: number, sum, minimum, maximum and quantiles.
 
     >>> from headrace.metrics.local import LocalDistribution
     >>> distribution = LocalDistribution()
@@ -134,11 +134,11 @@ class Distribution(Metric, ABC):
 
     @abstractmethod
     def update(self, value: Any) -> None:
-        """Take a value into account."""
+        """Add a value."""
 
 
 class Histogram(Distribution, ABC):
-    """A distribution that one can ask for statistics.
+    """A distribution that provides statistics.
 
     >>> from headrace.metrics.local import LocalDistribution
     >>> histogram = LocalDistribution()
@@ -150,11 +150,11 @@ class Histogram(Distribution, ABC):
 
     @abstractmethod
     def get_count(self) -> int:
-        """Give the number of values."""
+        """Return the number of values."""
 
     @abstractmethod
     def get_statistics(self) -> HistogramStatistics:
-        """Give the statistics of the values so far."""
+        """Return the statistics of the values so far."""
 
 
 class HistogramStatistics(ABC):
@@ -171,27 +171,27 @@ class HistogramStatistics(ABC):
 
     @abstractmethod
     def get_quantile(self, quantile: float) -> float:
-        """Give the value below which this part (from 0 to 1) of the values is."""
+        """Return the value below which this fraction (from 0 to 1) of the values is."""
 
     @abstractmethod
     def get_mean(self) -> float:
-        """Give the mean."""
+        """Return the mean."""
 
     @abstractmethod
     def get_std_dev(self) -> float:
-        """Give the standard deviation."""
+        """Return the standard deviation."""
 
     @abstractmethod
     def get_min(self) -> float:
-        """Give the smallest value."""
+        """Return the minimum."""
 
     @abstractmethod
     def get_max(self) -> float:
-        """Give the largest value."""
+        """Return the maximum."""
 
     @abstractmethod
     def size(self) -> int:
-        """Give the number of values."""
+        """Return the number of values."""
 
 
 offer_pyflink_names(__name__)

@@ -1,7 +1,7 @@
-"""Scopes: what a metric is about, and the text that stands before its name in reports. Flink's formats and variables.
+"""Scopes: what a metric describes, and the prefix of its name in reports, with Flink's formats and variables.
 
-A format such as `<host>.jobmanager.<job_name>` is filled with the variables of its scope; one that begins with `*.` goes on
-from the format of the scope around it.
+The variables of a scope replace those of a format such as `<host>.jobmanager.<job_name>`. A format that begins with `*.`
+extends the format of the enclosing scope.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ _VARIABLE = re.compile(r"<([^<>]*)>")
 
 @dataclass(frozen=True)
 class Scope:
-    """What a metric is about: a job, a worker process, a task or an operator, with the variables that name it."""
+    """What a metric describes: a job, a worker process, a task or an operator, with the variables that name it."""
 
     kind: str
     variables: Mapping[str, str]
 
     @property
     def logical(self) -> tuple[str, ...]:
-        """The scope without variables, for systems that have labels.
+        """Return the scope without variables, for systems that have labels.
 
         >>> Scope(TASK, {}).logical
         ('taskmanager', 'job', 'task')
@@ -66,7 +66,7 @@ class Scope:
 
 @dataclass(frozen=True)
 class Sample:
-    """One metric with its value now."""
+    """One metric with its current value."""
 
     scope: Scope
     path: Path
@@ -74,12 +74,12 @@ class Sample:
 
     @property
     def name(self) -> str:
-        """The last part of the path."""
+        """Return the last part of the path."""
         return str(self.path[-1])
 
     @property
     def groups(self) -> dict[str, str]:
-        """The key/value groups of the path.
+        """Return the key/value groups of the path.
 
         >>> from headrace.metrics.values import Count
         >>> Sample(Scope(TASK, {}), ("orders", ("country", "de"), "late"), Count(1)).groups
@@ -102,7 +102,7 @@ class ScopeFormats:
 
     @classmethod
     def read(cls, configuration: Mapping[str, str]) -> ScopeFormats:
-        """The formats of `metrics.scope.*`, checked."""
+        """Return the checked formats of `metrics.scope.*`."""
         formats: dict[str, str] = {}
         for kind, default in _DEFAULTS.items():
             key = f"metrics.scope.{kind}"
@@ -117,6 +117,6 @@ class ScopeFormats:
         return cls(formats, configuration.get("metrics.scope.delimiter") or ".")
 
     def parts(self, scope: Scope) -> list[str]:
-        """The parts of a scope's text, variables filled in."""
+        """Return the parts of a scope with its variables replaced."""
         names = self.formats[scope.kind].split(".")
         return [_VARIABLE.sub(lambda found: scope.variables.get(found.group(1), ""), name) for name in names]

@@ -1,6 +1,6 @@
-"""Quantiles of many numbers in little memory, mergeable: a DDSketch, with exact count, sum, smallest and largest.
+"""Mergeable quantiles of many numbers in little memory: a DDSketch, with exact count, sum, minimum and maximum.
 
-A quantile is right to 1 %. The library is imported when the first value is folded in: most jobs never need it.
+A quantile is accurate to 1 %. The library is imported with the first value, because most jobs never need it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _BINS = 2048
 
 
 class Sketch:
-    """How numbers are distributed.
+    """The distribution of numbers.
 
     >>> one, other = Sketch(), Sketch()
     >>> one.fold(range(50))
@@ -28,7 +28,6 @@ class Sketch:
     """
 
     def __init__(self) -> None:
-        """Start without numbers."""
         self.count = 0
         self.total = 0.0
         self.minimum = math.nan
@@ -37,7 +36,7 @@ class Sketch:
         self.bins: Any = None
 
     def fold(self, numbers: Iterable[float]) -> None:
-        """Take numbers in; those that are not finite are left out."""
+        """Add numbers; ignore those that are not finite."""
         if self.bins is None:
             from ddsketch.ddsketch import LogCollapsingLowestDenseDDSketch
 
@@ -53,7 +52,7 @@ class Sketch:
                 self.maximum = number if not number <= self.maximum else self.maximum
 
     def merged(self, other: Sketch) -> Sketch:
-        """Both together, as a new sketch."""
+        """Return a new sketch of the numbers of both."""
         both = Sketch()
         both.fold(())
         for one in (self, other):
@@ -67,17 +66,17 @@ class Sketch:
         return both
 
     def quantile(self, quantile: float) -> float:
-        """The value below which that part of the numbers is; 0 without numbers."""
+        """Return the value below which this fraction of the numbers is; 0 without numbers."""
         if not self.count:
             return 0.0
         return float(min(max(self.bins.get_quantile_value(quantile), self.minimum), self.maximum))
 
     @property
     def mean(self) -> float:
-        """The mean; 0 without numbers."""
+        """Return the mean; 0 without numbers."""
         return self.total / self.count if self.count else 0.0
 
     @property
     def deviation(self) -> float:
-        """The standard deviation."""
+        """Return the standard deviation; 0 without numbers."""
         return math.sqrt(max(0.0, self.squares / self.count - self.mean**2)) if self.count else 0.0

@@ -1,10 +1,10 @@
-"""Values of metrics as they travel from subtasks to the driver, and how those of one subtask's lives are put together.
+"""Values of metrics on their way from subtasks to the driver, and how to combine those of a rebuilt subtask.
 
-A metric's path is its groups and its name: `("orders", ("country", "de"), "late")` is the metric `late` in the group of
+The path of a metric is its groups and its name: `("orders", ("country", "de"), "late")` is the metric `late` in the group
 `country=de` in the group `orders`.
 
-A subtask that is built anew (its process died, or an epoch had to be repeated) counts from zero again: `continued` adds what
-its earlier lives had counted. A job that starts again after a failure counts from zero, as in Flink.
+A rebuilt subtask (its process died, or an epoch was retried) counts from zero: `continued` adds what it counted before. A job
+that restarts after a failure counts from zero, as in Flink.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ _SHOWN = {"median": 0.5, "p75": 0.75, "p95": 0.95, "p98": 0.98, "p99": 0.99, "p9
 
 
 class Count(NamedTuple):
-    """Of a counter."""
+    """The value of a counter."""
 
     number: int
 
 
 class Rate(NamedTuple):
-    """Of a meter: events in all, and per second."""
+    """The value of a meter: all events, and events per second."""
 
     number: int
     rate: float
 
 
 class GaugeValue(NamedTuple):
-    """Of a gauge: a number or a text."""
+    """The value of a gauge: a number or a string."""
 
     value: float | str
 
 
 class Statistics(NamedTuple):
-    """Of a histogram, ready to be shown."""
+    """The statistics of a histogram."""
 
     number: int
     total: float
@@ -51,16 +51,16 @@ class Statistics(NamedTuple):
     mean: float
     deviation: float
     quantiles: tuple[float, ...]
-    """Those of `QUANTILES`."""
+    """The values of `QUANTILES`."""
 
 
 class Spread(NamedTuple):
-    """Of a distribution or histogram: can be merged with others."""
+    """The value of a distribution or histogram, which can be merged with others."""
 
     sketch: Sketch
 
     def statistics(self) -> Statistics:
-        """What is shown of it."""
+        """Return the statistics."""
         s = self.sketch
         quantiles = tuple(s.quantile(q) for q in QUANTILES)
         return Statistics(s.count, s.total, s.minimum, s.maximum, s.mean, s.deviation, quantiles)
@@ -70,7 +70,7 @@ Value = Count | Rate | GaugeValue | Spread | Statistics
 
 
 def continued(before: Value | None, now: Value) -> Value:
-    """The value of a metric whose earlier lives ended with `before`.
+    """Return the value of a metric of a rebuilt subtask, whose last value before was `before`.
 
     >>> continued(Count(5), Count(2)), continued(GaugeValue(7), GaugeValue(3))
     (Count(number=7), GaugeValue(value=3))
@@ -85,7 +85,7 @@ def continued(before: Value | None, now: Value) -> Value:
 
 
 def joined(one: Value | None, other: Value) -> Value | None:
-    """The value of a metric over two subtasks; None where there is none, as for gauges.
+    """Return the value of a metric over two subtasks; None if there is none, as for gauges.
 
     >>> joined(Rate(10, 1.0), Rate(20, 2.0)), joined(GaugeValue(1), GaugeValue(2))
     (Rate(number=30, rate=3.0), None)
@@ -96,7 +96,7 @@ def joined(one: Value | None, other: Value) -> Value | None:
 
 
 def flat(values: Mapping[Path, Value]) -> dict[str, float | str]:
-    """All values by dotted names; a meter has its rate and a `_count`, a histogram `_count`, `_mean`, `_p99` and so on.
+    """Return all values by dotted names. A meter has its rate and `_count`, a histogram `_count`, `_mean`, `_p99` and so on.
 
     >>> flat({("a", ("k", "v"), "n"): Count(3), ("m",): Rate(6, 0.5)})
     {'a.k.v.n': 3, 'm': 0.5, 'm_count': 6}
@@ -118,7 +118,7 @@ def flat(values: Mapping[Path, Value]) -> dict[str, float | str]:
 
 
 def parts_of(value: Spread | Statistics) -> dict[str, float]:
-    """The statistics of a histogram by Flink's names."""
+    """Return the statistics of a histogram by Flink's names."""
     found = value.statistics() if isinstance(value, Spread) else value
     quantiles = dict(zip(QUANTILES, found.quantiles))
     return {
@@ -132,7 +132,7 @@ def parts_of(value: Spread | Statistics) -> dict[str, float]:
 
 
 def dotted(path: Path, delimiter: str = ".") -> str:
-    """A path as one name.
+    """Return a path as one name.
 
     >>> dotted(("orders", ("country", "de"), "late"))
     'orders.country.de.late'

@@ -1,10 +1,10 @@
-"""Where the time of an epoch goes, and what holds the job up. Pure functions over what was measured.
+"""Finds where the time of an epoch goes and which vertex is the bottleneck. Pure functions over measurements.
 
-An epoch is a line of levels. While a later level works, a subtask of an earlier one waits: if its source could have read more,
-it is back-pressured, else idle. While an earlier level works, it is idle. So busy + idle + back-pressured is all the time.
+The levels of an epoch run one after the other. While a later level works, a subtask of an earlier level waits: it is
+back-pressured if its source could have read more, idle otherwise. While an earlier level works, it is idle. So busy, idle
+and back-pressured time add up to all of the time.
 
-The vertex that holds the job up is the one whose subtasks keep a slot busy for most of the time, where sources could read
-more.
+If sources could read more, the bottleneck is the vertex whose subtasks keep a slot busy for most of the time.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class EpochTimes:
 
 
 def epoch_times(graph: JobGraph, acks: list[TaskAck], after_levels: float, client: float) -> EpochTimes:
-    """Reads the times out of an epoch's acknowledgements.
+    """Compute the times from an epoch's acknowledgements.
 
     `after_levels` are the driver's seconds after the last level (completing a checkpoint), `client` those in which it
     waited for the reader of the results.
@@ -91,7 +91,7 @@ def _downstream(graph: JobGraph, sources: set[str]) -> set[str]:
 
 @dataclass(frozen=True)
 class OperatorLoad:
-    """An operator's own time, and that of sending what it emits; parts of the time of one subtask."""
+    """An operator's own time and the time to send its output, as shares of the time of one subtask."""
 
     name: str
     kind: str
@@ -102,18 +102,18 @@ class OperatorLoad:
 
 @dataclass(frozen=True)
 class SubtaskLoad:
-    """A subtask's busy part of the time."""
+    """How busy a subtask is, as a share of its time."""
 
     busy: float
     collecting: float = 0.0
-    """The part that its process spent in the garbage collector."""
+    """The share that its process spent in the garbage collector."""
     hot_key_group: HotKeyGroup | None = None
     operators: tuple[OperatorLoad, ...] = field(default=())
 
 
 @dataclass(frozen=True)
 class VertexLoad:
-    """A vertex over the last seconds. `span` is the part of the time in which it kept a slot busy."""
+    """A vertex over the last seconds. `span` is the share of the time in which it kept a slot busy."""
 
     vertex_id: str
     name: str
@@ -122,9 +122,9 @@ class VertexLoad:
 
 
 def diagnose(vertices: list[VertexLoad], held_back: bool, client: float, concluding: float) -> BottleneckView | None:
-    """The vertex that holds the job up and why; None where the job keeps up with what comes.
+    """Return the bottleneck and its reason; None if the job keeps up with its input.
 
-    `client` and `concluding` are parts of the time: waiting for the reader of results, completing checkpoints.
+    `client` and `concluding` are shares of the time: waiting for the reader of results, completing checkpoints.
     """
     if not vertices:
         return None

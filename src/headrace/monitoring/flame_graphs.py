@@ -1,6 +1,6 @@
-"""Flame graphs of user code: asked for by anybody, sampled by the workers in the next epochs, put together here.
+"""Flame graphs of user code: requested from any thread, sampled by the workers in the next epochs, combined here.
 
-`wanted` goes out with each epoch's order; the stacks come back with its acknowledgements.
+Each epoch's order carries `wanted`; the stacks come back with its acknowledgements.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Stack = tuple[str, ...]
 
 
 def tree(stacks: dict[Stack, int]) -> dict[str, Any]:
-    """Stacks as a nested `{name, value, children}`; a node's value is the number of samples in it.
+    """Return stacks as nested `{name, value, children}`; a node's value is the number of samples in it.
 
     >>> tree({("Map", "f (job.py:3)"): 2, ("Map",): 1})
     {'name': 'root', 'value': 3, 'children': [{'name': 'Map', 'value': 3, 'children': [{'name': 'f (job.py:3)', 'value': 2,
@@ -60,11 +60,11 @@ class FlameGraphs:
         self._done: dict[str, tuple[float, dict[Stack, int]]] = {}
 
     def wanted(self) -> frozenset[str]:
-        """The vertices to sample in the next epoch."""
+        """Return the vertices to sample in the next epoch."""
         return frozenset(self._running)
 
     def take(self, acks: list[TaskAck]) -> None:
-        """An epoch has ended: merges what its tasks saw, and ends what has been sampled long enough."""
+        """Add the samples of an epoch, and finish the vertices that have been sampled long enough."""
         if not self._running:
             return
         with self._lock:
@@ -80,7 +80,7 @@ class FlameGraphs:
                     sampling.ended.set()
 
     def of(self, vertex: str, timeout: float) -> dict[str, Any]:
-        """The flame graph of a vertex; samples it first if nothing was seen in the last seconds, for at most `timeout`."""
+        """Return the flame graph of a vertex. Without a recent one, sample the vertex first, for at most `timeout` seconds."""
         with self._lock:
             known = self._done.get(vertex)
             if known is not None and known[1] and self._now() - known[0] < _FRESH_SECONDS:
@@ -91,7 +91,7 @@ class FlameGraphs:
             return tree(dict(sampling.stacks))
 
     def close(self) -> None:
-        """The job has ended: nobody waits any longer."""
+        """Release everyone who waits: the job has ended."""
         with self._lock:
             for sampling in self._running.values():
                 sampling.ended.set()

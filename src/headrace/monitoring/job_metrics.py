@@ -1,4 +1,4 @@
-"""Metrics of a job as a whole, under Flink's names: how long it runs, how often it started again, its checkpoints. Pure."""
+"""Metrics of a whole job, under Flink's names: how long it has run, how often it restarted, its checkpoints. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["job_values"]
 def job_values(
     status: str, entered: dict[str, int], start_ms: int, now: int, restarts: int, checkpoints: dict[str, Any]
 ) -> dict[Path, Value]:
-    """`entered` says when the job was last in each state, `now` is the end of the job if it has ended.
+    """Return the metrics. `entered` says when the job last entered each state; `now` is its end if it has ended.
 
     >>> states = {"RUNNING": 1000, "RESTARTING": 0}
     >>> counts = {"counts": {"triggered": 2, "completed": 1, "failed": 0, "restored": 0}, "history": []}

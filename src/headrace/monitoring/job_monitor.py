@@ -1,6 +1,6 @@
-"""What the driver knows of its running job beyond what the next epoch needs, and the view that others get of it.
+"""Keeps the facts about a running job that its epochs do not need, and makes the view that others see.
 
-Told by the loop of epochs: states, failures, acknowledgements. Asked by anybody, from any thread.
+The loop reports statuses, failures and acknowledgements. Anyone may ask, from any thread.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from headrace.metrics.values import Count, GaugeValue, Path, Value, flat
 from headrace.monitoring.back_pressure import OperatorLoad, SubtaskLoad, VertexLoad, diagnose, epoch_times
 from headrace.monitoring.job_metrics import job_values
 from headrace.monitoring.job_view import BottleneckView, ExceptionView, JobView, SubtaskView, VertexView
-from headrace.monitoring.moving_sums import Windowed
-from headrace.monitoring.subtask_metrics import SubtaskBook, as_values
-from headrace.monitoring.vertex_metrics import MetricsTogether
+from headrace.monitoring.moving_sums import MovingSums
+from headrace.monitoring.subtask_metrics import SubtaskMetrics, as_values
+from headrace.monitoring.vertex_metrics import VertexMetrics
 from headrace.operators.clock import Clock
 from headrace.worker.messages import TaskAck
 from headrace.worker.process_facts import ProcessFacts
@@ -40,11 +40,11 @@ _ADVICE = (
     "output, so that the job can go on without it."
 )
 _VIEW_SECONDS = 1.0
-"""How long a view may serve others that ask, if nothing has happened meanwhile."""
+"""How long a view is reused if nothing has happened."""
 
 
 class JobMonitor:
-    """Keeps the facts of one job; `view` and `samples` give them as plain data."""
+    """The facts of one job; `view` and `samples` return them as plain data."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class JobMonitor:
         committers: Callable[[], dict[str, dict[Path, Value]]] = dict,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`checkpoints` gives the statistics of the job's checkpoints, `committers` the metrics of sinks by operator."""
+        """`checkpoints` returns the statistics of the job's checkpoints, `committers` the metrics of sinks by operator."""
         self._job_id = job_id
         self._configuration = masked(configuration)
         self._clock = clock
@@ -70,10 +70,10 @@ class JobMonitor:
         self._exceptions: list[ExceptionView] = []
         self._graph: JobGraph
         self._attempt = 0
-        self._books: dict[tuple[str, int], SubtaskBook] = {}
-        self._spans: dict[str, Windowed] = {}
-        self._processes: dict[tuple[str, int], tuple[ProcessFacts, Windowed]] = {}
-        self._driver = Windowed()
+        self._books: dict[tuple[str, int], SubtaskMetrics] = {}
+        self._spans: dict[str, MovingSums] = {}
+        self._processes: dict[tuple[str, int], tuple[ProcessFacts, MovingSums]] = {}
+        self._driver = MovingSums()
         self._held_back = False
         self._last = monotonic()
         self._happened = 0
@@ -82,23 +82,23 @@ class JobMonitor:
     # -- what the loop tells --------------------------------------------------------------------------------------
 
     def begin(self, graph: JobGraph, attempt: int) -> None:
-        """The job starts, starts again, or is cut anew: what is counted is counted from here on, as in Flink."""
+        """Count from zero: the job starts, restarts, or is rescaled, as in Flink."""
         with self._lock:
             self._happened += 1
             self._graph, self._attempt = graph, attempt
             self._books = {
-                (v.id, i): SubtaskBook([node.operator_id for node in v.nodes])
+                (v.id, i): SubtaskMetrics([node.operator_id for node in v.nodes])
                 for v in graph.vertices.values()
                 for i in range(v.parallelism)
             }
-            self._spans = {vertex: Windowed() for vertex in graph.vertices}
+            self._spans = {vertex: MovingSums() for vertex in graph.vertices}
             self._processes = {}
-            self._driver = Windowed()
+            self._driver = MovingSums()
             self._held_back = False
             self._last = self._monotonic()
 
     def entered(self, status: JobStatus) -> None:
-        """The job is in another state."""
+        """Note that the job has another status."""
         with self._lock:
             self._happened += 1
             self._status = status
@@ -107,13 +107,13 @@ class JobMonitor:
                 self._end_ms = now
 
     def failed(self, failure: HeadraceError) -> None:
-        """The job has failed; it may start again."""
+        """Note that the job has failed; it may restart."""
         name, text, now = type(failure).__name__, str(failure), self._clock.now()
         with self._lock:
             self._happened += 1
             task, last = self._task_name(failure), self._exceptions[-1] if self._exceptions else None
             if last is not None and (last.name, _without_subtask(last.text)) == (name, _without_subtask(text)):
-                # The same record fails at every restart: one entry that counts, so that other failures stay in sight.
+                # The same record fails at every restart: one entry with a count, so that other failures stay visible.
                 first = last.first_ms if last.count > 1 else last.timestamp_ms
                 advice = _ADVICE if isinstance(failure, UserCodeError) else None
                 self._exceptions[-1] = ExceptionView(
@@ -124,7 +124,7 @@ class JobMonitor:
             del self._exceptions[:-_KEPT_EXCEPTIONS]
 
     def epoch_done(self, acks: list[TaskAck], *, concluding: float = 0.0, client: float = 0.0) -> None:
-        """An epoch that counts. `concluding`: seconds to complete its checkpoint; `client`: to wait for who reads results."""
+        """Add an epoch. `concluding`: seconds to complete its checkpoint; `client`: seconds waiting for the reader of results."""
         now, moment = self._clock.now(), self._monotonic()
         with self._lock:
             self._happened += 1
@@ -151,18 +151,18 @@ class JobMonitor:
             for key, book in self._books.items():
                 if book.end_ms >= 0 and key not in times.busy:
                     book.rest(elapsed)
-            for process in watched:  # what a new one did until now is not known: its time begins here
+            for process in watched:  # a new process is measured from here on
                 self._processes[process][1].add(elapsed)
 
     def _take_process(self, process: tuple[str, int], facts: ProcessFacts) -> None:
-        before, window = self._processes.get(process, (facts, Windowed()))
+        before, window = self._processes.get(process, (facts, MovingSums()))
         window.add(0.0, collecting=facts.gc_seconds - before.gc_seconds)
         self._processes[process] = facts, window
 
     # -- what others ask ------------------------------------------------------------------------------------------
 
     def view(self, accumulators: dict[str, Any]) -> JobView:
-        """All that is known now."""
+        """Return all that is known now."""
         checkpoints, moment = self._checkpoints(), self._monotonic()
         with self._lock:
             known = self._view
@@ -193,7 +193,7 @@ class JobMonitor:
         )
 
     def bottleneck(self) -> BottleneckView | None:
-        """What holds the job up; None if nothing does, or the job does not run."""
+        """Return the bottleneck; None if there is none, or the job does not run."""
         with self._lock:
             if self._status is not JobStatus.RUNNING:
                 return None
@@ -202,13 +202,13 @@ class JobMonitor:
             return diagnose(loads, self._held_back, client, concluding)
 
     def samples(self) -> list[Sample]:
-        """All metrics of the job with their scopes, for reporters."""
+        """Return all metrics of the job with their scopes, for reporters."""
         checkpoints = self._checkpoints()
         with self._lock:
             return list(self._samples(checkpoints))
 
     def _task_name(self, failure: HeadraceError) -> str | None:
-        """The task that a failure comes from, as Flink writes it: `Map -> Sink: Print (1/2)`."""
+        """Return the task that a failure comes from, the way Flink writes it: `Map -> Sink: Print (1/2)`."""
         subtask = getattr(failure, "subtask", None)
         for vertex in self._graph.vertices.values():
             if subtask is not None and any(node.name == failure.operator_name for node in vertex.nodes):
@@ -271,25 +271,25 @@ class JobMonitor:
 
     def _vertex(self, vertex: JobVertex, now: int) -> VertexView:
         names, committers = shown_names(vertex), self._committers()
-        subtasks, together = [], MetricsTogether()
+        subtasks, combined = [], VertexMetrics()
         for i in range(vertex.parallelism):
             book = self._books[vertex.id, i]
             numbers, own = book.numbers(now), {}
             for node in vertex.nodes:
                 operator, name = book.operators[node.operator_id], names[node.id]
                 numbers.update({f"{name}.{metric}": n for metric, n in operator.numbers(now).items()})
-                # The one committer of a sink, which lives in the driver, stands with the first subtask.
+                # A sink has one committer, in the driver: it is shown with the first subtask.
                 committed = committers.get(node.operator_id, {}) if i == 0 else {}
                 own.update({(name, *path): value for path, value in {**operator.metrics(), **committed}.items()})
-            together.add(numbers, own)
+            combined.add(numbers, own)
             subtasks.append(self._subtask(i, book, {**numbers, **flat(own)}))
         inputs = tuple((e.source, e.edge.partitioner.name) for e in self._graph.in_edges(vertex.id))
-        metrics = together.metrics()
+        metrics = combined.metrics()
         return VertexView(
             vertex.id, vertex.name, vertex.parallelism, vertex.max_parallelism, inputs, tuple(subtasks), metrics
         )
 
-    def _subtask(self, index: int, book: SubtaskBook, metrics: dict[str, float | str]) -> SubtaskView:
+    def _subtask(self, index: int, book: SubtaskMetrics, metrics: dict[str, float | str]) -> SubtaskView:
         status = self._status.name
         if book.end_ms >= 0:
             status = "FINISHED"
@@ -299,12 +299,12 @@ class JobMonitor:
 
 
 def _without_subtask(text: str) -> str:
-    """The text of a failure as it is in whichever subtask: after a restart the same record may go to another one."""
+    """Return the text without the subtask: after a restart the same record may go to another one."""
     return _SUBTASK_LINE.sub("", text)
 
 
 def shown_names(vertex: JobVertex) -> dict[int, str]:
-    """The names of a chain's operators by node; of operators with one name the second has `#2` behind it, and so on."""
+    """Return the names of a chain's operators by node. The second operator of the same name gets the suffix `#2`, and so on."""
     names: dict[int, str] = {}
     seen: dict[str, int] = {}
     for node in vertex.nodes:

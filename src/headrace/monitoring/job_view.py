@@ -1,7 +1,7 @@
 """A job as others see it: plain frozen data, made by `JobMaster.view()`. Read by the REST service, the web UI and reporters.
 
-Metrics have Flink's names. Those of a task stand alone (`numRecordsIn`), those of an operator of its chain, the user's own
-included, have the operator's name before them (`Map.numRecordsIn`).
+Metrics have Flink's names. Those of a task have no prefix (`numRecordsIn`). Those of an operator in its chain, including
+the user's own, are prefixed with the operator's name (`Map.numRecordsIn`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ LOW_FROM, HIGH_FROM = 0.1, 0.5
 
 
 def back_pressure_level(ratio: float) -> str:
-    """Flink's word for the part of its time that a subtask is back-pressured.
+    """Return Flink's word for the share of its time that a subtask is back-pressured.
 
     >>> [back_pressure_level(ratio) for ratio in (0.1, 0.11, 0.5, 0.51)]
     ['ok', 'low', 'low', 'high']
@@ -40,7 +40,7 @@ class SubtaskView:
 
     @property
     def back_pressure(self) -> str:
-        """ok, low or high.
+        """Return ok, low or high.
 
         >>> SubtaskView(0, 0, "", 0, "RUNNING", 0, -1, {"backPressuredTimeMsPerSecond": 600.0}).back_pressure
         'high'
@@ -50,7 +50,7 @@ class SubtaskView:
 
 @dataclass(frozen=True)
 class VertexView:
-    """A chain of operators and its subtasks; `metrics` are those of the subtasks, put together."""
+    """A chain of operators and its subtasks; `metrics` combines those of the subtasks."""
 
     vertex_id: str
     name: str
@@ -63,14 +63,14 @@ class VertexView:
 
     @property
     def back_pressure(self) -> str:
-        """That of the subtask that has most of it."""
+        """The back pressure of the subtask that has the most."""
         levels = [subtask.back_pressure for subtask in self.subtasks]
         return max(levels, key=("ok", "low", "high").index, default="ok")
 
 
 @dataclass(frozen=True)
 class ExceptionView:
-    """What made the job fail, or start again."""
+    """An error that made the job fail or restart."""
 
     timestamp_ms: int
     name: str
@@ -80,7 +80,7 @@ class ExceptionView:
     location: str | None
     """`host:process id` of the worker; None for failures of the driver."""
     count: int = 1
-    """How often it happened in an unbroken row; `timestamp_ms` is the last time."""
+    """How often it happened in a row; `timestamp_ms` is the last time."""
     first_ms: int = -1
     """The first time, if it happened more than once."""
     advice: str | None = None
@@ -88,11 +88,11 @@ class ExceptionView:
 
 @dataclass(frozen=True)
 class BottleneckView:
-    """The vertex that holds the job up."""
+    """The vertex that slows the job down, and why."""
 
     vertex_id: str
     subtask: int | None
-    """The one that does, if it is not all of them."""
+    """The subtask responsible, if it is a single one."""
     reason: str
     advice: str
 
@@ -118,7 +118,7 @@ class JobView:
     exceptions: tuple[ExceptionView, ...]
     """The latest last."""
     checkpoints: dict[str, Any]
-    """As `JobMaster.checkpoint_statistics()` gives it."""
+    """What `JobMaster.checkpoint_statistics()` returns."""
     accumulators: dict[str, Any]
     configuration: dict[str, str]
     """The keys that the program set; secrets are hidden."""
@@ -128,4 +128,4 @@ class JobView:
     metrics: dict[str, float | str] = field(default_factory=dict)
     """Of the job as a whole: uptime, numRestarts, lastCheckpointDuration, ..."""
     waiting_since_ms: int = -1
-    """Since when the job runs without any executor, so that nothing happens; -1 if it has one."""
+    """Since when the job has no executor, so that nothing happens; -1 if it has one."""

@@ -1,16 +1,16 @@
-"""Sums over the last few seconds: what was counted per second, lately. Pure; the caller says how much time has passed."""
+"""Sums and rates over the last 5 to 10 seconds. Pure; the caller says how much time has passed."""
 
 from __future__ import annotations
 
-__all__ = ["BUCKET_SECONDS", "Windowed"]
+__all__ = ["BUCKET_SECONDS", "MovingSums"]
 
 BUCKET_SECONDS = 5.0
 
 
-class Windowed:
-    """Two buckets: one that fills, one that is full. So the answer is over the last 5 to 10 seconds, at no cost.
+class MovingSums:
+    """Keep two buckets, one that fills and one that is full: sums over the last 5 to 10 seconds at almost no cost.
 
-    >>> busy = Windowed()
+    >>> busy = MovingSums()
     >>> for _ in range(20):
     ...     busy.add(1.0, busy=0.5)
     >>> busy.per_second("busy"), busy.seconds
@@ -24,7 +24,7 @@ class Windowed:
         self._full_seconds = 0.0
 
     def add(self, elapsed: float, **amounts: float) -> None:
-        """`elapsed` seconds have passed, in which this was counted."""
+        """Add what was counted in the `elapsed` seconds that have just passed."""
         if self._filling_seconds >= BUCKET_SECONDS:
             self._full, self._full_seconds = self._filling, self._filling_seconds
             self._filling, self._filling_seconds = {}, 0.0
@@ -35,13 +35,13 @@ class Windowed:
 
     @property
     def seconds(self) -> float:
-        """The time that the answers are about."""
+        """The time that the sums cover."""
         return self._filling_seconds + self._full_seconds
 
     def total(self, name: str) -> float:
-        """What was counted in that time."""
+        """Return what was counted in that time."""
         return self._filling.get(name, 0.0) + self._full.get(name, 0.0)
 
     def per_second(self, name: str) -> float:
-        """The same per second; 0 before anything was counted."""
+        """Return the same per second; 0 before anything was counted."""
         return self.total(name) / self.seconds if self.seconds else 0.0

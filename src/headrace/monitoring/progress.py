@@ -1,10 +1,10 @@
-"""What people see of a running job: `last_epoch` as a dict, and a live line on a terminal. Quiet where nobody looks.
+"""Shows the progress of a running job: `last_epoch` as a dict, and a live line on a terminal.
 
 `last_epoch` has the fields of Structured Streaming's progress where they mean the same:
 
     id, name              of the job
     timestamp             when the epoch ended, ISO 8601, UTC
-    epochId               counts from 1; an epoch that had to be repeated counts once
+    epochId               counts from 1; an epoch that was retried counts once
     numInputRows          records that the sources read in the epoch
     totalInputRows        the same since the job began
     inputRowsPerSecond    records read per second since the epoch before it began
@@ -51,7 +51,7 @@ def epoch_facts(
     now: int,
     next_limit: int,
 ) -> dict[str, Any]:
-    """`last_epoch`: `read` records of the sources, in `seconds`, `since_last` seconds after the epoch before began."""
+    """Return `last_epoch`: the sources read `read` records in `seconds`, `since_last` seconds after the epoch before began."""
     known = known_time(watermark)
     return {
         "id": job_id,
@@ -71,7 +71,7 @@ def epoch_facts(
 
 
 def describe_vertices(reports: list[VertexReport], names: dict[str, str]) -> list[dict[str, Any]]:
-    """The entry `vertices` of `last_epoch`."""
+    """Return the entry `vertices` of `last_epoch`."""
     return [
         {
             "vertex": report.vertex,
@@ -87,7 +87,7 @@ def describe_vertices(reports: list[VertexReport], names: dict[str, str]) -> lis
 
 
 def known_time(watermark: int) -> int | None:
-    """A watermark that says something: neither the one of the beginning nor the one of the end.
+    """Return the watermark; None for the initial and the final one.
 
     >>> known_time(5), known_time(MIN_TIMESTAMP)
     (5, None)
@@ -96,14 +96,14 @@ def known_time(watermark: int) -> int | None:
 
 
 def timestamp() -> str:
-    """The time now, as progress shows it."""
+    """Return the current time in the format of `last_epoch`."""
     return datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class ProgressView:
     """The live line; `mode` is auto (only where standard error is a terminal), always or never.
 
-    It appears when the job has run for a little while, and goes away while output is written and at the end.
+    It appears after the job has run for two seconds, and is hidden while output is written and at the end.
     """
 
     def __init__(self, job_name: str, mode: str) -> None:
@@ -116,7 +116,7 @@ class ProgressView:
         self._timer: threading.Timer | None = None
 
     def start(self) -> None:
-        """The job begins."""
+        """Start the clock of the job."""
         self._began = time.monotonic()
         if self._wanted:
             self._timer = threading.Timer(_QUIET_SECONDS, self._appear)
@@ -124,12 +124,12 @@ class ProgressView:
             self._timer.start()
 
     def show(self, progress: dict[str, Any]) -> None:
-        """An epoch has ended."""
+        """Show the progress of the epoch that has ended."""
         self._latest = progress
 
     @contextlib.contextmanager
     def hidden(self) -> Iterator[None]:
-        """Takes the line away for as long as something else is written to the terminal."""
+        """Hide the line while something else is written to the terminal."""
         with self._lock:
             live, self._live = self._live, None
             if live is not None:
@@ -139,7 +139,7 @@ class ProgressView:
                 self._live = self._started()
 
     def close(self) -> None:
-        """Takes the line away for good."""
+        """Hide the line for good."""
         with self._lock:
             self._wanted = False
             if self._timer is not None:
@@ -171,7 +171,7 @@ class ProgressView:
 
 
 def line(job_name: str, progress: dict[str, Any] | None, seconds: float) -> str:
-    """The text of the live line.
+    """Return the text of the live line.
 
     >>> line("job", None, 3.2)
     'job  3 s  first epoch'

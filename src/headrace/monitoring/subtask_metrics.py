@@ -1,35 +1,35 @@
-"""What the driver has counted of one subtask since the job started (or started again), under Flink's names.
+"""Metrics of one subtask since the job was started or restarted, under Flink's names.
 
-A subtask that was built anew in between has begun its own metrics from zero: their earlier values are kept here and added.
+A subtask that was rebuilt in between counts its own metrics from zero again: their earlier values are kept here and added.
 """
 
 from __future__ import annotations
 
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
 from headrace.metrics.values import Count, GaugeValue, Path, Value, continued
-from headrace.monitoring.moving_sums import Windowed
+from headrace.monitoring.moving_sums import MovingSums
 from headrace.worker.messages import HotKeyGroup, OperatorReport, VertexReport
 
-__all__ = ["OperatorBook", "SubtaskBook", "as_values"]
+__all__ = ["OperatorMetrics", "SubtaskMetrics", "as_values"]
 
 Values = dict[Path, Value]
 _LATE = ("numLateRecordsDropped",)
 
 
-class OperatorBook:
-    """One operator of the subtask."""
+class OperatorMetrics:
+    """Metrics of one operator of the subtask."""
 
     def __init__(self) -> None:
         self.records_in = 0
         self.records_out = 0
-        self.window = Windowed()
+        self.window = MovingSums()
         self._latest: OperatorReport | None = None
         self._earlier: Values = {}
         self._current: Values = {}
 
-    def take(self, report: OperatorReport, elapsed: float, reborn: bool) -> None:
-        """An epoch's report; `reborn`: the operator's metrics have begun from zero."""
-        if reborn and self._latest is not None:
+    def take(self, report: OperatorReport, elapsed: float, rebuilt: bool) -> None:
+        """Add an epoch's report. `rebuilt`: the operator counts from zero again."""
+        if rebuilt and self._latest is not None:
             self._earlier, self._current = self.metrics(), {}
         self._latest = report
         self._current.update(report.metrics)
@@ -45,21 +45,21 @@ class OperatorBook:
 
     @property
     def late_dropped(self) -> int:
-        """Records that came too late."""
+        """Records that were dropped because they came too late."""
         latest = self._current.get(_LATE)
         number = latest.number if isinstance(latest, Count) else 0
         earlier = self._earlier.get(_LATE)
         return number + earlier.number if isinstance(earlier, Count) else number
 
     def metrics(self) -> Values:
-        """The operator's own metrics, the user's among them, over all lives of the subtask."""
+        """Return the operator's own metrics, including the user's, over all lives of the subtask."""
         if not self._earlier:
             return dict(self._current)
         values = {path: continued(self._earlier.get(path), value) for path, value in self._current.items()}
         return {**self._earlier, **values}
 
     def numbers(self, now: int) -> dict[str, float]:
-        """The metrics that every operator has."""
+        """Return the metrics that every operator has."""
         per_second = self.window.per_second
         numbers = {
             "numRecordsIn": self.records_in,
@@ -73,12 +73,12 @@ class OperatorBook:
         return numbers
 
 
-class SubtaskBook:
-    """One subtask of one vertex."""
+class SubtaskMetrics:
+    """Metrics of one subtask of one vertex."""
 
     def __init__(self, operator_ids: list[str]) -> None:
-        self.operators = {operator_id: OperatorBook() for operator_id in operator_ids}
-        self.window = Windowed()
+        self.operators = {operator_id: OperatorMetrics() for operator_id in operator_ids}
+        self.window = MovingSums()
         self.host, self.pid = "", 0
         self.start_ms = self.end_ms = -1
         self.hot_key_group: HotKeyGroup | None = None
@@ -89,9 +89,9 @@ class SubtaskBook:
         self._times = {"busy": 0.0, "idle": 0.0, "backPressured": 0.0}
 
     def take(self, report: VertexReport, elapsed: float, busy: float, back_pressured: float) -> None:
-        """An epoch's report and what became of the `elapsed` seconds since the one before."""
+        """Add an epoch's report, and how the `elapsed` seconds since the one before were spent."""
         measures = report.measures
-        reborn = self._life is not None and measures.life != self._life
+        rebuilt = self._life is not None and measures.life != self._life
         self._life, self._latest = measures.life, report
         counted = {
             "numRecordsIn": report.records_in,
@@ -111,20 +111,20 @@ class SubtaskBook:
         if measures.hot_key_group is not None:
             self.hot_key_group = measures.hot_key_group
         for operator in measures.operators:
-            self.operators[operator.operator_id].take(operator, elapsed, reborn)
+            self.operators[operator.operator_id].take(operator, elapsed, rebuilt)
 
     def rest(self, elapsed: float) -> None:
-        """The subtask has ended: nothing happens any more."""
+        """Add `elapsed` seconds in which a subtask that has ended was idle."""
         self.window.add(elapsed, idle=elapsed)
         for operator in self.operators.values():
             operator.window.add(elapsed)
 
     def part(self, kind: str) -> float:
-        """The part of its time (0 to 1) that the subtask was busy, idle or backPressured, lately."""
+        """Return the share of recent time (0 to 1) that the subtask was busy, idle or backPressured."""
         return self.window.per_second(kind)
 
     def numbers(self, now: int) -> dict[str, float]:
-        """The metrics of the task; those of operators are theirs."""
+        """Return the metrics of the task, without those of its operators."""
         numbers: dict[str, float] = dict(self._totals)
         per_second = self.window.per_second
         for name, rate in _RATES:
@@ -152,7 +152,7 @@ _COUNTS = {*_COUNTED, "numLateRecordsDropped"}
 
 
 def as_values(numbers: dict[str, float]) -> Values:
-    """Numbers as reporters get them: counters and gauges."""
+    """Return numbers as reporters get them: counters and gauges."""
     return {(name,): Count(int(n)) if name in _COUNTS else GaugeValue(n) for name, n in numbers.items()}
 
 

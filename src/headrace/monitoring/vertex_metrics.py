@@ -1,33 +1,33 @@
-"""The metrics of a vertex's subtasks as one: counts and rates added, times averaged, watermarks the lowest, lags the highest."""
+"""Combines the metrics of a vertex's subtasks: counts are added, times averaged; the lowest watermark and highest lag count."""
 
 from __future__ import annotations
 
 from headrace.metrics.values import Path, Value, flat, joined
 
-__all__ = ["MetricsTogether"]
+__all__ = ["VertexMetrics"]
 
 _AVERAGED = ("busyTimeMsPerSecond", "idleTimeMsPerSecond", "backPressuredTimeMsPerSecond")
 _LOWEST = ("currentInputWatermark", "currentOutputWatermark")
 _HIGHEST = ("watermarkLag", "currentEmitEventTimeLag")
 
 
-class MetricsTogether:
-    """Takes one subtask after the other.
+class VertexMetrics:
+    """Metrics of one vertex; takes one subtask after the other.
 
-    >>> together = MetricsTogether()
-    >>> together.add({"numRecordsIn": 3, "busyTimeMsPerSecond": 100.0}, {})
-    >>> together.add({"numRecordsIn": 4, "busyTimeMsPerSecond": 300.0}, {})
-    >>> together.metrics()
+    >>> vertex = VertexMetrics()
+    >>> vertex.add({"numRecordsIn": 3, "busyTimeMsPerSecond": 100.0}, {})
+    >>> vertex.add({"numRecordsIn": 4, "busyTimeMsPerSecond": 300.0}, {})
+    >>> vertex.metrics()
     {'numRecordsIn': 7, 'busyTimeMsPerSecond': 200.0}
     """
 
     def __init__(self) -> None:
         self._numbers: dict[str, list[float]] = {}
         self._own: dict[Path, Value | None] = {}
-        """None: it cannot be put together, as gauges of several subtasks."""
+        """None: it cannot be combined, like gauges of several subtasks."""
 
     def add(self, numbers: dict[str, float], own: dict[Path, Value]) -> None:
-        """One more subtask: the metrics that all have, by name, and those that operators and functions keep."""
+        """Add a subtask: the metrics that all subtasks have, by name, and those of its operators and functions."""
         for name, number in numbers.items():
             if name in self._numbers:
                 self._numbers[name].append(number)
@@ -37,7 +37,7 @@ class MetricsTogether:
             self._own[path] = joined(self._own[path], value) if path in self._own else value
 
     def metrics(self) -> dict[str, float]:
-        """All of them by name."""
+        """Return the combined metrics by name."""
         shown: dict[str, float] = {}
         for name, numbers in self._numbers.items():
             last = name.rpartition(".")[2]

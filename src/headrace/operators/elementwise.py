@@ -1,4 +1,4 @@
-"""map, flat_map, filter and running reduce over whole batches.
+"""map, flat_map, filter, their forms for two inputs, and running reduce, over whole batches.
 
 A record costs the call of the user's function and a few bytecodes. On a keyed stream a rich function may use keyed state,
 so the current key is set before each call.
@@ -84,6 +84,45 @@ class FlatMapOperator(FunctionOperator):
         except Exception as error:
             raise self.failure(error, values, records) from error
         self.output.emit(results, times)
+
+
+class CoFlatMapOperator(FunctionOperator):
+    """`flat_map1` on the first input, `flat_map2` on the second."""
+
+    methods = ("flat_map1", "flat_map2")
+
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        self._run(getattr(self.func, self.methods[0]), values, timestamps, keys)
+
+    def process_batch2(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        self._run(getattr(self.func, self.methods[1]), values, timestamps, keys)
+
+    def _run(self, call: Any, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        records = iter(values)
+        backend = self.context.keyed_state if keys is not None and self.is_rich else None
+        try:
+            results, times = expand(self.shaped(call), records, timestamps, keys, backend)
+        except Exception as error:
+            raise self.failure(error, values, records) from error
+        self.output.emit(results, times)
+
+    def shaped(self, call: Any) -> Any:
+        """Return a function whose result is None or an iterable of results."""
+        return call
+
+
+class CoMapOperator(CoFlatMapOperator):
+    """`map1` on the first input, `map2` on the second; a result of None is dropped, like in PyFlink."""
+
+    methods = ("map1", "map2")
+
+    def shaped(self, call: Any) -> Any:
+
+        def one(value: Any) -> Any:
+            result = call(value)
+            return None if result is None else (result,)
+
+        return one
 
 
 class KeyedReduceOperator(FunctionOperator):

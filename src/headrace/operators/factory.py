@@ -14,12 +14,18 @@ from headrace.operators.broadcast import BroadcastProcessOperator
 from headrace.operators.cep.event_time import EventTimeCepOperator
 from headrace.operators.cep.processing_time import ProcessingTimeCepOperator
 from headrace.operators.columns import FilterColumnsOperator, MapColumnsOperator
-from headrace.operators.connected import CoFlatMapOperator, CoMapOperator, CoProcessOperator
-from headrace.operators.elementwise import FilterOperator, FlatMapOperator, KeyedReduceOperator, MapOperator
+from headrace.operators.elementwise import (
+    CoFlatMapOperator,
+    CoMapOperator,
+    FilterOperator,
+    FlatMapOperator,
+    KeyedReduceOperator,
+    MapOperator,
+)
 from headrace.operators.feedback import FeedbackSinkOperator, FeedbackSourceOperator
 from headrace.operators.interval_join import IntervalJoinOperator
 from headrace.operators.large_interval_join import LargeIntervalJoinOperator
-from headrace.operators.process import ProcessOperator
+from headrace.operators.process import CoProcessOperator, ProcessOperator
 from headrace.operators.sinks import CacheSinkOperator, CollectSinkOperator, FunctionSinkOperator, PrintSinkOperator
 from headrace.operators.source import SourceOperator
 from headrace.operators.staged_sink import StagedSinkOperator

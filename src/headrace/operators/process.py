@@ -1,4 +1,4 @@
-"""Operators of ProcessFunction and KeyedProcessFunction, and the base of all process operators."""
+"""Operators of process functions with one or two inputs, keyed or not, and the base of all process operators."""
 
 from __future__ import annotations
 
@@ -125,3 +125,13 @@ class ProcessOperator(TimedFunctionOperator):
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
         self.run_elements(self.func.process_element, self.element_context, values, timestamps, keys)
+
+
+class CoProcessOperator(TimedFunctionOperator):
+    """`process_element1` and `process_element2`; keyed inputs share state and timers."""
+
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        self.run_elements(self.func.process_element1, self.element_context, values, timestamps, keys)
+
+    def process_batch2(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        self.run_elements(self.func.process_element2, self.element_context, values, timestamps, keys)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import repeat
 from typing import Any
 
-from headrace.connectors.base.element_context import ElementContext
+from headrace.connectors.base.sink_writer import ElementContext
 from headrace.operators.base import FunctionOperator, Operator
 from headrace.operators.output import Timestamps, Values
 from headrace.types.codecs import codec_for

@@ -3,7 +3,7 @@
 1. `assign` hands it splits with the positions to start at (from the driver).
 2. `read` reads them in turn, at most `records` in all and not beyond the deadline; event time is per split, the stream's
    watermark is the minimum over the splits that are not idle.
-3. `positions` goes back to the driver with the acknowledgement.
+3. `positions` goes to the driver with the acknowledgement.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ class ReadBudget:
     records: int
     seconds: float | None = None
     watermark_limit: int | None = None
-    """With watermark alignment: splits whose watermark is beyond this are not read on."""
+    """With watermark alignment: splits whose watermark is beyond this are not read."""
     more_splits: bool = False
-    """Whether splits are still to be handed out."""
+    """Whether more splits will be assigned."""
 
 
 @dataclass(frozen=True)
 class SplitPosition:
-    """Where the reading of a split stands."""
+    """How far a split has been read."""
 
     split: Split
     position: Any = None
     finished: bool = False
     subtask: int | None = None
-    """Who had the split at a checkpoint; None otherwise."""
+    """The subtask that had the split at a checkpoint; None otherwise."""
 
 
 class _OpenSplit:
@@ -70,7 +70,7 @@ class SourceOperator(Operator):
         self._more_splits = False
         self.records = 0
         self.held_back = False
-        """Whether the last `read` ended because of its budget: there may have been more."""
+        """Whether the last `read` ended because of its budget: there may be more to read."""
         self.waited = 0.0
         """Seconds of the last `read` in which there was nothing to read."""
         self.event_timestamp: int | None = None
@@ -80,16 +80,16 @@ class SourceOperator(Operator):
         """Called between batches: lets the task fire processing-time timers."""
 
     def user_functions(self) -> Sequence[Any]:
-        """The functions inside of the source."""
+        """Return the functions inside the source."""
         return self._source.functions()
 
     def open(self) -> None:
-        """Gives functions their state, and takes over what was said downstream."""
+        """Give functions their state, and restore what was sent downstream."""
         self.initialize_functions()
         self._said_idle = self.context.facts.get("idle", False)
 
     def assign(self, positions: list[SplitPosition]) -> None:
-        """Opens readers for splits that are not open yet."""
+        """Open readers for splits that are not open yet."""
         task = self.context.task
         for p in positions:
             if p.split.id in self._open or p.split.id in self._finished:
@@ -128,12 +128,12 @@ class SourceOperator(Operator):
 
     @property
     def exhausted(self) -> bool:
-        """Whether a bounded source has nothing left to read in this subtask."""
+        """Whether this subtask has nothing left to read."""
         ends = self._source.bounded or self._source.may_finish
         return ends and not self._open and not self._more_splits
 
     def read(self, budget: ReadBudget) -> None:
-        """Reads and emits."""
+        """Read and emit."""
         self._more_splits = budget.more_splits
         remaining = budget.records
         deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
@@ -168,7 +168,7 @@ class SourceOperator(Operator):
             self._settle(part)
 
     def _settle(self, part: _OpenSplit) -> None:
-        """Emits what a reader must not keep beyond the epoch."""
+        """Emit what a reader must not keep beyond the epoch."""
         for batch in part.reader.settle():
             self.records += len(batch.values) + len(batch.dead_letters)
             self._emit(part, batch)
@@ -192,7 +192,7 @@ class SourceOperator(Operator):
         return batch
 
     def _mark_latency(self) -> None:
-        """Sends a latency marker if one is due. It is of the wall clock, whatever clock the job has."""
+        """Send a latency marker if one is due. It has the time of the wall clock, whatever clock the job has."""
         now = time.time_ns() // 1_000_000
         if now >= self._next_marker and not self.context.task.batch:
             self._next_marker = now + self.context.task.latency_interval_ms
@@ -230,7 +230,7 @@ class SourceOperator(Operator):
         self._changed()
 
     def end_epoch(self) -> None:
-        """The epoch's last watermarks."""
+        """Emit the epoch's last watermarks and save event time."""
         now = self.context.clock.now()
         facts = self.context.facts
         for part in self._open.values():
@@ -239,24 +239,24 @@ class SourceOperator(Operator):
         facts["watermark"], facts["idle"] = self.watermark, self._said_idle
 
     def positions(self) -> list[SplitPosition]:
-        """Where every split stands."""
+        """Return the position of every split."""
         going = [SplitPosition(p.split, p.reader.position()) for p in self._open.values()]
         return [*going, *self._finished.values()]
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        """Tells functions and readers."""
+        """Notify functions and readers."""
         super().notify_checkpoint_complete(checkpoint_id)
         for part in self._open.values():
             part.reader.notify_checkpoint_complete(checkpoint_id)
 
     def close(self) -> None:
-        """Closes the readers."""
+        """Close the readers."""
         for part in self._open.values():
             part.reader.close()
         self._open.clear()
 
     def _changed(self) -> None:
-        """A split's watermark or idleness has changed: the stream's is the minimum over the active ones."""
+        """Update the stream's watermark and idleness: the minimum over the active splits."""
         if self.context.task.batch:
             return
         active = [p.time for p in self._open.values() if not p.time.idle]

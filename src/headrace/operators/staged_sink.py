@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from headrace.connectors.base.sink import EpochEnd, Handle, RecordError, Sink, SinkWriter, WriterContext
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_committer import Handle
+from headrace.connectors.base.sink_writer import EpochEnd, RecordError, SinkWriter, WriterContext
 from headrace.foundation.faultpoints import reach
 from headrace.operators.base import Operator
 from headrace.operators.output import Timestamps, Values

@@ -15,10 +15,11 @@ class RequestError(HeadraceError):
     """
 
     code = "REQUEST"
+    status = 400
 
-    def __init__(self, message: str, *, status: int = 400) -> None:
+    def __init__(self, message: str, *, status: int | None = None) -> None:
         super().__init__(message)
-        self.status = status
+        self.status = self.status if status is None else status
 
 
 class NotFoundError(RequestError):
@@ -29,9 +30,7 @@ class NotFoundError(RequestError):
     """
 
     code = "NOT_FOUND"
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message, status=404)
+    status = 404
 
 
 class UnavailableError(RequestError):
@@ -42,6 +41,4 @@ class UnavailableError(RequestError):
     """
 
     code = "UNAVAILABLE"
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message, status=503)
+    status = 503

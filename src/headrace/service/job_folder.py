@@ -67,6 +67,9 @@ class End:
     error: str | None = None
 
 
+_FILES = {Submission: "job.json", Control: "control.json", Starts: "starts.json", End: "end.json"}
+
+
 class JobFolder:
     """Reads and writes the files of one job."""
 
@@ -86,12 +89,12 @@ class JobFolder:
     def configuration_file(self) -> Path:
         return self.path / "configuration.json"
 
+    def write(self, record: Submission | Control | Starts | End) -> None:
+        write_json(self.path / _FILES[type(record)], asdict(record))
+
     def submission(self) -> Submission | None:
         found = read_json(self.path / "job.json")
         return None if found is None else Submission(**{**found, "arguments": tuple(found["arguments"])})
-
-    def write_submission(self, submission: Submission) -> None:
-        write_json(self.path / "job.json", asdict(submission))
 
     def wished_at(self) -> int | None:
         """Return when cancelling the job was requested; None if it was not."""
@@ -106,9 +109,6 @@ class JobFolder:
         found = read_json(self.path / "starts.json")
         return Starts() if found is None else Starts(tuple(found["starts"]), tuple(found["crashes"]))
 
-    def write_starts(self, starts: Starts) -> None:
-        write_json(self.path / "starts.json", asdict(starts))
-
     def reached(self) -> str | None:
         """Return the name of the job once the program has reached its execute()."""
         found = read_json(self.path / "reached.json")
@@ -121,9 +121,6 @@ class JobFolder:
         found = read_json(self.path / "control.json")
         return None if found is None else Control(**found)
 
-    def write_control(self, control: Control) -> None:
-        write_json(self.path / "control.json", asdict(control))
-
     def view(self) -> JobView | None:
         found = read_json(self.path / "view.json")
         return None if found is None else view_from_json(found)
@@ -134,6 +131,3 @@ class JobFolder:
     def end(self) -> End | None:
         found = read_json(self.path / "end.json")
         return None if found is None else End(**found)
-
-    def write_end(self, end: End) -> None:
-        write_json(self.path / "end.json", asdict(end))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from headrace.errors import ConfigurationError
 from headrace.metrics.reporters.base import MetricReporter, Reported, ReporterSettings
 from headrace.metrics.values import Count, GaugeValue, Rate, parts_of
 from headrace.spark.jmx_server import JMXServer
@@ -47,33 +46,20 @@ class JMXReporter(MetricReporter):
     _server: JMXServer | None = None
 
     def open(self, settings: ReporterSettings) -> None:
-        """Find the JVM."""
         gateway = driver_gateway()
         self._beans = MBeans(gateway)
-        if (wanted := settings.text("port", "")) != "":
-            self._server = JMXServer(gateway, self._beans.server, _ports(wanted))
+        if settings.text("port", ""):
+            self._server = JMXServer(gateway, self._beans.server, settings.ports("port"))
             self.port = self._server.port
 
     def report(self, metrics: list[Reported]) -> None:
-        """Update the MBeans to the current values of the metrics."""
         self._beans.show({_object_name(metric): _attributes(metric) for metric in metrics})
 
     def close(self) -> None:
-        """Remove the MBeans and stop serving them."""
         self._beans.show({})
         server, self._server = self._server, None
         if server is not None:
             server.stop()
-
-
-def _ports(text: str) -> range:
-    first, _, last = text.partition("-")
-    try:
-        return range(int(first), int(last or first) + 1)
-    except ValueError:
-        raise ConfigurationError(
-            "The port of the JMX reporter is invalid", seen=text, expected="a number, or a range such as 8789-8799"
-        ) from None
 
 
 def _object_name(metric: Reported) -> str:

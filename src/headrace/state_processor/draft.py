@@ -47,13 +47,10 @@ class OperatorDraft:
     def drop(self, name: str) -> None:
         """Drop a state of any kind."""
         self.dropped.add(name)
-        self.kinds.pop(name, None)
-        self.added.pop(name, None)
-        self.added_kinds.pop(name, None)
-        self.added_types.pop(name, None)
-        self.changes.pop(name, None)
-        for contents in (self.operator_state.split, self.operator_state.union, self.operator_state.broadcast):
-            contents.pop(name, None)
+        new = self.operator_state
+        tables: tuple[dict[str, Any], ...] = (self.kinds, self.added, self.added_kinds, self.added_types, self.changes)
+        for table in (*tables, new.split, new.union, new.broadcast):
+            table.pop(name, None)
 
     def subtask(self, number: int) -> OperatorState:
         """Return the state of a subtask. Its keyed state is read while it is written."""

@@ -1,1 +1,1 @@
-"""What runs in worker processes: slots, tasks, and the exchange of records between them."""
+"""Everything in worker processes: slots, tasks, and the exchange of records. Imports nothing from the driver."""

@@ -9,7 +9,7 @@ import traceback
 
 from headrace.errors import ConfigurationError, HeadraceError, JobExecutionError, UserCodeError
 from headrace.state.job_folder import STATE_PREFIX
-from headrace.worker.exchange.frames import FAILURE, Header, pack
+from headrace.worker.exchange.frames import FAILURE, control_frame
 from headrace.worker.messages import TaskFailure, TaskId
 
 
@@ -41,10 +41,8 @@ def as_headrace_error(error: BaseException) -> HeadraceError:
 
 def failure_frame(task_id: TaskId, attempt: int, error: HeadraceError) -> bytes:
     """Return the frame that tells the driver that a task failed."""
-    level, partition = task_id
-    header = Header(FAILURE, level, partition, level, partition, 0, attempt)
     error.location = f"{socket.gethostname()}:{os.getpid()}"
     try:
-        return pack(header, TaskFailure(task_id, error))
+        return control_frame(FAILURE, task_id, attempt, TaskFailure(task_id, error))
     except (pickle.PicklingError, TypeError, AttributeError):  # the program's own error class, with unpicklable content
-        return pack(header, TaskFailure(task_id, HeadraceError(str(error))))
+        return control_frame(FAILURE, task_id, attempt, TaskFailure(task_id, HeadraceError(str(error))))

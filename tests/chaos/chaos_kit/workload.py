@@ -315,7 +315,7 @@ class StopRequests:
         self._job, self._root = job, root
         self._over, self._posted = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
-        post = job._requests.post
+        post = job._parts.requests.post
 
         def note(request: Any) -> None:
             try:
@@ -323,7 +323,7 @@ class StopRequests:
             finally:
                 self._posted.set()
 
-        job._requests.post = note
+        job._parts.requests.post = note
         if faultpoints._watch is not None:
             faultpoints._watch.reach = self._waiting(faultpoints._watch.reach)
         self._thread.start()

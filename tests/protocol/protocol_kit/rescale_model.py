@@ -117,7 +117,7 @@ class Script:
                 request = self._request(event)
                 self.asked.append((event, request))
                 with contextlib.suppress(JobExecutionError):  # the job has ended
-                    master._requests.post(request)
+                    master._parts.requests.post(request)
             if event == "K":  # the rest is for the job that is restored
                 self.boundaries.insert(0, events[place + 1 :])
                 return

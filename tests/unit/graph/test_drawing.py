@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from headrace.graph.drawing import graphviz, mermaid
+from headrace.graph.drawing import columns, graphviz, mermaid, svg
 from headrace.graph.partitioners import KeyGroup, Rebalance
-from headrace.graph.svg_drawing import columns, svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

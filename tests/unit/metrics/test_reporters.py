@@ -242,7 +242,7 @@ def test_what_fails_in_one_reporter_reaches_neither_job_nor_the_others(samples, 
     assert good.closed
     assert len(good.reports[0]) == len(samples)
     assert caplog.text.count("fails: OSError: no route to nowhere") == 1
-    assert "'bad' cannot be opened" in caplog.text
+    assert "cannot open the metrics reporter 'bad'" in caplog.text
 
 
 def test_filters_and_variables(samples):
@@ -278,7 +278,7 @@ def test_only_the_listed_reporters_are_made():
     [
         ({"metrics.reporters": "x"}, "has no class"),
         ({"metrics.reporter.x.class": "no.such.Module"}, "cannot be loaded"),
-        ({"metrics.reporter.x.class": "collections.OrderedDict"}, "names no reporter"),
+        ({"metrics.reporter.x.class": "collections.OrderedDict"}, "is not a reporter"),
         ({"metrics.reporter.x.class": "org.apache.flink.metrics.datadog.DatadogHttpReporterFactory"}, "does not have"),
         ({"metrics.reporter.x.class": "log", "metrics.reporter.x.interval": "0 s"}, "greater than 0"),
     ],

@@ -19,7 +19,7 @@ from headrace.datastream import OutputTag, RuntimeExecutionMode, StreamExecution
 from headrace.datastream.functions import MapFunction, ProcessFunction
 from headrace.metrics.values import Count, GaugeValue, Rate
 from headrace.monitoring.job_monitor import JobMonitor, shown_names
-from headrace.monitoring.subtask_metrics import SubtaskBook
+from headrace.monitoring.subtask_metrics import SubtaskMetrics
 from headrace.operators.clock import ManualClock
 from headrace.worker.messages import OperatorReport, TaskAck, VertexMeasures, VertexReport
 from headrace.worker.process_facts import ProcessFacts
@@ -206,7 +206,7 @@ def report(life, seen, records=10):
 
 
 def test_a_subtask_that_is_built_anew_goes_on_counting():
-    book = SubtaskBook(["o" * 32])
+    book = SubtaskMetrics(["o" * 32])
     for life, seen in ((1, 10), (1, 20), (2, 10), (3, 10), (3, 20)):
         book.take(report(life, seen), 1.0, 0.1, 0.2)
     operator = book.operators["o" * 32]
@@ -248,7 +248,7 @@ def test_prometheus_can_scrape_a_running_job_and_has_all_that_the_dashboard_show
     assert len(wanted) > 10
     job, _ = running(env, lambda view: view.vertices[0].metrics.get("seen.shop.eu.seen", 0) > 0)
     try:
-        reporter = job._reporting._plans[0].reporter
+        reporter = job._parts.reporting._plans[0].reporter
         shown = {}
         for _ in range(500):
             if reporter.port is not None:  # its thread has opened it

@@ -87,6 +87,6 @@ def test_a_slow_consumer_holds_the_job_back(monkeypatch):
         while job.last_epoch.get("totalInputRows", 0) < 1000:
             waiter.wait(0.01)
         waiter.wait(0.3)
-        assert job._results.uncollected <= 1500
+        assert job._parts.results.uncollected <= 1500
         taken = [next(results) for _ in range(3000)]
     assert taken == list(range(3000))

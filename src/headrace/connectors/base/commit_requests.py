@@ -1,4 +1,4 @@
-"""What a user's committer is given, and how it answers; who tries again."""
+"""CommitRequest: what a user's committer gets, how it answers, and how commits are retried."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _log = logging.getLogger("headrace")
 
 
 class CommitFailedError(HeadraceError):
-    """A sink could not commit, and asked too often to be called again.
+    """A sink could not commit and asked for a retry too often.
 
     >>> CommitFailedError("3 of 5 are not committed").code
     'COMMIT_FAILED'
@@ -27,7 +27,7 @@ class CommitFailedError(HeadraceError):
 
 
 class CommitRequest:
-    """One committable to be committed. Without any of the calls below it counts as committed.
+    """One committable to commit. Unless one of the methods below is called it counts as committed.
 
     >>> request = CommitRequest("file-1")
     >>> request.get_committable(), request.get_number_of_retries()
@@ -35,47 +35,47 @@ class CommitRequest:
     """
 
     def __init__(self, committable: Any) -> None:
-        """The engine makes requests."""
+        """Programs do not call this: the engine creates requests."""
         self._committable = committable
         self._retries = 0
         self.waiting = True
-        """Whether it is to be committed yet."""
+        """Whether it still has to be committed."""
         self.error: Exception | None = None
         self.outcome = "successful"
-        """What became of it, once it does not wait any more: successful, alreadyCommitted or failed."""
+        """The result once it is not waiting any more: successful, alreadyCommitted or failed."""
 
     def get_committable(self) -> Any:
-        """Give what the writer's `prepare_commit` gave."""
+        """Return the committable that the writer's `prepare_commit` returned."""
         return self._committable
 
     def get_number_of_retries(self) -> int:
-        """Give how often this request asked to be tried again."""
+        """Return how often this request asked for a retry."""
         return self._retries
 
     def retry_later(self) -> None:
-        """Ask to be given this request again, a little later; after ten times the job fails and starts again."""
+        """Ask for this request again a little later; after ten times the job fails and restarts."""
         self.waiting = True
 
     def update_and_retry_later(self, committable: Any) -> None:
-        """Ask the same with another committable, such as what is left of a half-committed one."""
+        """Ask for a retry with another committable, such as the rest of a partly committed one."""
         self._committable = committable
         self.waiting = True
 
     def signal_already_committed(self) -> None:
-        """Say that it has been committed before: this counts as success."""
+        """Report that it was committed before: this counts as success."""
         self.waiting, self.outcome = False, "alreadyCommitted"
 
     def signal_failed_with_known_reason(self, reason: Exception) -> None:
-        """Give the committable up, with a line in the log: its data is lost and the job goes on."""
+        """Give up the committable, with a line in the log: its data is lost and the job continues."""
         self.waiting, self.outcome = False, "failed"
         _log.error("headrace: %r is given up, it cannot be committed: %s", self._committable, reason)
 
     def signal_failed_with_unknown_reason(self, reason: Exception) -> None:
-        """Fail: the job starts again from the checkpoint, as its restart strategy says, and commits again."""
+        """Fail: the job restarts from the checkpoint, as its restart strategy says, and commits again."""
         self.error = reason
 
     def next_round(self) -> None:
-        """It is handed out once more; the engine calls it."""
+        """Count a retry; the engine calls this."""
         self._retries += 1
 
 
@@ -84,7 +84,7 @@ def commit_all(
     commit: Callable[[list[CommitRequest]], None],
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Calls `commit` until no request waits.
+    """Call `commit` until no request waits.
 
     >>> requests = [CommitRequest("a"), CommitRequest("b")]
     >>> def commit(asked):
@@ -124,5 +124,5 @@ def commit_all(
     raise CommitFailedError(
         f"{len(left)} of {len(requests)} commits were put off {RETRIES} times in a row",
         seen=left[0].get_committable(),
-        remedy="see to the outer system; the job goes on from its checkpoint and commits them first",
+        remedy="check the external system; the job continues from its checkpoint and commits them first",
     )

@@ -38,7 +38,7 @@ class Source(NoJvmObject):
         self._definition = source
 
     def get_definition(self) -> SourceDefinition:
-        """Give the definition that the runtime reads."""
+        """Return the definition that the runtime reads."""
         return self._definition
 
 
@@ -55,11 +55,11 @@ class Sink(NoJvmObject):
         self._sink = sink
 
     def get_definition(self) -> Any:
-        """Give the definition that the runtime writes with."""
+        """Return the definition that the runtime writes with."""
         return self._sink
 
     def definition_for(self, type_info: TypeInformation | None) -> Any:
-        """Give the definition for elements of a type."""
+        """Return the definition for elements of a type."""
         del type_info
         return self.get_definition()
 
@@ -100,11 +100,11 @@ class SupportsPreprocessing(ABC):
 
     @abstractmethod
     def get_transformer(self) -> StreamTransformer | None:
-        """Give what changes the stream, None for nothing."""
+        """Return what changes the stream, None for nothing."""
 
 
 def dead_letter_tag(output_tag: object) -> str:
-    """Give the id of the tag that a program names for records that cannot be read."""
+    """Return the id of the tag that a program names for records that cannot be read."""
     if not isinstance(output_tag, OutputTag):
         raise TypeMismatchError("set_dead_letter_output takes an OutputTag", seen=output_tag)
     return output_tag.tag_id

@@ -1,4 +1,4 @@
-"""Functions of the program that a sink calls in the driver: a copy of their own, opened before the first call."""
+"""Functions of the program that a sink calls in the driver: a copy that is opened before the first call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["DriverContext", "DriverFunction"]
 
 
 class DriverContext:
-    """The RuntimeContext in the driver, where sinks commit. It is no subtask, and has no state.
+    """The RuntimeContext in the driver, where sinks commit. It is not a subtask and has no state.
 
     >>> context = DriverContext("a" * 32, "Orders")
     >>> context.get_index_of_this_subtask(), context.get_number_of_parallel_subtasks()
@@ -32,35 +32,35 @@ class DriverContext:
         self._metrics = LocalMetricGroup()
 
     def get_job_id(self) -> str:
-        """The id of the job, 32 hexadecimal digits."""
+        """Return the id of the job, 32 hexadecimal digits."""
         return self._job_id
 
     def get_task_name(self) -> str:
-        """The id of the sink."""
+        """Return the id of the sink."""
         return self._name
 
     def get_task_name_with_subtasks(self) -> str:
-        """The same, and that it is the committer."""
+        """Return the id of the sink, marked as its committer."""
         return f"{self._name} (committer)"
 
     def get_number_of_parallel_subtasks(self) -> int:
-        """One."""
+        """Return 1."""
         return 1
 
     def get_index_of_this_subtask(self) -> int:
-        """-1: no subtask."""
+        """Return -1: this is not a subtask."""
         return -1
 
     def get_attempt_number(self) -> int:
-        """0."""
+        """Return 0."""
         return 0
 
     def get_metrics_group(self) -> LocalMetricGroup:
-        """Metrics of the committer."""
+        """Return the metrics of the committer."""
         return self._metrics
 
     def __getattr__(self, name: str) -> NoReturn:
-        """Refuses what only subtasks have; a name that no RuntimeContext has is an AttributeError as ever."""
+        """Refuse what only subtasks have; other unknown names are an AttributeError."""
         if not name.startswith(("get_", "add_")):
             raise AttributeError(name)
         raise InvalidProgramError(
@@ -70,14 +70,14 @@ class DriverContext:
 
 
 class DriverFunction:
-    """Gives the driver's copy of a function, opened; the program's own object is never touched."""
+    """Holds the driver's copy of a function; the program's own object is never touched."""
 
     def __init__(self, function: Any, job_id: str, sink_id: str) -> None:
         self._program, self._context = function, DriverContext(job_id, sink_id)
         self._opened: Any = None
 
     def get(self) -> Any:
-        """The function; opened at the first call."""
+        """Return the function; open it at the first call."""
         if self._opened is None:
             function = pickle.loads(cloudpickle.dumps(self._program))  # noqa: S301 - the program's own object
             function.open(self._context)
@@ -85,11 +85,11 @@ class DriverFunction:
         return self._opened
 
     def metrics(self) -> dict[Path, Value]:
-        """What the function counts in the driver."""
+        """Return the metrics of the function in the driver."""
         return self._context.get_metrics_group().values()
 
     def close(self) -> None:
-        """Closes the function if it was opened."""
+        """Close the function if it was opened."""
         if self._opened is not None:
             function, self._opened = self._opened, None
             function.close()

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["EMPTY", "Batch", "ReaderContext", "SplitReader"]
+__all__ = ["EMPTY", "Batch", "ReaderContext", "SplitReader", "runtime_context"]
 
 
 @dataclass
@@ -82,3 +82,35 @@ class SplitReader(ABC):
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
         """Note that the positions up to `checkpoint_id` are durable."""
+
+
+class SubtaskContext:
+    """A RuntimeContext without a task: only which subtask it is.
+
+    >>> SubtaskContext(ReaderContext(1, 4)).get_index_of_this_subtask()
+    1
+    """
+
+    def __init__(self, context: ReaderContext) -> None:
+        self._context = context
+
+    def get_index_of_this_subtask(self) -> int:
+        """Return the index of the subtask, from 0."""
+        return self._context.subtask
+
+    def get_number_of_parallel_subtasks(self) -> int:
+        """Return the parallelism of the source."""
+        return self._context.parallelism
+
+    def get_attempt_number(self) -> int:
+        """Return the number of the attempt, from 0."""
+        return self._context.attempt
+
+
+def runtime_context(context: ReaderContext) -> Any:
+    """Return the RuntimeContext for a function of a source.
+
+    >>> runtime_context(ReaderContext(1, 4)).get_number_of_parallel_subtasks()
+    4
+    """
+    return SubtaskContext(context) if context.runtime is None else context.runtime

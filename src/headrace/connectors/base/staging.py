@@ -1,7 +1,7 @@
 """Where staged output waits for its commit: beside the files of the checkpoints, so it is as durable as what names it.
 
 Decides how a staged file is written, read and removed, locally or on any file system of fsspec. A staged file has the name of
-its handle, which tells the job's garbage collection when nobody needs it any more. Never decides when it is committed.
+its handle, which tells the job's garbage collection when it is not needed any more. Never decides when it is committed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from typing import IO, Any, cast
 
-from headrace.connectors.base.sink import StagedOutputLostError
+from headrace.connectors.base.sink_committer import StagedOutputLostError
 from headrace.foundation.file_systems import file_system, is_local, present
 from headrace.foundation.private_folders import owner_only
 from headrace.state import storage
@@ -53,7 +53,7 @@ def open_staged(address: str, what: str) -> IO[bytes]:
         raise StagedOutputLostError(
             f"{what}: they were aborted, or their file is gone",
             seen=address,
-            remedy="bring the file back; headrace itself removes none that a checkpoint needs",
+            remedy="restore the file; headrace itself removes none that a checkpoint needs",
         ) from None
 
 
@@ -70,7 +70,7 @@ def fetch(address: str, folder: str, what: str) -> str:
 
 
 def exists(address: str) -> bool:
-    """Say whether a staged file, or a mark, is there."""
+    """Say whether a staged file, or a mark, exists."""
     if is_local(address):
         return os.path.exists(address)
     system, path = file_system(address)

@@ -3,7 +3,7 @@
 1. Task: the rows of an epoch become one Parquet file beside the files of the checkpoints: staged.
 2. Driver: the files of all subtasks and epochs of a checkpoint are one handle, so that one write of Spark commits them.
 3. Driver: the rows are written by Spark's writer, with the number of the checkpoint where the options ask for it; or the
-   files are put aside for a DataFrame.
+   files are kept for a DataFrame.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from dataclasses import dataclass, replace
 from typing import IO, Any
 
 from headrace.connectors.base import staging
-from headrace.connectors.base.sink import EpochEnd, Handle, RecordError, Sink, SinkCommitter, SinkWriter, WriterContext
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter
+from headrace.connectors.base.sink_writer import EpochEnd, RecordError, SinkWriter, WriterContext
 from headrace.errors import TypeMismatchError
 from headrace.formats.arrow_rows import pyarrow
 from headrace.formats.row_columns import RowColumns
@@ -32,13 +34,13 @@ class SparkWriter:
     """Commits rows with a writer of Spark; `{epoch}` and `{job}` in its options are filled in."""
 
     schema: str
-    """As JSON: tasks need no PySpark to read it."""
+    """As JSON: tasks can read it without PySpark."""
     format: str
     options: tuple[tuple[str, str], ...]
     mode: str
     partition_by: tuple[str, ...]
     session: Any = None
-    """The driver's, which does not travel."""
+    """The driver's session, which is not pickled."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "session": None}
@@ -54,12 +56,12 @@ class SparkWriter:
 
 @dataclass(frozen=True)
 class FrameFiles:
-    """Commits rows by putting their files aside."""
+    """Commits rows by keeping their files."""
 
     folder: str
 
     def commit(self, paths: Sequence[str], job_id: str, epoch: int) -> None:
-        """Copy the files; one that is there already is replaced by the same."""
+        """Copy the files; one that exists is replaced by the same."""
         for path in paths:
             shutil.copyfile(path, os.path.join(self.folder, os.path.basename(path)))
 
@@ -108,7 +110,7 @@ class _Writer(SinkWriter):
         names = self._names
         if isinstance(value, dict):
             if set(value) - set(names):
-                raise RecordError(value) from self._wrong(value, f"fields that are no columns of {names}")
+                raise RecordError(value) from self._wrong(value, f"fields that are not columns of {names}")
             return [value.get(name) for name in names]
         if not isinstance(value, (Row, tuple, list)):
             value = (value,)
@@ -122,7 +124,7 @@ class _Writer(SinkWriter):
         )
 
     def _explain(self, rows: list[Any], values: list[Any]) -> None:
-        """Finds the record whose values do not have the types of their columns."""
+        """Find the record whose values do not have the types of their columns."""
         for row, value in zip(rows, values):
             try:
                 self._columns.run([row])
@@ -146,12 +148,12 @@ class _Committer(SinkCommitter):
         self._target, self._job_id, self._shared = target, job_id, shared
 
     def combined(self, handles: list[Handle]) -> list[Handle]:
-        """One write for all that a checkpoint commits."""
+        """Merge all handles of a checkpoint into one write."""
         paths = [path for handle in handles for path in handle.payload["paths"]]
         return [replace(handles[0], payload={"paths": paths})] if handles else []
 
     def commit(self, handle: Handle) -> None:
-        """Commit once as far as this side can know: a mark beside the files says that their rows are visible.
+        """Commit once, as far as this side can know: a mark beside the files says that their rows are visible.
 
         The mark has the name of a staged file, so the job collects it once the checkpoint's own marker is written.
         """

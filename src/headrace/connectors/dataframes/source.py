@@ -84,7 +84,7 @@ class FrameRows(_FrameSource):
 
 @dataclass(frozen=True, eq=False)
 class FrameStream(_FrameSource):
-    """The rows of a streaming DataFrame, which a query of Spark brings; it ends if that query ends by itself."""
+    """The rows of a streaming DataFrame, which a query of Spark writes; it ends if that query ends by itself."""
 
     trigger: Mapping[str, Any]
     bounded = False
@@ -224,7 +224,7 @@ class _LaneReader(SplitReader):
                 return batch
 
     def _open_next(self) -> bool:
-        """Opens the next file; False if it is not there yet, or never will be."""
+        """Open the next file; return False if there is none yet, or none will follow."""
         while True:
             if self._files is None and not self._list():
                 return False
@@ -254,12 +254,12 @@ class _LaneReader(SplitReader):
                 raise JobExecutionError(
                     f"Batch {self._batch} of the streaming DataFrame has been removed",
                     seen=self._lane.folder,
-                    expected="the batches since the checkpoint that the job goes on from",
-                    remedy="name a new directory for a job that begins anew",
+                    expected="the batches since the checkpoint that the job continues from",
+                    remedy="use a new directory for a job that starts from the beginning",
                 )
 
     def _say_where(self) -> None:
-        """For the query, so that it does not run ahead."""
+        """Tell the query where this lane is, so that it does not run ahead."""
         with open(os.path.join(self._lane.folder, "read", str(self._lane.number)), "w") as file:
             file.write(str(self._batch))
 

@@ -39,12 +39,12 @@ class BucketAssigner:
 
         ``format_str`` is a pattern of Java's DateTimeFormatter.
         """
-        assigner = BucketAssigner(format_str, timezone_id)
         try:
-            assigner.get_bucket_id(None, 0)
+            zone = None if timezone_id is None else ZoneInfo(timezone_id)
         except (ZoneInfoNotFoundError, ValueError):
             raise InvalidProgramError("The time zone of buckets is unknown", seen=timezone_id) from None
-        return assigner
+        formatted(datetime.datetime(1970, 1, 1, tzinfo=zone), format_str)
+        return BucketAssigner(format_str, timezone_id)
 
     def get_bucket_id(self, element: Any, processing_time: int) -> str:
         """Return the directory of an element, below the sink's path; subclasses decide by the element."""

@@ -1,11 +1,11 @@
 """Part files in progress.
 
-A row part is a file that grows: its valid length after each epoch is state, and a successor goes on with a copy of so much of
-it. A bulk part lives in the memory of its writer: its elements are logged, epoch by epoch, in the job's state directory, and a
-successor writes them again. Files of a predecessor are never touched: it may still be running.
+A row part is a file that grows: its valid length after each epoch is state, and a successor continues with a copy of that
+length. A bulk part lives in the memory of its writer: its elements are logged, epoch by epoch, in the job's state directory,
+and a successor writes them again. Files of a predecessor are never touched: it may still be running.
 
-A row part for another file system grows on the local side. What it has at a checkpoint is uploaded, each time only what was
-added (a *segment*), so that a successor on another machine can put it together.
+A row part for another file system grows on the local side. Each checkpoint uploads what was added (a *segment*), so that a
+successor on another machine can rebuild the part.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ _RUN = 1024
 
 @dataclass
 class PartName:
-    """Where a part is while it is written, and where it shall be: in the same folder, or in `target`."""
+    """Where a part is while it is written, and where it will be: in the same folder, or in `target`."""
 
     folder: str
     name: str
     target: str | None = None
 
     def in_progress(self) -> str:
-        """A new hidden name."""
+        """Return a new hidden name."""
         return os.path.join(self.folder, f".{self.name}.inprogress.{uuid.uuid4()}")
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the finished file shall be on another file system."""
+        """Whether the finished file will be on another file system."""
         return self.target is not None and not is_local(self.target)
 
     @property
@@ -61,7 +61,7 @@ class Part(ABC):
     def __init__(self, name: PartName, created: int) -> None:
         self.name, self.created, self.written = name, created, created
         self.in_state = False
-        """Whether the state of an epoch counts on the file: a successor may need it although this part was finished."""
+        """Whether the state of an epoch relies on the file: a successor may need it even if this part was finished."""
         os.makedirs(name.folder, exist_ok=True)
         self.path = name.in_progress()
         self.file: IO[bytes] = open(self.path, "xb")
@@ -73,17 +73,17 @@ class Part(ABC):
 
     @abstractmethod
     def add(self, values: list[Any], limit: int | None) -> int:
-        """Write elements until the part is larger than `limit`; give how many were written."""
+        """Write elements until the part is larger than `limit`; return how many were written."""
 
     @abstractmethod
     def state(self, handle: str, checkpointing: bool) -> dict[str, Any]:
-        """Make everything so far durable, and say how a successor goes on."""
+        """Make everything so far durable and return how a successor continues."""
 
     def finish(self) -> dict[str, Any]:
-        """Close the file: gives the payload of its commit. `of` are files that nobody needs after it.
+        """Close the file and return the payload of its commit. `of` are files that are not needed after it.
 
-        A file that a state counts on stays as it is, and the commit has another name for it: a handle that is aborted must
-        not take away what the job goes back to.
+        A file that a state relies on stays as it is, and the commit has another name for it: an aborted handle must not
+        remove what the job goes back to.
         """
         self.file.flush()
         os.fsync(self.file.fileno())
@@ -98,7 +98,7 @@ class Part(ABC):
         return {"from": pending, "to": self.name.final, "of": [self.path]}
 
     def abandon(self) -> None:
-        """Close without an end."""
+        """Close an unfinished part."""
         with contextlib.suppress(OSError):
             self.file.close()
 
@@ -113,10 +113,10 @@ class RowPart(Part):
         """Addresses of what was uploaded: together the first `_uploaded` bytes."""
         self._uploaded: int = (before or {}).get("uploaded", 0)
         if before is not None:
-            self._go_on(before)
+            self._continue(before)
 
-    def _go_on(self, before: dict[str, Any]) -> None:
-        """Copy what the predecessor had, from its file or, where that is gone, from what it uploaded."""
+    def _continue(self, before: dict[str, Any]) -> None:
+        """Copy what the predecessor had, from its file or, if that is gone, from its uploads."""
         left = before["length"]
         gone = not os.path.exists(before["path"])
         for source in self._segments if gone and self._uploaded >= left else [before["path"]]:
@@ -160,7 +160,7 @@ class RowPart(Part):
 
 
 def add_all(writer: BulkWriter, values: list[Any]) -> None:
-    """Adds a run of elements to a file of blocks; columns as they are, if its writer takes them."""
+    """Add a run of elements to a file of blocks; columns as they are, if its writer takes them."""
     run = as_columns(values)
     add_columns = None if run is None else getattr(writer, "add_columns", None)
     if add_columns is None or not add_columns(run):
@@ -174,9 +174,9 @@ def _path_of(segment: dict[str, str] | str) -> str:
 
 
 def _segment_data(segment: dict[str, str] | str) -> bytes:
-    """Read the elements that a checkpoint counts on, and make sure that this job has written them.
+    """Read the elements that a checkpoint relies on, and make sure that this job has written them.
 
-    States of earlier versions name the file only. Such a file is read if nobody but this user could have written it.
+    States of earlier versions only name the file. Such a file is read if only this user could have written it.
     """
     path = _path_of(segment)
     with open(path, "rb") as file:
@@ -195,7 +195,7 @@ def _segment_data(segment: dict[str, str] | str) -> bytes:
 
 
 class BulkPart(Part):
-    """Elements of a format with blocks and a foot."""
+    """Elements of a format with blocks and a footer."""
 
     def __init__(
         self, name: PartName, created: int, factory: BulkWriterFactory, log: str, before: dict[str, Any] | None = None
@@ -223,7 +223,7 @@ class BulkPart(Part):
         return len(values)
 
     def state(self, handle: str, checkpointing: bool) -> dict[str, Any]:
-        """A checkpoint closes all parts of formats with blocks: only epochs before it count on these segments."""
+        """Log new elements. A checkpoint closes all parts of block formats: only epochs before it rely on these logs."""
         if self._fresh:
             segment = os.path.join(self._log, f"{handle}.{uuid.uuid4().hex[:8]}.elements")
             data = pickle.dumps(self._fresh, protocol=5)

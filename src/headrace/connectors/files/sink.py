@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from headrace.connectors.base import definitions
-from headrace.connectors.base.sink import Sink, SinkCommitter, SinkWriter, WriterContext
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_committer import SinkCommitter
+from headrace.connectors.base.sink_writer import SinkWriter, WriterContext
 from headrace.connectors.files.buckets import BucketAssigner
 from headrace.connectors.files.compaction import (
     Compaction,
@@ -271,4 +273,4 @@ class FileParts(Sink):
     def open_committer(self, job_id: str, sink_id: str) -> SinkCommitter:
         if self.remote:
             file_system(self.base)  # one that cannot be used is refused before the job starts
-        return FileCommitter(self.remote)
+        return FileCommitter()

@@ -1,4 +1,4 @@
-"""Files of lines: text as it is, or a record made of each line.
+"""Files of lines: each line is a record, or is parsed into one.
 
 1. A file is read in chunks of bytes that end at a line's end; a chunk is decoded and split at once.
 2. A position is (offset of a chunk, lines of it that were read), so that no line is measured while reading.
@@ -29,7 +29,7 @@ _PART = 32 << 20
 
 
 class TextLines(FileFormat):
-    """Each line is a record; `parse` turns its text into another one, None leaves it out.
+    """Each line is a record; `parse` turns it into another one, or into None to skip it.
 
     >>> TextLines("latin-1").charset
     'iso8859-1'
@@ -41,7 +41,6 @@ class TextLines(FileFormat):
         parse: Callable[[str], Any] | None = None,
         produced_type: TypeInformation | None = None,
     ) -> None:
-        """Takes the charset and what is made of a line."""
         try:
             self.charset = codecs.lookup(charset).name
         except LookupError:
@@ -63,7 +62,7 @@ class TextLines(FileFormat):
 
 
 class _LineReader(SplitReader):
-    """Reads one range. `_lines` are those of the chunk at `_offset`; `_next` of them were given out."""
+    """Reads one range. `_lines` are those of the chunk at `_offset`; `_next` of them were returned."""
 
     def __init__(self, part: FileRange, charset: str, position: tuple[int, int] | None) -> None:
         self._path = part.path
@@ -91,7 +90,7 @@ class _LineReader(SplitReader):
         self._check_finished()
 
     def _first_line(self, start: int) -> int:
-        """Where the first line begins at or after `start`."""
+        """Return where the first line at or after `start` begins."""
         if not start:
             return 0
         self._file.seek(start - 1)
@@ -123,7 +122,7 @@ class _LineReader(SplitReader):
         self.finished = self._next >= len(self._lines)
 
     def _load(self) -> None:
-        """Reads the next chunk that has at least one line; at the end of the range there are no lines."""
+        """Read the next chunk that has at least one line; at the end of the range there are no lines."""
         self._offset, self._next = self._after, 0
         if self._end is not None and self._offset >= self._end:
             self._lines = []
@@ -174,7 +173,7 @@ class _RecordReader(SplitReader):
         return Batch(kept, more=not kept and not self.finished, dead_letters=bad)
 
     def _one_by_one(self, before: tuple[int, int], lines: list[str]) -> tuple[list[Any], list[BadRecord]]:
-        """Sets aside what cannot be read, or raises and says where it stands."""
+        """Set aside lines that cannot be read, or raise an error that names the line."""
         values, bad = [], []
         first = self._lines_before(before[0]) + before[1] + 1
         for number, line in enumerate(lines, first):
@@ -187,7 +186,7 @@ class _RecordReader(SplitReader):
         return values, bad
 
     def _lines_before(self, offset: int) -> int:
-        """Counts the lines up to a byte of the file; only files with bad lines are read for it."""
+        """Count the lines up to a byte of the file; only files with bad lines are read for this."""
         start, count = self._counted
         if offset < start:
             start, count = 0, 0
@@ -208,7 +207,7 @@ class _RecordReader(SplitReader):
 
 
 def _split(text: str) -> list[str]:
-    r"""The lines of a text that begins at a line's start.
+    r"""Return the lines of a string that begins at the start of a line.
 
     >>> _split("a\nb\r\nc"), _split("a\n"), _split(""), _split("\n")
     (['a', 'b', 'c'], ['a'], [], [''])

@@ -9,18 +9,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import uuid
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from headrace.connectors.base import staging
-from headrace.connectors.base.sink import EpochEnd, Handle, SinkCommitter, SinkWriter, WriterContext
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter
+from headrace.connectors.base.sink_writer import EpochEnd, SinkWriter, WriterContext
 from headrace.connectors.files import remote
 from headrace.connectors.files.compaction import Held, found_again
 from headrace.connectors.files.parts import BulkPart, Part, PartName, RowPart
 from headrace.errors import JobExecutionError
+from headrace.foundation.file_systems import is_local
 from headrace.types.serialization import Encoder
 
 if TYPE_CHECKING:
@@ -140,13 +141,10 @@ class FileWriter(SinkWriter):
 class FileCommitter(SinkCommitter):
     """Gives pending files their final names."""
 
-    def __init__(self, elsewhere: bool) -> None:
-        self._elsewhere = elsewhere
-
     def commit(self, handle: Handle) -> None:
         pending, final = handle.payload["from"], handle.payload["to"]
-        if not (remote.rename(pending, final) if self._elsewhere else _rename(pending, final)):
-            if not (remote.exists(final) if self._elsewhere else os.path.exists(final)):
+        if not (_rename(pending, final) if is_local(pending) else remote.rename(pending, final)):
+            if not staging.exists(final):
                 raise JobExecutionError(
                     f"The pending file of checkpoint {handle.checkpoint} is gone",
                     seen=pending,
@@ -157,12 +155,8 @@ class FileCommitter(SinkCommitter):
 
     def abort(self, handle: Handle) -> bool:
         pending, final = handle.payload["from"], handle.payload["to"]
-        if self._elsewhere:
-            remote.remove(pending)
-            return not remote.exists(final)
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(pending)
-        return not os.path.exists(final)
+        staging.remove(pending)
+        return not staging.exists(final)
 
 
 def _rename(pending: str, final: str) -> bool:

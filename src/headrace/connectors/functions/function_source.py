@@ -20,8 +20,7 @@ from typing import Any
 
 from headrace.connectors.base.source import Source
 from headrace.connectors.base.split_enumerator import Split
-from headrace.connectors.base.split_reader import EMPTY, Batch, ReaderContext, SplitReader
-from headrace.connectors.base.subtask_context import runtime_context
+from headrace.connectors.base.split_reader import EMPTY, Batch, ReaderContext, SplitReader, runtime_context
 
 _CAPACITY = 16_384
 _STOP_SECONDS = 5.0

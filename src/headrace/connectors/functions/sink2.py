@@ -1,9 +1,9 @@
-"""Sinks of your own made of writers and committers: Flink's Sink V2. PyFlink has no such classes: these are Java's.
+"""User-defined sinks with writers and committers: Flink's Sink V2. PyFlink has no such classes; these follow Java's.
 
-Decides the shapes; `headrace.connectors.functions.user_sink` calls them. A sink is given to `DataStream.sink_to`. It may be
+Defines the interfaces; `headrace.connectors.functions.user_sink` calls them. `DataStream.sink_to` takes a sink. It may be
 
-- a `Sink` alone: what its writers write is visible at once, and comes at least once (exactly once if it is idempotent);
-- also `SupportsCommitter`: writers stage, a committer in the driver makes it visible when the checkpoint is complete;
+- a `Sink` alone: its output is visible at once, at least once (exactly once if writes are idempotent);
+- also `SupportsCommitter`: writers stage output, and a committer in the driver makes it visible with the checkpoint;
 - also `SupportsWriterState`: writers keep state from epoch to epoch and after a restore.
 """
 
@@ -44,22 +44,22 @@ class SinkWriter(ABC):
 
         @abstractmethod
         def timestamp(self) -> int | None:
-            """Give the event time of the element in milliseconds, None if it has none."""
+            """Return the event time of the element in milliseconds, None if it has none."""
 
         @abstractmethod
         def current_watermark(self) -> int:
-            """Give the current watermark in milliseconds."""
+            """Return the current watermark in milliseconds."""
 
     @abstractmethod
     def write(self, element: Any, context: SinkWriter.Context) -> None:
-        """Take one element; it may wait in a buffer until `flush`."""
+        """Write one element; it may be buffered until `flush`."""
 
     @abstractmethod
     def flush(self, end_of_input: bool) -> None:
-        """Write all that waits: called at the end of each epoch, and with True after the last element."""
+        """Write everything that is buffered: called at the end of each epoch, and with True after the last element."""
 
     def write_watermark(self, watermark: int) -> None:
-        """Event time has come this far, in milliseconds."""
+        """Note that event time has reached this watermark, in milliseconds."""
 
     def close(self) -> None:
         """Release files and connections."""
@@ -74,10 +74,10 @@ class CommittingSinkWriter(SinkWriter):
 
     @abstractmethod
     def prepare_commit(self) -> Iterable[Any]:
-        """Give what describes the output since the last call, for the committer: anything that pickles.
+        """Return committables for the output since the last call: anything that pickles.
 
-        Called after `flush`. The output itself is safe now. If the epoch is run again, by another process, nobody ever
-        asks for what the first one prepared: give it names that are unique.
+        Called after `flush`. The output itself must be durable now. If the epoch is retried by another process, what the
+        first one prepared is never committed: use unique names for it.
         """
 
 
@@ -90,7 +90,7 @@ class StatefulSinkWriter(SinkWriter):
 
     @abstractmethod
     def snapshot_state(self, checkpoint_id: int) -> Sequence[Any]:
-        """Give what a successor needs to go on after this epoch: things that pickle."""
+        """Return what a successor needs to continue after this epoch: objects that pickle."""
 
 
 class Committer(ABC):
@@ -102,9 +102,10 @@ class Committer(ABC):
 
     @abstractmethod
     def commit(self, requests: list[CommitRequest]) -> None:
-        """Commit each request's committable, unless it has been: after a failure the same ones may come again.
+        """Commit each request's committable, unless that was done: after a failure the same ones may arrive again.
 
-        Requests of one subtask's epoch come together. What is committed needs no answer; see `CommitRequest` for others.
+        Requests of one subtask's epoch arrive together. A committed request needs no answer; see `CommitRequest` for
+        other outcomes.
         """
 
     def close(self) -> None:
@@ -112,7 +113,7 @@ class Committer(ABC):
 
 
 class Sink(definitions.Sink):
-    """A sink of your own, for `sink_to`.
+    """A user-defined sink, for `sink_to`.
 
     >>> import json, sqlite3, tempfile
     >>> class Upsert(Sink):
@@ -150,15 +151,15 @@ class Sink(definitions.Sink):
     """
 
     def __init__(self) -> None:
-        """A sink of your own has any parameters that it likes."""
+        """Subclasses may have any parameters."""
         super().__init__(None)
 
     def create_writer(self, context: WriterInitContext) -> SinkWriter:
-        """Give the writer of one subtask; called in the subtask."""
+        """Return the writer of one subtask; called in the subtask."""
         raise NotImplementedError(f"{type(self).__name__} has no create_writer")
 
     def get_definition(self) -> SinkDefinition:
-        """Give the definition that the runtime writes with."""
+        """Return the definition that the runtime writes with."""
         return UserSink(self)
 
 
@@ -171,7 +172,7 @@ class SupportsCommitter(ABC):
 
     @abstractmethod
     def create_committer(self, context: CommitterInitContext) -> Committer:
-        """Give the committer; called in the driver."""
+        """Return the committer; called in the driver."""
 
 
 class SupportsWriterState(ABC):
@@ -183,4 +184,4 @@ class SupportsWriterState(ABC):
 
     @abstractmethod
     def restore_writer(self, context: WriterInitContext, recovered_state: list[Any]) -> StatefulSinkWriter:
-        """Give a writer that goes on from saved state; after a change of parallelism, that of several subtasks."""
+        """Return a writer that continues from saved state; after a change of parallelism, that of several subtasks."""

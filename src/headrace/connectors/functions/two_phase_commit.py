@@ -1,10 +1,10 @@
-"""A `TwoPhaseCommitSinkFunction` as a sink: transactions are begun, filled and prepared in tasks, committed in the driver.
+"""Runs a `TwoPhaseCommitSinkFunction`: transactions are begun, filled and prepared in tasks, committed in the driver.
 
-1. Task: each epoch has a transaction of its own, so that an epoch can be run again. At its end the transaction is
-   prepared (`pre_commit`) and handed over; the next one is begun, and is the writer's state. A transaction without
-   elements goes on in the next epoch.
-2. Task, built anew: aborts the transaction in its state, which the one before it may have begun to fill; begins another.
-3. Driver: `commit` at the first try; `recover_and_commit` at all others, whoever made the first.
+1. Task: each epoch has its own transaction, so that an epoch can be retried. At its end the transaction is prepared
+   (`pre_commit`) and handed over; the next one is begun and becomes the writer's state. A transaction without elements
+   continues in the next epoch.
+2. Restored task: aborts the transaction in its state, which its predecessor may have begun to fill, and begins another.
+3. Driver: `commit` at the first attempt, `recover_and_commit` at all others, also those of another driver.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from headrace.connectors.base.driver_side import DriverFunction
-from headrace.connectors.base.element_context import ElementContext
-from headrace.connectors.base.sink import EpochEnd, Handle, RecordError, Sink, SinkCommitter, SinkWriter, WriterContext
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter
+from headrace.connectors.base.sink_writer import ElementContext, EpochEnd, RecordError, SinkWriter, WriterContext
 from headrace.metrics.values import Path, Value
 from headrace.state.json_values import packed, unpacked
 
@@ -113,7 +114,7 @@ class _Committer(SinkCommitter):
     def __init__(self, function: DriverFunction) -> None:
         self._function = function
         self._tried: dict[str, int] = {}
-        """Handles that were tried in this process, of the last few checkpoints: all of a manifest are tried again."""
+        """Handles of the last few checkpoints that this process tried: all handles of a manifest are retried."""
 
     def commit(self, handle: Handle) -> None:
         function, transaction = self._take(handle)

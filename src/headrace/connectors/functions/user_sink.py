@@ -1,8 +1,8 @@
-"""A user's Sink of writers and committers (Flink's Sink V2) as a sink of the engine.
+"""Runs a user's sink of writers and committers (Flink's Sink V2).
 
 1. Task, at the end of each epoch: `flush`; then `prepare_commit`, if the sink commits; then `snapshot_state`, if the
    writer has state. All committables of one subtask's epoch are one handle.
-2. Driver: `commit` with all of them at once; those that ask for it are handed out again.
+2. Driver: `commit` with all of them at once; those that ask for it are retried.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import Any
 import cloudpickle
 
 from headrace.connectors.base.commit_requests import CommitRequest, commit_all
-from headrace.connectors.base.element_context import ElementContext
-from headrace.connectors.base.sink import EpochEnd, Handle, RecordError, Sink, SinkCommitter, SinkWriter, WriterContext
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter
+from headrace.connectors.base.sink_writer import ElementContext, EpochEnd, RecordError, SinkWriter, WriterContext
 from headrace.errors import InvalidProgramError
 from headrace.metrics.local import LocalMetricGroup
 from headrace.metrics.values import Path, Value
@@ -35,31 +36,31 @@ class WriterInitContext:
     _context: WriterContext
 
     def get_job_id(self) -> str:
-        """Give the id of the job, 32 hexadecimal digits."""
+        """Return the id of the job, 32 hexadecimal digits."""
         return self._context.job_id
 
     def get_subtask_id(self) -> int:
-        """Give the index of the subtask, from 0."""
+        """Return the index of the subtask, from 0."""
         return self._context.subtask
 
     def get_number_of_parallel_subtasks(self) -> int:
-        """Give the parallelism of the sink."""
+        """Return the parallelism of the sink."""
         return self._context.parallelism
 
     def get_attempt_number(self) -> int:
-        """Give how often the job has been restarted."""
+        """Return how often the job has been restarted."""
         return self._context.attempt
 
     def get_restored_checkpoint_id(self) -> int | None:
-        """Give the checkpoint that the subtask was restored from, None at a first start."""
+        """Return the checkpoint that the subtask was restored from, None at a first start."""
         return self._context.restored_checkpoint
 
     def metric_group(self) -> Any:
-        """Give the group in which the writer registers its metrics."""
+        """Return the group in which the writer registers its metrics."""
         return self._context.runtime.get_metrics_group()
 
     def current_processing_time(self) -> int:
-        """Give the processing time in milliseconds."""
+        """Return the processing time in milliseconds."""
         return self._context.current_processing_time()
 
 
@@ -75,15 +76,15 @@ class CommitterInitContext:
     _metrics: LocalMetricGroup = field(default_factory=LocalMetricGroup)
 
     def get_job_id(self) -> str:
-        """Give the id of the job, 32 hexadecimal digits."""
+        """Return the id of the job, 32 hexadecimal digits."""
         return self._job_id
 
     def get_number_of_parallel_subtasks(self) -> int:
-        """Give one."""
+        """Return 1."""
         return 1
 
     def metric_group(self) -> LocalMetricGroup:
-        """Give the group in which the committer registers its metrics."""
+        """Return the group in which the committer registers its metrics."""
         return self._metrics
 
 
@@ -164,7 +165,7 @@ _OUTCOMES = ("successful", "alreadyCommitted", "failed", "retried")
 
 
 class _Committer(SinkCommitter):
-    """Half-done handles are kept, so that another try commits only what is left."""
+    """Keeps partly committed handles, so that a retry commits only the rest."""
 
     def __init__(self, sink: Any, job_id: str) -> None:
         self._sink, self._job_id = sink, job_id
@@ -190,7 +191,7 @@ class _Committer(SinkCommitter):
             self._counted[request.outcome].inc()
 
     def abort(self, handle: Handle) -> bool:
-        """Committables of an epoch that is run again: the writer made them, the committer never sees them."""
+        """Drop the committables of an epoch that is retried: the committer never sees them."""
         return handle.id not in self._begun
 
     def size(self, handle: Handle) -> int:

@@ -1,8 +1,8 @@
-"""A `GenericWriteAheadSink` as a sink: elements wait in the checkpoint, and are sent by the driver when it is complete.
+"""Runs a `GenericWriteAheadSink`: elements wait in the checkpoint, and the driver sends them when it is complete.
 
 A *log* is the elements of one subtask's epoch. It travels in the manifest, compressed. Its number, which the user's
-`CheckpointCommitter` remembers, rises from log to log of a subtask, also when the parallelism changes or the job starts
-afresh: it is the time in milliseconds, or one more than the last number if the clock has not gone on.
+`CheckpointCommitter` remembers, rises from log to log of a subtask, even if the parallelism changes or the job starts from
+the beginning: it is the time in milliseconds, or the last number plus one if the clock has not advanced.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import Any
 
 from headrace.connectors.base.commit_requests import CommitRequest, commit_all
 from headrace.connectors.base.driver_side import DriverFunction
-from headrace.connectors.base.sink import EpochEnd, Handle, Sink, SinkCommitter, SinkWriter, WriterContext
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter
+from headrace.connectors.base.sink_writer import EpochEnd, SinkWriter, WriterContext
 from headrace.metrics.values import Path, Value
 from headrace.state.safe_pickle import dump, load
 
@@ -81,7 +83,7 @@ class _Committer(SinkCommitter):
         self._book.commit_checkpoint(handle.subtask, number)
 
     def abort(self, handle: Handle) -> bool:
-        """There is nothing outside of the handle itself."""
+        """Say whether the log was not sent; there is nothing outside the handle to drop."""
         return self._book is None or not self._book.is_checkpoint_committed(handle.subtask, handle.payload["number"])
 
     def metrics(self) -> dict[Path, Value]:

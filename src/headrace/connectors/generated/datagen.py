@@ -12,8 +12,7 @@ from typing import Any
 from headrace.connectors.base import definitions
 from headrace.connectors.base.source import Source
 from headrace.connectors.base.split_enumerator import Split
-from headrace.connectors.base.split_reader import EMPTY, Batch, ReaderContext, SplitReader
-from headrace.connectors.base.subtask_context import runtime_context
+from headrace.connectors.base.split_reader import EMPTY, Batch, ReaderContext, SplitReader, runtime_context
 from headrace.connectors.generated.number_sequence import range_splits
 from headrace.errors import InvalidProgramError
 from headrace.functions import MapFunction

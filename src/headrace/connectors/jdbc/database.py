@@ -1,4 +1,4 @@
-"""One way to talk to a database, whichever it is: connect, transactions, many rows at once.
+"""The common interface of the databases: connections, transactions, many rows at once.
 
 Decides nothing about sinks. `open_database` chooses by the URL; each kind has its own file, which alone imports its driver.
 """
@@ -41,8 +41,8 @@ _DRIVERS = {
 
 
 class DatabaseError(HeadraceError):
-    """The database cannot be reached, or refused. What was asked for in the transaction has not happened, unless the
-    connection broke at its end.
+    """The database is unreachable or refused a request. The transaction has no effect, unless the connection broke at its
+    end.
 
     >>> DatabaseError("No connection").code
     'DATABASE'
@@ -52,7 +52,7 @@ class DatabaseError(HeadraceError):
 
 
 class RowRefusedError(DatabaseError):
-    """The database refuses a row: trying again would not help.
+    """The database refuses a row: a retry would not help.
 
     >>> RowRefusedError("no such table: t").code
     'ROW_REFUSED'
@@ -63,7 +63,7 @@ class RowRefusedError(DatabaseError):
 
 @dataclass(frozen=True)
 class Address:
-    """Where a database is, and who asks."""
+    """Where a database is, and the user."""
 
     url: str
     user: str | None = None
@@ -71,26 +71,26 @@ class Address:
 
     @property
     def shown(self) -> str:
-        """The URL without what may be secret."""
+        """The URL without secrets."""
         return re.sub(r"(//[^/@:]*):[^/@]*@", r"\1:***@", self.url.split("?", maxsplit=1)[0])
 
 
 class Database(ABC):
-    """A connection, made at the first use and again after it broke."""
+    """A connection, opened at the first use and again after it broke."""
 
     mark: str
-    """What stands for a parameter."""
+    """The placeholder of a parameter."""
     blob: str
     """The type of a column of bytes."""
     locking: str
-    """What makes a SELECT lock the rows that it gives."""
+    """The clause that makes a SELECT lock the rows that it returns."""
 
     def __init__(self, address: Address) -> None:
         self.address = address
         self._connection: Any = None
 
     def transaction(self, work: Callable[[Any], T]) -> T:
-        """Does `work(cursor)` in one transaction: all of it, or nothing if it raises."""
+        """Run `work(cursor)` in one transaction: all of it, or nothing if it raises."""
         try:
             if self._connection is None:
                 self._connection = self._connect()
@@ -105,12 +105,12 @@ class Database(ABC):
             raise self._named(error) from error
 
     def insert(self, sql: str, rows: Rows, written: str) -> None:
-        """Runs the statement for each row, in one transaction; an error names the statement as `written`, and the row."""
+        """Run the statement for each row, in one transaction; an error names the statement as `written`, and the row."""
         self.transaction(lambda cursor: self.run(cursor, sql, rows, written))
 
     @staticmethod
     def retrying(work: Callable[[], T], retries: int) -> T:
-        """Does `work` again after a failure that may pass, with growing pauses."""
+        """Run `work` and retry it after a temporary failure, with growing pauses."""
         pause = _FIRST_PAUSE
         for _ in range(retries):
             try:
@@ -123,7 +123,7 @@ class Database(ABC):
         return work()
 
     def run(self, cursor: Any, sql: str, rows: Rows, written: str) -> None:
-        """The same inside of a transaction."""
+        """Run the statement for each row inside a transaction."""
         try:
             cursor.executemany(sql, rows)
         except Exception as error:
@@ -132,7 +132,7 @@ class Database(ABC):
             raise self._refusal(sql, rows, written, error) from error
 
     def _refusal(self, sql: str, rows: Rows, written: str, error: Exception) -> RowRefusedError:
-        """Finds the row: runs them one by one, in a transaction that comes to nothing."""
+        """Find the row: run them one by one, in a transaction that is rolled back."""
         culprit: tuple[Any, ...] | None = None
         self._give_up()
         try:
@@ -144,21 +144,21 @@ class Database(ABC):
                 except Exception as found:
                     culprit, error = row, found
                     break
-        except Exception:  # the first error says enough
+        except Exception:  # the first error is enough
             culprit = None
         finally:
             self._give_up()
         return RowRefusedError(
             f"The database refuses a row: {_first_line(error)}",
             seen=f"{written} with {shortened(culprit)}" if culprit is not None else f"{written}, {len(rows)} rows",
-            remedy="see to the table or to the statement; nothing of these rows has been written",
+            remedy="check the table and the statement; none of these rows has been written",
         )
 
     def _named(self, error: Exception) -> DatabaseError:
         return DatabaseError(f"The database failed: {_first_line(error)}", seen=self.address.shown)
 
     def _give_up(self) -> None:
-        """Ends the connection, and with it the transaction."""
+        """Close the connection, and with it the transaction."""
         connection, self._connection = self._connection, None
         if connection is not None:
             try:
@@ -168,38 +168,38 @@ class Database(ABC):
             connection.close()
 
     def close(self) -> None:
-        """Disconnects."""
+        """Disconnect."""
         self._give_up()
 
     # -- what differs -----------------------------------------------------------------------------------------------
 
     @abstractmethod
     def _connect(self) -> Any:
-        """A new connection."""
+        """Open a connection."""
 
     @abstractmethod
     def _begin(self) -> Any:
-        """A cursor in a new transaction."""
+        """Return a cursor in a new transaction."""
 
     @abstractmethod
     def _is_passing(self, error: Exception) -> bool:
-        """Whether the same may work later: a lost connection, a lock."""
+        """Say whether the error is temporary: a lost connection, a lock."""
 
     def adapt(self, value: Any) -> Any:
-        """A value as the driver takes it; raises where there is no such thing."""
+        """Return a value as the driver takes it; raise if the database cannot store it."""
         return value if type(value) in _PLAIN else self._adapt(value)
 
     @abstractmethod
     def _adapt(self, value: Any) -> Any:
-        """The same for values that are not plain."""
+        """Do the same for values that are not plain."""
 
     @abstractmethod
     def create_table(self, name: str, columns: str) -> None:
-        """Makes a table unless it is there; several may ask at the same time."""
+        """Create a table unless it exists; several processes may do so at the same time."""
 
 
 def database_kind(address: Address, driver: str | None = None) -> str:
-    """Which kind of database the URL names; checks the rest.
+    """Return the kind of database that the URL names; check the rest.
 
     >>> database_kind(Address("jdbc:sqlite:/tmp/db"))
     'sqlite'
@@ -226,7 +226,7 @@ def database_kind(address: Address, driver: str | None = None) -> str:
 
 
 def open_database(address: Address) -> Database:
-    """The database at this address; it is connected at the first use."""
+    """Return the database at this address; it connects at the first use."""
     kind = database_kind(address)
     if kind == "sqlite":
         from headrace.connectors.jdbc.sqlite import SqliteDatabase
@@ -242,16 +242,16 @@ def open_database(address: Address) -> Database:
 
 
 def statement_for(sql: str, address: Address) -> Statement:
-    """Read a statement as the database at this address does."""
+    """Parse a statement in the dialect of the database at this address."""
     return Statement(sql, mysql=database_kind(address) in ("mysql", "mariadb"))
 
 
 def unknown_value(value: Any, database: str) -> InvalidProgramError:
-    """What to raise for a value that the database cannot store: now, as in a commit it would be too late."""
+    """Return the error for a value that the database cannot store. Raised early: a commit would be too late."""
     return InvalidProgramError(
         f"A row holds a value that {database} does not take",
         seen=value,
-        expected="numbers, texts, bytes, dates and times, decimals, UUIDs",
+        expected="numbers, strings, bytes, dates and times, decimals, UUIDs",
         remedy="turn it into one of these in a map() before the sink",
     )
 

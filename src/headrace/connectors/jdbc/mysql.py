@@ -1,7 +1,7 @@
 """MySQL and MariaDB through PyMySQL: the extra `mysql`.
 
-Sessions are strict, in UTC, and see what others commit: a value that does not fit is refused and not cut, a point in time
-does not depend on the server's clock, and one who waited for a lock sees what its owner did.
+Sessions are strict, in UTC, and see what others commit: a value that does not fit is refused and not truncated, a point in
+time does not depend on the server's clock, and a session that waited for a lock sees what its owner did.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _STRICT = "SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_TRANS_TABLES'), time_zone = '+00:00'"
 _ISOLATION = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"
 _VALUES = (int, float, str, bytes, bytearray, decimal.Decimal, datetime.date, datetime.time, datetime.timedelta)
-# Codes of errors that may pass: the connection is lost, the server is full, starts or stops, a lock was not to be had.
+# Codes of temporary errors: the connection is lost, the server is full, starts or stops, a lock timed out.
 _PASSING = frozenset(
     {
         1020, 1040, 1053, 1077, 1158, 1159, 1160, 1161, 1203, 1205, 1213, 1226, 1290, 1317, 1836, 1927,
@@ -74,7 +74,7 @@ class MysqlDatabase(Database):
         return isinstance(error, driver.err.MySQLError) and bool(error.args) and error.args[0] in _PASSING
 
     def adapt(self, value: Any) -> Any:
-        """Give the value as the driver takes it: no infinite numbers, which MySQL does not have."""
+        """Return the value as the driver takes it; refuse infinite numbers, which MySQL does not have."""
         if type(value) is float and not math.isfinite(value):
             raise unknown_value(value, "MySQL")
         return super().adapt(value)
@@ -92,7 +92,7 @@ class MysqlDatabase(Database):
 
     def create_table(self, name: str, columns: str) -> None:
         def work(cursor: Any) -> None:
-            # One who may not create tables is asked only whether it is there.
+            # A user who may not create tables only needs to see it.
             cursor.execute(
                 "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = %s", (name,)
             )
@@ -133,12 +133,12 @@ def connection_arguments(address: Address) -> dict[str, Any]:
         arguments["user"] = address.user
     if address.password is not None:
         arguments["password"] = address.password
-    arguments["password"] = arguments["password"].encode()  # PyMySQL takes a text for Latin-1
+    arguments["password"] = arguments["password"].encode()  # PyMySQL would encode a string as Latin-1
     return arguments
 
 
 def unused_parameters(address: Address) -> list[str]:
-    """Return the parameters of a URL that only Java's driver has a use for.
+    """Return the parameters of a URL that only Java's driver uses.
 
     >>> unused_parameters(Address("jdbc:mysql://db/shop?user=app&rewriteBatchedStatements=true"))
     ['rewriteBatchedStatements']

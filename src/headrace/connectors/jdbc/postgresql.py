@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _PARAMETERS = {"ApplicationName": "application_name", "connectTimeout": "connect_timeout"}
-"""What JDBC's driver and libpq call by different names."""
+"""Names of JDBC's driver, and those of libpq."""
 _VALUES = (
     int,
     float,
@@ -30,7 +30,7 @@ _VALUES = (
     datetime.time,
     datetime.timedelta,
 )
-_TABLES_LOCK = 0x6865_6164  # any number: one lock of this database for all who create tables
+_TABLES_LOCK = 0x6865_6164  # any number: one lock for all who create tables
 
 
 class PostgresDatabase(Database):
@@ -62,7 +62,7 @@ class PostgresDatabase(Database):
 
     def create_table(self, name: str, columns: str) -> None:
         def work(cursor: Any) -> None:
-            # One who may not create tables is asked only whether it is there.
+            # A user who may not create tables only needs to see it.
             if cursor.execute("SELECT to_regclass(%s)", (name,)).fetchone()[0] is None:
                 cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_TABLES_LOCK,))
                 cursor.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns})")
@@ -71,7 +71,7 @@ class PostgresDatabase(Database):
 
 
 def connection_uri(address: Address) -> str:
-    """JDBC's URL as libpq takes it.
+    """Return JDBC's URL as libpq takes it.
 
     >>> connection_uri(Address("jdbc:postgresql://db:5432/shop?ApplicationName=orders&sslmode=require"))
     'postgresql://db:5432/shop?application_name=orders&sslmode=require'

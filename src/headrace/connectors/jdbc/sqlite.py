@@ -36,7 +36,7 @@ class SqliteDatabase(Database):
         )
 
     def _adapt(self, value: Any) -> Any:
-        """SQLite has numbers, texts and bytes: times are texts in ISO form, decimals texts."""
+        """Return a number, a string or bytes: times and decimals become strings, times in ISO form."""
         if isinstance(value, datetime.datetime):
             return value.isoformat(" ")
         if isinstance(value, (datetime.date, datetime.time)):
@@ -54,7 +54,7 @@ class SqliteDatabase(Database):
 
 
 def instant_as_datetime(value: Instant) -> datetime.datetime:
-    """A point in time with Python's microseconds.
+    """Return a point in time with Python's microseconds.
 
     >>> instant_as_datetime(Instant(1, 500_000_000)).isoformat()
     '1970-01-01T00:00:01.500000+00:00'

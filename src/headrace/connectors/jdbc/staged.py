@@ -1,13 +1,13 @@
-"""Rows are staged in the database itself, and applied in one transaction when the checkpoint is complete: exactly once.
+"""Rows are staged in the database itself and applied in one transaction when the checkpoint is complete: exactly once.
 
 1. Task: the rows of an epoch go into the table `headrace_staged`, as parts of one *stage*, in one transaction.
-2. Driver: one transaction runs the statement for all rows of the stage, takes the stage away, and writes its name into
-   `headrace_committed`. So a stage is applied once, however often that is asked for, and no transaction stays open
+2. Driver: one transaction runs the statement for all rows of the stage, deletes the stage, and writes its name into
+   `headrace_committed`. So a stage is applied once, however often the commit is retried, and no transaction stays open
    between checkpoints: none can time out.
-3. A stage that is neither there nor in `headrace_committed` was aborted, or somebody removed it: its commit is refused.
+3. A stage that is neither staged nor in `headrace_committed` was aborted or removed: its commit is refused.
 
-Names in `headrace_committed` are kept for the last `_REMEMBERED` checkpoints. Without its name a stage that was committed
-is refused, not repeated: its rows are gone from `headrace_staged`.
+Names in `headrace_committed` are kept for the last `_REMEMBERED` checkpoints. The commit of an older stage is refused, not
+repeated: its rows are gone from `headrace_staged`.
 """
 
 from __future__ import annotations
@@ -17,17 +17,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.connectors.base.sink import (
-    EpochEnd,
-    Handle,
-    Sink,
-    SinkCommitter,
-    SinkWriter,
-    StagedOutputLostError,
-    WriterContext,
-)
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter, StagedOutputLostError
+from headrace.connectors.base.sink_writer import EpochEnd, SinkWriter, WriterContext
 from headrace.connectors.jdbc.database import Address, Database, open_database, statement_for
-from headrace.connectors.jdbc.rows import row_maker
+from headrace.connectors.jdbc.statement import row_maker
 from headrace.state.safe_pickle import dump, load
 from headrace.types.typeinfo import TypeInformation
 
@@ -38,7 +32,7 @@ _PART_BYTES = 4 << 20  # a server takes statements of a limited size: MariaDB's 
 
 @dataclass(frozen=True)
 class JdbcStagedSink(Sink):
-    """The definition."""
+    """Stages rows and applies them with the checkpoint."""
 
     sql: str
     kind: TypeInformation
@@ -54,7 +48,7 @@ class JdbcStagedSink(Sink):
 
 
 def create_tables(database: Database) -> None:
-    """Makes the two tables unless they are there."""
+    """Create the two tables unless they exist."""
     database.create_table(
         STAGED,
         "stage varchar(32) NOT NULL, part integer NOT NULL, job varchar(32) NOT NULL, sink varchar(64) NOT NULL, "
@@ -89,7 +83,7 @@ class _Writer(SinkWriter):
         return [payload]
 
     def _stage(self, end: EpochEnd) -> dict[str, Any]:
-        """Each try has a name of its own: one that is there without the driver's knowledge is dropped by its handle."""
+        """Stage the rows under a new name: an attempt that the driver does not know of is dropped by its handle."""
         stage = uuid.uuid4().hex
         who = (self._context.job_id, self._context.sink_id, end.handle, self._context.subtask)
         slices = (self._rows[start : start + self._size] for start in range(0, len(self._rows), self._size))
@@ -178,7 +172,7 @@ class _Committer(SinkCommitter):
             self._has_tables = True
 
     def _lock(self, cursor: Any, stage: str) -> list[int]:
-        """The parts of a stage, which nobody else can take until this transaction ends."""
+        """Return the parts of a stage, locked until this transaction ends."""
         self._ask(cursor, f"SELECT part FROM {STAGED} WHERE stage = ? ORDER BY part {self._database.locking}", stage)  # noqa: S608
         return [part for (part,) in cursor.fetchall()]
 
@@ -198,7 +192,7 @@ class _Committer(SinkCommitter):
 
 
 def _packed_parts(rows: list[tuple[Any, ...]]) -> list[bytes]:
-    """Rows in one part, or in several if they are large."""
+    """Pack rows into one part, or into several if they are large."""
     data = _packed(rows)
     if len(data) <= _PART_BYTES or len(rows) == 1:
         return [data]
@@ -207,12 +201,12 @@ def _packed_parts(rows: list[tuple[Any, ...]]) -> list[bytes]:
 
 
 def _packed(rows: list[tuple[Any, ...]]) -> bytes:
-    """Rows of adapted values: those that `_unpacked` takes."""
+    """Pack rows of adapted values, for `_unpacked`."""
     codec, data = dump(rows)
     return codec.encode("ascii") + data
 
 
 def _unpacked(data: bytes) -> list[tuple[Any, ...]]:
-    """Nothing but values comes to life, whoever wrote into the table."""
+    """Read rows; only plain values are loaded, even if someone else wrote into the table."""
     data = bytes(data)
     return load(data[:1].decode("ascii"), data[1:])  # type: ignore[no-any-return]

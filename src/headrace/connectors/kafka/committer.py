@@ -1,11 +1,11 @@
 """Sends staged messages in one transaction per handle, in the driver, exactly once.
 
-1. Each subtask has a transactional id of its own. `init_transactions` ends what an earlier owner had begun, and fences it.
-2. The transaction holds the messages and an offset of a consumer group of the sink's own: the number of the handle.
-3. A handle whose number is not above the group's offset was sent before: nothing is done. Numbers rise within a subtask, and
+1. Each subtask has its own transactional id. `init_transactions` ends the transactions of an earlier owner and fences it.
+2. The transaction holds the messages and an offset of a consumer group that belongs to the sink: the number of the handle.
+3. A handle whose number is not above the group's offset was sent before and is skipped. Numbers rise within a subtask, and
    the offset is that of the topic which the handle itself names.
-4. After any failure, or a lost connection, the producer is thrown away: the next try begins with 1, which settles what
-   became of the last one.
+4. After any failure, or a lost connection, the producer is discarded: the next attempt begins with 1, which settles the
+   outcome of the last one.
 
 No transaction is open between checkpoints, so none can time out and lose its data.
 """
@@ -19,7 +19,7 @@ from threading import Thread
 from typing import Any
 
 from headrace.connectors.base import staging
-from headrace.connectors.base.sink import Handle, SinkCommitter, StagedOutputLostError
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter, StagedOutputLostError
 from headrace.connectors.kafka.client import confluent, consumer
 from headrace.connectors.kafka.messages import Messages
 from headrace.connectors.kafka.sending import Sender
@@ -41,7 +41,7 @@ class _Channel:
         self.sender = Sender({**settings, "transactional.id": name})
         self.sender.producer.init_transactions(_COMMIT_SECONDS)
         access = {k: v for k, v in settings.items() if k.startswith(ACCESS)}
-        # It sees the same brokers as the producer, which says what is wrong with them.
+        # It sees the same brokers as the producer, which reports their errors.
         self._group = consumer({**access, "group.id": name, "log_level": _SILENT, "error_cb": lambda _: None})
         self._sent: dict[str, int] = {}
 
@@ -49,7 +49,7 @@ class _Channel:
         """Say whether Kafka has the messages of a handle."""
         topic = handle.payload["topic"]
         if topic not in self._sent:
-            # Not by the AdminClient: its question for offsets ends the process while a broker starts (librdkafka 2.16).
+            # Not with the AdminClient: its request for offsets crashes the process while a broker starts (librdkafka 2.16).
             (found,) = self._group.committed([confluent().TopicPartition(topic, _PARTITION)], timeout=_SECONDS)
             if found.error is not None:
                 raise confluent().KafkaException(found.error)
@@ -77,7 +77,7 @@ class _Channel:
 
 
 def _in_time(call: Callable[[], None]) -> None:
-    """Give up a call that does not end at its timeout: librdkafka waits for ever if the group's broker goes away.
+    """Give up a call that does not end at its timeout: librdkafka waits forever if the group's broker goes away.
 
     That is its issue 5456. The call stays behind in its thread, with a producer that the next one fences.
     """
@@ -117,23 +117,23 @@ class KafkaCommitter(SinkCommitter):
         except StagedOutputLostError:
             raise
         except Exception as error:  # Kafka's, or those of the file system that the messages are staged on
-            _LOG.warning("Kafka: a commit of checkpoint %s is tried again: %s", handle.checkpoint, reason_of(error))
+            _LOG.warning("Kafka: retrying a commit of checkpoint %s: %s", handle.checkpoint, reason_of(error))
             failed = self._channels.pop(handle.subtask, None)
             if failed is not None:
                 failed.close()
             raise JobExecutionError(
                 f"The messages of checkpoint {handle.checkpoint} could not be written to Kafka: {reason_of(error)}",
                 seen=path,
-                remedy="the commit is tried again; the messages are kept. If Kafka answers but this goes on, look for a "
+                remedy="the commit is retried; the messages are kept. If Kafka answers but this continues, look for a "
                 f"transaction without an end (kafka-transactions.sh find-hanging) of {self._name}-{handle.subtask}",
             ) from error
         staging.remove(path)
 
     def abort(self, handle: Handle) -> bool:
-        """What this driver staged and no manifest lists, nobody has sent; of another driver's, Kafka knows."""
+        """Drop staged messages unless they were sent. Kafka knows what another driver has sent."""
         known = self._channels.get(handle.subtask)
         if handle.recovered:
-            known = self._channel(handle.subtask)  # from here on its driver cannot send it any more
+            known = self._channel(handle.subtask)  # from now on its driver cannot send it
         if known is not None and known.has_sent(handle):
             return False
         staging.remove(handle.payload["path"])

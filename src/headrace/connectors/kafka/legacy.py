@@ -1,4 +1,4 @@
-"""The old names of Kafka's source and sink, for `add_source` and `add_sink`. They are the new ones underneath."""
+"""The old names of Kafka's source and sink, for `add_source` and `add_sink`. They build the new ones."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class FlinkKafkaConsumerBase(Source):
     _start: KafkaOffsetsInitializer | None = None
 
     def get_definition(self) -> Any:
-        """Give the definition that the runtime reads."""
+        """Return the definition that the runtime reads."""
         start = self._start or KafkaOffsetsInitializer.committed_offsets(self._reset)
         schema = self._schema
         if type(schema).is_end_of_stream is not DeserializationSchema.is_end_of_stream:
@@ -63,7 +63,7 @@ class FlinkKafkaConsumerBase(Source):
         return self
 
     def set_start_from_group_offsets(self) -> Self:
-        """Begin where the group is; where it is nowhere, as ``auto.offset.reset`` says. This is the default."""
+        """Begin at the offsets of the group, otherwise as ``auto.offset.reset`` says. This is the default."""
         self._start = None
         return self
 
@@ -73,11 +73,11 @@ class FlinkKafkaConsumerBase(Source):
         return self
 
     def disable_filter_restored_partitions_with_subscribed_topics(self) -> Self:
-        """Read partitions of restored state also if their topics are no longer named: so it is always."""
+        """Do nothing: partitions of restored state are always read, even if their topics are not subscribed any more."""
         return self
 
     def get_produced_type(self) -> TypeInformation:
-        """Give the type of the elements."""
+        """Return the type of the elements."""
         return self._schema.get_produced_type()
 
 
@@ -108,7 +108,7 @@ class FlinkKafkaConsumer(FlinkKafkaConsumerBase):
 
 
 class Semantic(Enum):
-    """How often a message can be there after failures.
+    """How often a message can arrive when the job fails and recovers.
 
     >>> Semantic.EXACTLY_ONCE.name
     'EXACTLY_ONCE'
@@ -131,7 +131,7 @@ class FlinkKafkaProducerBase(Sink):
     _with_timestamps = False
 
     def get_definition(self) -> Any:
-        """Give the definition that the runtime writes with."""
+        """Return the definition that the runtime writes with."""
         serializer = replace(self._schema.serializer, with_timestamps=self._with_timestamps)
         return self._builder.set_record_serializer(KafkaRecordSerializationSchema(serializer)).build().get_definition()
 
@@ -142,13 +142,13 @@ class FlinkKafkaProducerBase(Sink):
         return self
 
     def set_flush_on_checkpoint(self, flush_on_checkpoint: bool) -> Self:
-        """Set whether messages are waited for before a checkpoint."""
+        """Set whether a checkpoint waits for messages to be delivered."""
         if not flush_on_checkpoint:
             self._builder.set_delivery_guarantee(DeliveryGuarantee.NONE)
         return self
 
     def set_write_timestamp_to_kafka(self, write_timestamp_to_kafka: bool) -> Self:
-        """Set whether the timestamp of a record is the message's; else it is the time of writing."""
+        """Set whether messages have the timestamp of their records; otherwise it is the time of writing."""
         self._with_timestamps = write_timestamp_to_kafka
         return self
 

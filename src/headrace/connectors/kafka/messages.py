@@ -1,4 +1,4 @@
-"""Messages as parallel lists, and their form in staged files.
+"""Messages as parallel lists, and the format of staged files.
 
 A file is a sequence of blocks: the length of a head (JSON: topics, counts), the head, lengths of keys and values, timestamps,
 the number of each message's topic, partitions, then all keys and all values. No pickles: the driver reads these files.

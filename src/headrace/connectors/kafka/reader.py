@@ -1,10 +1,10 @@
 """Reads one partition, in the task: messages in batches as the client library has fetched them.
 
-1. Position: the offset after the last message, moved on over markers of transactions when the end of the log is seen.
+1. Position: the offset after the last message, moved past transaction markers at the end of the log.
 2. The end of a bounded split: a message at or beyond the stop offset, or the end of the log there.
-3. Messages that are there but not fetched yet are waited for: else a subtask that is quicker than the client would end its
-   epoch at every gap. If they do not come, the next waits are short ones: other partitions shall not be held up.
-4. A broker that is away: nothing comes, the client connects anew, reading goes on at the position.
+3. The reader waits for messages that exist but are not fetched yet: otherwise a subtask that is faster than the client would
+   end its epoch at every gap. If they do not arrive, the next waits are short, so as not to delay other partitions.
+4. While a broker is away nothing arrives; the client reconnects, and reading continues at the position.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WAIT_SECONDS, _SHORT_WAIT_SECONDS = 0.2, 0.02
 
 @dataclass
 class EndMark:
-    """An element that ends the stream, and is not part of it: seen in one partition, it ends all of its subtask.
+    """An element that ends the stream and is not part of it: in one partition, it ends all partitions of its subtask.
 
     >>> EndMark(lambda element: element == "end").is_end("end")
     True
@@ -36,7 +36,7 @@ class EndMark:
 
 
 class PartitionReader(SplitReader):
-    """Reads from `start` up to, and without, `stop` (None: for ever)."""
+    """Reads from `start` up to, and without, `stop` (None: no end)."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class PartitionReader(SplitReader):
         events = [m for m in messages if m.error() is not None]
         if events:
             messages = [m for m in messages if m.error() is None]
-            # What was read before an error is given out first; the client says the error again.
+            # What was read before an error is returned first; the client reports the error again.
             for event in events:
                 self._heed(event, bool(messages))
         if self._stop is not None and messages and messages[-1].offset() >= self._stop - 1:
@@ -124,7 +124,7 @@ class PartitionReader(SplitReader):
                 raise BadRecordError(f"it has {size} bytes", expected=f"at most {most} (max.record.bytes)")
 
     def _one_by_one(self, messages: list[Any]) -> tuple[list[Any], list[Any], list[BadRecord]]:
-        """Sets aside what cannot be read, or raises and says where it stands; gives the others and their values."""
+        """Set aside messages that cannot be read, or raise an error that names one; return the others and their values."""
         good, values, bad = [], [], []
         for message in messages:
             try:
@@ -147,17 +147,17 @@ class PartitionReader(SplitReader):
             f"cannot be read: {reason_of(error)}",
             seen="no value" if value is None else shortened(value),
             expected=error.expected if isinstance(error, HeadraceError) else None,
-            remedy="let the deserialisation schema give None for messages to leave out, "
+            remedy="let the deserialisation schema return None for messages to skip, "
             "or set a dead-letter output: set_dead_letter_output()",
         )
 
     def _behind(self) -> bool:
-        """Whether there are messages that the client has not fetched yet, or may be."""
+        """Say whether the client may not have fetched all messages yet."""
         _, high = self._consumer.get_watermark_offsets(self._here, cached=True)
         return bool(high < 0 or self._next < high)
 
     def _note(self, error: Any) -> None:
-        """Called by the client while it is asked for messages."""
+        """Note an error. The client calls this while it is polled."""
         log_error(error)
         if error.code() in (self._errors.UNKNOWN_TOPIC_OR_PART, self._errors._UNKNOWN_TOPIC):
             self._deleted = True
@@ -174,9 +174,9 @@ class PartitionReader(SplitReader):
             low, high = self._consumer.get_watermark_offsets(self._here, timeout=10)
             raise self._failure(
                 f"offset {self._next} does not exist",
-                expected=f"an offset from {low} to {high}: older messages were deleted, or the topic was made anew",
+                expected=f"an offset from {low} to {high}: older messages were deleted, or the topic was recreated",
                 remedy="start from a savepoint or offsets that exist; with the property auto.offset.reset "
-                "(earliest or latest) the source goes on there and the messages between are lost",
+                "(earliest or latest) the source continues there and the messages between are lost",
             )
         elif not (error.retriable() or code in (errors._TRANSPORT, errors._ALL_BROKERS_DOWN, errors._TIMED_OUT)):
             raise self._failure(error.str())

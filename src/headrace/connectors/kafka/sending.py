@@ -1,4 +1,4 @@
-"""Sends messages with a producer and finds out whether they have arrived."""
+"""Sends messages with a producer and checks whether they have arrived."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Sender:
         self.producer = producer({**DEFAULTS, **settings, "on_delivery": self._delivered, "error_cb": self._troubled})
 
     def lost_connection(self) -> bool:
-        """Say whether brokers were away since the producer was made."""
+        """Say whether brokers were away since the producer was created."""
         self.producer.poll(0)
         return self._lost_connection
 
@@ -40,7 +40,7 @@ class Sender:
         log_error(error)
 
     def send(self, messages: Messages) -> None:
-        """Hand messages over; waits while the producer's queue is full: that is the back pressure."""
+        """Hand over messages; wait while the producer's queue is full (back pressure)."""
         produce, poll = self.producer.produce, self.producer.poll
         keys, timestamps, partitions = messages.keys, messages.timestamps, messages.partitions
         for index, (topic, value) in enumerate(zip(messages.topics, messages.values)):
@@ -80,5 +80,5 @@ class Sender:
 def _refused(error: Any, topic: str, size: int) -> JobExecutionError:
     return JobExecutionError(
         f"A message of {size} bytes could not be written to topic {topic!r}: {error.str()}",
-        remedy="see that the brokers are reachable, the topic exists and takes messages of that size",
+        remedy="check that the brokers are reachable, and that the topic exists and takes messages of that size",
     )

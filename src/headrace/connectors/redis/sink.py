@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace.connectors.base import definitions
-from headrace.connectors.base.sink import EpochEnd, RecordError, Sink, SinkWriter, WriterContext
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_writer import EpochEnd, RecordError, SinkWriter, WriterContext
 from headrace.errors import ConfigurationError, InvalidProgramError, JobExecutionError, TypeMismatchError
 from headrace.foundation.extras import need
 

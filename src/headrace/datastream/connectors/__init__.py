@@ -17,7 +17,7 @@ from headrace.connectors.files.source import (
     StreamFormat,
 )
 from headrace.connectors.generated.number_sequence import NumberSequenceSource
-from headrace.connectors.jdbc.sink_builder import JdbcConnectionOptions, JdbcExecutionOptions, JdbcSink
+from headrace.connectors.jdbc.sink import JdbcConnectionOptions, JdbcExecutionOptions, JdbcSink
 from headrace.connectors.rabbitmq.client import RMQConnectionConfig
 from headrace.connectors.rabbitmq.sink import RMQSink, RMQSinkPublishOptions
 from headrace.connectors.rabbitmq.source import RMQSource

@@ -1,7 +1,7 @@
-"""Reporters: bring the metrics of a job to other systems, as the configuration says. One class per file.
+"""Reporters send the metrics of a job to other systems. One class per file.
 
-`settings` reads the configuration, `runner` calls the reporters in threads of their own: whatever fails in one is logged and
-never reaches the job.
+`settings` reads the configuration. `runner` calls each reporter in a separate thread: errors in a reporter are logged and never
+affect the job.
 """
 
 from headrace.metrics.reporters.base import MetricReporter, Reported, ReporterSettings

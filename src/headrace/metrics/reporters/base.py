@@ -1,4 +1,4 @@
-"""What a reporter is, and what it is given. Write one of your own by subclassing `MetricReporter`."""
+"""The interface of reporters, and their input. Subclass `MetricReporter` to write your own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["MetricReporter", "Reported", "ReporterSettings"]
 
 @dataclass(frozen=True)
 class Reported:
-    """One metric as a reporter gets it.
+    """One metric in a report.
 
     >>> one = Reported(("host", "taskmanager"), ("taskmanager", "job"), ("orders", "late"), {"host": "h"}, Count(3))
     >>> one.identifier("."), one.logical_name("_"), one.kind, dict(one.numbers())
@@ -23,32 +23,32 @@ class Reported:
     """
 
     scope: tuple[str, ...]
-    """The parts of the scope format, filled in."""
+    """The parts of the scope format with their variables replaced."""
     logical_scope: tuple[str, ...]
     """The scope without variables, for systems that have labels."""
     path: Path
     """Groups and name; the group of a key and its value is a pair."""
     variables: Mapping[str, str]
-    """What the scope is about (host, job_name, ...) and the key/value groups, without those that are excluded."""
+    """The variables of the scope (host, job_name, ...) and the key/value groups, without the excluded ones."""
     value: Value
 
     @property
     def kind(self) -> str:
-        """counter, meter, gauge or histogram."""
+        """Return counter, meter, gauge or histogram."""
         kinds = {Count: "counter", Rate: "meter", GaugeValue: "gauge", Spread: "histogram", Statistics: "histogram"}
         return kinds[type(self.value)]
 
     def identifier(self, delimiter: str) -> str:
-        """Scope, groups and name as one text."""
+        """Return scope, groups and name as one string."""
         return delimiter.join((*self.scope, dotted(self.path, delimiter)))
 
     def logical_name(self, delimiter: str) -> str:
-        """The name without variables: values of key/value groups are left out too."""
+        """Return the name without variables, and without the values of key/value groups."""
         groups = [part if isinstance(part, str) else part[0] for part in self.path]
         return delimiter.join((*self.logical_scope, *groups))
 
     def numbers(self) -> Iterator[tuple[str, float]]:
-        """The numbers of the value by their parts: `count`, `rate`, `value`, or the statistics. Texts have none."""
+        """Yield the numbers of the value: `count`, `rate`, `value`, or the statistics. Strings have none."""
         value = self.value
         if isinstance(value, Count):
             yield "count", value.number
@@ -75,7 +75,7 @@ class ReporterSettings:
     """All keys of the reporter, without the prefix."""
 
     def text(self, key: str, default: str | None = None) -> str:
-        """A value; without a default it must be there.
+        """Return a value. Without a default the key is required.
 
         >>> ReporterSettings("r", properties={"host": "h"}).text("host")
         'h'
@@ -86,22 +86,39 @@ class ReporterSettings:
         return value
 
     def number(self, key: str, default: int | None = None) -> int:
-        """A whole number."""
+        """Return an integer."""
         return parse_integer(self.text(key, None if default is None else str(default)))
 
     def flag(self, key: str, default: bool) -> bool:
-        """True or false."""
+        """Return true or false."""
         return parse_boolean(self.text(key, str(default)))
 
     def seconds(self, key: str, default: str) -> float:
-        """A duration such as `10 s`."""
+        """Return the seconds of a duration such as `10 s`."""
         return parse_duration(self.text(key, default)).to_millis() / 1000
+
+    def ports(self, key: str, default: str | None = None) -> list[int]:
+        """Return the ports of a list with ranges.
+
+        >>> ReporterSettings("r", properties={"port": "9249, 9250-9252"}).ports("port")
+        [9249, 9250, 9251, 9252]
+        """
+        text = self.text(key, default)
+        try:
+            ranges = [part.strip().partition("-") for part in text.split(",")]
+            return [port for first, _, last in ranges for port in range(int(first), int(last or first) + 1)]
+        except ValueError:
+            raise ConfigurationError(
+                f"metrics.reporter.{self.name}.{key} is not a port",
+                seen=text,
+                expected="a number, or a range such as 8789-8799",
+            ) from None
 
 
 class MetricReporter(ABC):
-    """Brings metrics to another system. It is made without arguments, opened once, and called at each interval.
+    """Sends metrics to another system. It is created without arguments, opened once, and called at each interval.
 
-    Each reporter has a thread of its own. What it raises is logged, and it is called again at the next interval.
+    Each reporter has a separate thread. Its errors are logged, and it is called again at the next interval.
 
     >>> class Names(MetricReporter):
     ...     def report(self, metrics):
@@ -114,11 +131,11 @@ class MetricReporter(ABC):
     """
 
     def open(self, settings: ReporterSettings) -> None:
-        """Get ready; `settings` has the keys of the configuration."""
+        """Prepare; `settings` contains the keys of the configuration."""
 
     @abstractmethod
     def report(self, metrics: list[Reported]) -> None:
-        """Take the values of now."""
+        """Send or store the current values."""
 
     def close(self) -> None:
-        """The job has ended; the last values have been reported."""
+        """Clean up after the job has ended and the last values have been reported."""

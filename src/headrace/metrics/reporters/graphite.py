@@ -1,4 +1,4 @@
-"""The reporter that sends Graphite's plain-text protocol: `name value timestamp`, a line per number."""
+"""The Graphite reporter: sends the plain-text protocol `name value timestamp`, one line per number."""
 
 from __future__ import annotations
 
@@ -24,25 +24,23 @@ class GraphiteReporter(MetricReporter):
     """
 
     def open(self, settings: ReporterSettings) -> None:
-        """Read where values go."""
         self._address = settings.text("host"), settings.number("port", 2003)
         self._protocol = settings.text("protocol", "TCP").upper()
         if self._protocol not in ("TCP", "UDP"):
-            raise ConfigurationError("Graphite has no such protocol", seen=self._protocol, expected="TCP or UDP")
+            raise ConfigurationError(
+                "Unknown protocol of the Graphite reporter", seen=self._protocol, expected="TCP or UDP"
+            )
         prefix = settings.text("prefix", "")
         self._prefix = f"{prefix}." if prefix else ""
 
     def report(self, metrics: list[Reported]) -> None:
-        """Send all numbers."""
         now = int(time.time())
         lines = [line for metric in metrics for line in self._lines(metric, now)]
         if self._protocol == "TCP":
             with socket.create_connection(self._address, _TIMEOUT) as connection:
                 connection.sendall("".join(lines).encode())
-            return
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
-            for datagram in packed(lines):
-                sender.sendto(datagram, self._address)
+        else:
+            send_datagrams(lines, self._address)
 
     def _lines(self, metric: Reported, now: int) -> list[str]:
         parts = [_NOT_ALLOWED.sub("-", part).replace(".", "-") for part in metric.identifier("\0").split("\0")]
@@ -51,10 +49,17 @@ class GraphiteReporter(MetricReporter):
         return [f"{name if single else f'{name}.{part}'} {number:.15g} {now}\n" for part, number in metric.numbers()]
 
 
-def packed(lines: list[str]) -> list[bytes]:
-    r"""Lines in datagrams of a size that networks take.
+def send_datagrams(lines: list[str], address: tuple[str, int]) -> None:
+    """Send lines in UDP datagrams."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        for datagram in _packed(lines):
+            sender.sendto(datagram, address)
 
-    >>> [len(datagram) for datagram in packed(["x" * 1000 + "\n"] * 2)]
+
+def _packed(lines: list[str]) -> list[bytes]:
+    r"""Pack lines into datagrams that networks can carry.
+
+    >>> [len(datagram) for datagram in _packed(["x" * 1000 + "\n"] * 2)]
     [1001, 1001]
     """
     datagrams, current = [], b""

@@ -1,4 +1,4 @@
-"""The reporter that writes to InfluxDB in its line protocol, over HTTP."""
+"""The InfluxDB reporter: writes the line protocol over HTTP."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ class InfluxdbReporter(MetricReporter):
     """
 
     def open(self, settings: ReporterSettings) -> None:
-        """Read where values go."""
         scheme = settings.text("scheme", "http")
         if scheme not in ("http", "https"):
-            raise ConfigurationError("InfluxDB is reached by http or https", seen=scheme)
+            raise ConfigurationError("InfluxDB needs http or https", seen=scheme)
         query = {"db": settings.text("db"), "precision": "ms"}
         if rp := settings.text("retentionPolicy", ""):
             query["rp"] = rp
@@ -40,7 +39,6 @@ class InfluxdbReporter(MetricReporter):
             self._headers["Authorization"] = f"Basic {secret}"
 
     def report(self, metrics: list[Reported]) -> None:
-        """Write all values as of now."""
         now = time.time_ns() // 1_000_000
         body = "".join(line for metric in metrics if (line := point(metric, now)))
         request = urllib.request.Request(self._url, body.encode(), self._headers, method="POST")  # noqa: S310 - checked
@@ -49,7 +47,7 @@ class InfluxdbReporter(MetricReporter):
 
 
 def point(metric: Reported, now: int) -> str:
-    r"""A metric as a line; an empty text if it has no value that can be written.
+    r"""Return a metric as a line; an empty string if its value cannot be written.
 
     >>> from headrace.metrics.values import Count
     >>> point(Reported((), ("job",), ("late",), {"task_name": "a b"}, Count(3)), 5)

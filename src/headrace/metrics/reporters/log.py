@@ -1,4 +1,4 @@
-"""The reporter that writes to Python's log, as Flink's Slf4jReporter does to its."""
+"""The log reporter: writes to Python's log, like Flink's Slf4jReporter."""
 
 from __future__ import annotations
 
@@ -22,11 +22,9 @@ class LogReporter(MetricReporter):
     delimiter = "."
 
     def open(self, settings: ReporterSettings) -> None:
-        """Remember how names are written."""
         self.delimiter = settings.delimiter
 
     def report(self, metrics: list[Reported]) -> None:
-        """Write one entry."""
         lines = ["headrace metrics"]
         for kind, title in _TITLES.items():
             found = sorted(f"{m.identifier(self.delimiter)}: {_text(m)}" for m in metrics if m.kind == kind)

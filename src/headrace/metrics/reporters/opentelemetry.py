@@ -1,4 +1,4 @@
-"""The OpenTelemetry reporter: sends metrics by OTLP with the exporter of the real SDK."""
+"""The OpenTelemetry reporter: sends metrics over OTLP with the exporter of the SDK."""
 
 from __future__ import annotations
 
@@ -27,12 +27,10 @@ class OpenTelemetryReporter(MetricReporter):
     """
 
     def __init__(self) -> None:
-        """Needs the extra `opentelemetry`."""
         self._data = need("opentelemetry.sdk.metrics.export", "opentelemetry", _WHAT)
         self._began = time.time_ns()
 
     def open(self, settings: ReporterSettings) -> None:
-        """Make the exporter."""
         protocol = settings.text("exporter.protocol", "HTTP").upper()
         if protocol not in _EXPORTERS:
             raise ConfigurationError("exporter.protocol is unknown", seen=protocol, expected="HTTP or gRPC")
@@ -47,7 +45,6 @@ class OpenTelemetryReporter(MetricReporter):
         self._scope = scope("headrace.metrics")
 
     def report(self, metrics: list[Reported]) -> None:
-        """Send all numbers."""
         now = time.time_ns()
         found: dict[tuple[str, bool], list[Any]] = {}
         for metric in metrics:
@@ -64,13 +61,12 @@ class OpenTelemetryReporter(MetricReporter):
             raise JobExecutionError("OpenTelemetry's exporter could not send the metrics")
 
     def close(self) -> None:
-        """Shut the exporter down."""
         self._exporter.shutdown()
 
     def _metric(self, name: str, points: list[Any], counted: bool) -> Any:
         if counted:
             cumulative = self._data.AggregationTemporality.CUMULATIVE
-            data = self._data.Sum(points, cumulative, False)  # counters may go down
+            data = self._data.Sum(points, cumulative, False)  # counters may decrease
         else:
             data = self._data.Gauge(points)
         return self._data.Metric(name, "", "", data)

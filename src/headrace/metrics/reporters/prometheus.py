@@ -1,4 +1,4 @@
-"""The Prometheus reporter: an HTTP endpoint that Prometheus scrapes."""
+"""The Prometheus reporter: serves an HTTP endpoint that Prometheus scrapes."""
 
 from __future__ import annotations
 
@@ -12,27 +12,25 @@ __all__ = ["PrometheusReporter"]
 
 
 class PrometheusReporter(MetricReporter):
-    """Listens on `port` (9249, or a range such as 9250-9260 of which the first free one is taken) of `host` (127.0.0.1).
+    """Listens on `port` (9249, or the first free one of a range such as 9250-9260) of `host` (127.0.0.1).
 
     >>> PrometheusReporter().port is None
     True
     """
 
     def __init__(self) -> None:
-        """Needs the extra `prometheus`."""
         need_prometheus()
         self.port: int | None = None
         self._families = Families()
         self._server: Any = None
 
     def open(self, settings: ReporterSettings) -> None:
-        """Listen."""
         client = need_prometheus()
         self._families = Families(filter_values=settings.flag("filterLabelValueCharacters", True))
         registry = client.CollectorRegistry()
         registry.register(self._families)
-        host, ports = settings.text("host", "127.0.0.1"), settings.text("port", "9249")
-        for port in _ports(ports):
+        host, ports = settings.text("host", "127.0.0.1"), settings.ports("port", "9249")
+        for port in ports:
             try:
                 self._server, _ = client.start_http_server(port, host, registry)
             except OSError:
@@ -42,19 +40,9 @@ class PrometheusReporter(MetricReporter):
         raise ConfigurationError(f"No port of {ports} is free for the Prometheus reporter", seen=host)
 
     def report(self, metrics: list[Reported]) -> None:
-        """Keep the values for the next scrape."""
         self._families.update(metrics)
 
     def close(self) -> None:
-        """Stop listening."""
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
-
-
-def _ports(text: str) -> list[int]:
-    ports: list[int] = []
-    for part in text.split(","):
-        first, _, last = part.strip().partition("-")
-        ports += range(int(first), int(last or first) + 1)
-    return ports

@@ -1,6 +1,6 @@
-"""Metrics as the metric families of prometheus-client, with Flink's names: `flink_taskmanager_job_task_numRecordsIn`.
+"""Convert metrics to metric families of prometheus-client, with Flink's names: `flink_taskmanager_job_task_numRecordsIn`.
 
-Counters are gauges there as in Flink, because they may go down. Texts are left out.
+As in Flink, counters become gauges, because they may decrease. Strings are omitted.
 """
 
 from __future__ import annotations
@@ -21,29 +21,31 @@ _NO_VALUE = re.compile(r"[^a-zA-Z0-9:_]")
 
 
 def need_prometheus() -> Any:
-    """The package, or an error that names the extra."""
+    """Return the package. Raise an error that names the extra if it is missing."""
     return need("prometheus_client", "prometheus", "The Prometheus reporter")
 
 
 class Families:
-    """A collector of prometheus-client: gives the metrics of the last report whenever it is scraped."""
+    """A collector for prometheus-client that returns the metrics of the last report.
+
+    With `filter_values`, the characters of label values that Flink replaces are replaced too.
+    """
 
     def __init__(self, *, filter_values: bool = False) -> None:
-        """`filter_values`: characters of label values that Flink would replace are replaced too."""
         need_prometheus()
         self._filter_values = filter_values
         self._metrics: list[Reported] = []
 
     def update(self, metrics: list[Reported]) -> None:
-        """Take the values of now."""
+        """Store the current values."""
         self._metrics = metrics
 
     def describe(self) -> Iterable[Any]:
-        """Nothing is known before the first report."""
+        """Return nothing, because no metric is known before the first report."""
         return ()
 
     def collect(self) -> Iterator[Any]:
-        """Give the families."""
+        """Yield the families."""
         from prometheus_client.core import Metric
 
         families: dict[str, Any] = {}
@@ -56,13 +58,13 @@ class Families:
                     name, f"{metric.path[-1]} (scope: {'_'.join(metric.logical_scope)})", kind
                 )
             if family.type != kind:
-                continue  # another operator has a metric of this name and of another kind: one name, one kind
+                continue  # another operator has a metric with this name and another kind
             labels = self._labels(metric)
             if kind == "summary":
                 _add_summary(family, labels, metric.value)
             else:
                 for part, number in metric.numbers():
-                    if part != "count" or not isinstance(metric.value, Rate):  # a meter is its rate, as in Flink
+                    if part != "count" or not isinstance(metric.value, Rate):  # as in Flink, a meter shows its rate
                         family.add_sample(name, labels, number)
         yield from (family for family in families.values() if family.samples)
 

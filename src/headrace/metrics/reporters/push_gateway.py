@@ -1,4 +1,4 @@
-"""The reporter that pushes to a Prometheus PushGateway."""
+"""The PushGateway reporter: pushes to a Prometheus PushGateway."""
 
 from __future__ import annotations
 
@@ -20,11 +20,9 @@ class PushGatewayReporter(MetricReporter):
     """
 
     def __init__(self) -> None:
-        """Needs the extra `prometheus`."""
         self._client = need_prometheus()
 
     def open(self, settings: ReporterSettings) -> None:
-        """Fix where and under which names values go."""
         url = settings.text("hostUrl", "")
         if not url:
             url = f"http://{settings.text('host')}:{settings.number('port', 9091)}"
@@ -38,12 +36,10 @@ class PushGatewayReporter(MetricReporter):
         self._registry.register(self._families)
 
     def report(self, metrics: list[Reported]) -> None:
-        """Push all values."""
         self._families.update(metrics)
         self._client.push_to_gateway(registry=self._registry, **self._arguments)
 
     def close(self) -> None:
-        """Take the values away from the gateway, unless they are to stay."""
         if self._delete:
             self._client.delete_from_gateway(**self._arguments)
 
@@ -53,6 +49,6 @@ def _grouping(text: str) -> dict[str, str]:
     for key, found, _ in pairs:
         if not found or not key.strip():
             raise ConfigurationError(
-                "groupingKey of the PushGateway reporter cannot be read", seen=text, expected="k1=v1;k2=v2"
+                "groupingKey of the PushGateway reporter cannot be parsed", seen=text, expected="k1=v1;k2=v2"
             )
     return {key.strip(): value.strip() for key, _, value in pairs}

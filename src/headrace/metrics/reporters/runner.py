@@ -1,4 +1,4 @@
-"""Calls the reporters of a job, each in a thread of its own, so that a slow or failing one hurts neither job nor others."""
+"""Call the reporters of a job, each in a separate thread, so that a slow or failing one affects nothing else."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ class Reporting:
     """All reporters of one job."""
 
     def __init__(self, plans: list[ReporterPlan]) -> None:
-        """Takes what `read_reporters` has found."""
         self._plans = plans
         self._ended = threading.Event()
         self._threads: list[threading.Thread] = []
 
     def start(self, samples: Callable[[], list[Sample]]) -> None:
-        """Reports from now on; `samples` gives the metrics of the moment."""
+        """Start to report; `samples` returns the current metrics."""
         for plan in self._plans:
             name = f"headrace-reporter-{plan.settings.name}"
             thread = threading.Thread(target=self._run, args=(plan, samples), name=name, daemon=True)
@@ -34,7 +33,7 @@ class Reporting:
             self._threads.append(thread)
 
     def close(self) -> None:
-        """Reports a last time and ends; reporters that take too long are left behind."""
+        """Report a last time and end. Abandon reporters that take too long."""
         self._ended.set()
         deadline = time.monotonic() + _CLOSE_SECONDS
         for thread in self._threads:
@@ -46,7 +45,7 @@ class Reporting:
         try:
             reporter.open(plan.settings)
         except Exception as error:
-            _log.error("headrace: the metrics reporter %r cannot be opened, nothing is reported to it: %s", name, error)
+            _log.error("headrace: cannot open the metrics reporter %r, so it reports nothing: %s", name, error)
             return
         failing = False
         while True:
@@ -55,7 +54,7 @@ class Reporting:
                 reporter.report(plan.metrics(samples()))
                 failing = False
             except Exception as error:
-                if not failing:  # once, until it has worked again
+                if not failing:  # log once, until it works again
                     _log.warning("headrace: the metrics reporter %r fails: %s: %s", name, type(error).__name__, error)
                 failing = True
             if over:
@@ -63,4 +62,4 @@ class Reporting:
         try:
             reporter.close()
         except Exception as error:
-            _log.warning("headrace: the metrics reporter %r could not be closed: %s", name, error)
+            _log.warning("headrace: cannot close the metrics reporter %r: %s", name, error)

@@ -1,4 +1,4 @@
-"""Reads which reporters a configuration asks for: `metrics.reporters` and `metrics.reporter.<name>.*`."""
+"""Read the reporters of a configuration: `metrics.reporters` and `metrics.reporter.<name>.*`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class _Pattern:
 
 @dataclass(frozen=True)
 class Filter:
-    """Which metrics a reporter gets: Flink's patterns `scope:name,name:kind,kind`, several with `;` between them.
+    """Decides which metrics a reporter gets: Flink's patterns `scope:name,name:kind,kind`, separated by `;`.
 
     >>> only = Filter.read("*:numRecords*;jobmanager.job:*:gauge", "")
     >>> len(only.includes)
@@ -69,11 +69,11 @@ class Filter:
 
     @classmethod
     def read(cls, includes: str, excludes: str) -> Filter:
-        """From the two keys of the configuration."""
+        """Return the filter for the two keys of the configuration."""
         return cls(_patterns(includes), _patterns(excludes))
 
     def lets_through(self, metric: Reported) -> bool:
-        """Whether the reporter gets it: included (or nothing is said of that), and not excluded."""
+        """Return whether the metric passes: it is included, or there are no includes, and it is not excluded."""
         if self.includes and not any(pattern.matches(metric) for pattern in self.includes):
             return False
         return not any(pattern.matches(metric) for pattern in self.excludes)
@@ -94,7 +94,7 @@ def _listed(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class ReporterPlan:
-    """A reporter of the configuration, made but not yet opened, and what it is to get."""
+    """A reporter of the configuration, created but not opened, and the metrics that it gets."""
 
     reporter: MetricReporter
     settings: ReporterSettings
@@ -104,7 +104,7 @@ class ReporterPlan:
     additional_variables: Mapping[str, str]
 
     def metrics(self, samples: list[Sample]) -> list[Reported]:
-        """The metrics of a moment as this reporter gets them."""
+        """Return the metrics that this reporter gets."""
         scopes: dict[int, tuple[tuple[str, ...], dict[str, str]]] = {}
         result = []
         for sample in samples:
@@ -123,7 +123,7 @@ class ReporterPlan:
 
 
 def read_reporters(configuration: Mapping[str, str]) -> list[ReporterPlan]:
-    """All reporters that the configuration asks for; mistakes in it are errors here, before the job starts.
+    """Return all reporters of the configuration. Raise if it has mistakes, before the job starts.
 
     >>> read_reporters({"metrics.reporter.l.factory.class": "log", "metrics.reporter.l.interval": "5 s"})[
     ...     0
@@ -173,8 +173,8 @@ def _made(wanted: str, key: str) -> MetricReporter:
         raise ConfigurationError(f"{key} cannot be loaded: {error}", seen=wanted) from error
     if not isinstance(made, MetricReporter):
         raise ConfigurationError(
-            f"{key} names no reporter",
+            f"{key} is not a reporter",
             seen=wanted,
-            expected=f"one of {', '.join(sorted(_BUILT_IN))}, or module.Class of a MetricReporter of your own",
+            expected=f"one of {', '.join(sorted(_BUILT_IN))}, or module.Class of your own MetricReporter",
         )
     return made

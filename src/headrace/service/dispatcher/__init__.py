@@ -1,1 +1,1 @@
-"""The dispatcher: keeps jobs on disk, starts a process for each, watches it, and starts it again when it crashed."""
+"""The dispatcher: store jobs on disk, start a process for each, and restart it when it crashes."""

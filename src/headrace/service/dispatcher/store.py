@@ -45,7 +45,7 @@ class JobStore:
         try:
             _place_program(program, folder.path, submission.program)
             write_configuration(folder.configuration_file, configuration)
-            folder.write_submission(submission)
+            folder.write(submission)
         except BaseException as error:
             self.forget(folder)
             if isinstance(error, UNREADABLE) and program.suffix == ".zip":

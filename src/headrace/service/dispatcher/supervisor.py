@@ -85,16 +85,16 @@ class Supervisor:
         elif action is Action.KILL:
             self._kill(folder)
         elif action is Action.CANCELED:
-            folder.write_end(End("CANCELED", facts.now))
+            folder.write(End("CANCELED", facts.now))
         elif action is Action.FAILED:
-            folder.write_end(End("FAILED", facts.now, "The process of the job master was lost too often."))
+            folder.write(End("FAILED", facts.now, "The process of the job master was lost too often."))
 
     def _start(self, folder: JobFolder, facts: Facts) -> None:
         starts = facts.starts
         if starts.starts:
             _log.warning("job %s: its process was lost, restarting it", folder.job_id)
             starts = replace(starts, crashes=(*starts.crashes, facts.now))
-        folder.write_starts(replace(starts, starts=(*starts.starts, facts.now)))
+        folder.write(replace(starts, starts=(*starts.starts, facts.now)))
         environment = {k: v for k, v in os.environ.items() if k not in (CONF_DIR_VARIABLE, PROPERTIES_VARIABLE)}
         environment[CONFIGURATION_FILE_VARIABLE] = str(folder.configuration_file)
         with folder.log.open("ab") as log:

@@ -33,7 +33,7 @@ def main() -> None:
     assert submission is not None, "the dispatcher writes it first"
     host = load_configuration().get(SERVICE_CONTROL_ADDRESS.key, "127.0.0.1")
     control = ControlServer(host)
-    folder.write_control(Control(host, control.port, control.secret, os.getpid()))
+    folder.write(Control(host, control.port, control.secret, os.getpid()))
     watch = JobWatch(folder, control)
     listen(watch)
     error = run_program(folder.path / "program" / submission.program, submission.entry, submission.arguments)

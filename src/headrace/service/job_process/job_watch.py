@@ -65,7 +65,7 @@ class JobWatch:
         view = master.view()
         self._folder.write_view(view)
         error = view.exceptions[-1].text if view.status == "FAILED" and view.exceptions else None
-        self._folder.write_end(End(view.status, view.end_ms, error))
+        self._folder.write(End(view.status, view.end_ms, error))
         if view.status == "FINISHED":
             self._discard_checkpoints(view)
 
@@ -85,4 +85,4 @@ class JobWatch:
             self._control.close()
             return
         text = masked_text(error) if error else "The program ended without starting a job: it must call env.execute()."
-        self._folder.write_end(End("FAILED", time.time_ns() // 1_000_000, text))
+        self._folder.write(End("FAILED", time.time_ns() // 1_000_000, text))

@@ -1,1 +1,1 @@
-"""The routes of Flink's REST API: what each path takes, and which JSON it gives. Knows no HTTP library."""
+"""The routes of Flink's REST API: the parameters and the JSON of each path. Independent of any HTTP library."""

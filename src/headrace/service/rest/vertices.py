@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from headrace.monitoring.job_view import VertexView
 from headrace.service.errors import NotFoundError, RequestError
 from headrace.service.responses import metrics
 from headrace.service.responses import vertices as responses
 from headrace.service.responses.jobs import is_over
 from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import METRIC_NAMES, Call, Endpoint, Field
-from headrace.service.rest.lookup import job_of, subtask_of, task_manager_of, vertex_of
+from headrace.service.rest.lookup import Handler, job_of, subtask_of, task_manager_of, vertex_of
 
 __all__ = ["ENDPOINTS"]
 
@@ -19,20 +21,16 @@ _JOB_IS_OVER, _NOTHING_SAMPLED_YET = -1, -3
 _FLAME_GRAPHS = ("FULL", "ON_CPU", "OFF_CPU")
 
 
-def _details(backend: Backend, call: Call) -> dict[str, Any]:
-    return responses.details(vertex_of(backend, call), backend.now(), task_manager_of(job_of(backend, call)))
+def _now(respond: Callable[[VertexView, int], Any]) -> Handler:
+    """Return a handler that responds with a function of a vertex and the current time."""
+    return lambda backend, call: respond(vertex_of(backend, call), backend.now())
 
 
-def _times(backend: Backend, call: Call) -> dict[str, Any]:
-    return responses.subtask_times(vertex_of(backend, call), backend.now())
-
-
-def _task_managers(backend: Backend, call: Call) -> dict[str, Any]:
-    return responses.task_managers(vertex_of(backend, call), backend.now(), task_manager_of(job_of(backend, call)))
-
-
-def _back_pressure(backend: Backend, call: Call) -> dict[str, Any]:
-    return responses.back_pressure(vertex_of(backend, call), backend.now())
+def _with_managers(respond: Callable[[VertexView, int, responses.TaskManagerOf], Any]) -> Handler:
+    """Return a handler that responds with a function of a vertex, the current time and its task managers."""
+    return lambda backend, call: respond(
+        vertex_of(backend, call), backend.now(), task_manager_of(job_of(backend, call))
+    )
 
 
 def _watermarks(backend: Backend, call: Call) -> list[dict[str, str]]:
@@ -123,9 +121,9 @@ _GET = (METRIC_NAMES,)
 _AT = "/jobs/{jobid}/vertices/{vertexid}"
 _SUBTASK = _AT + "/subtasks/{subtaskindex}"
 ENDPOINTS: tuple[Endpoint[Backend], ...] = (
-    Endpoint("GET", _AT, _details, "A vertex with its subtasks"),
+    Endpoint("GET", _AT, _with_managers(responses.details), "A vertex with its subtasks"),
     Endpoint("GET", _AT + "/accumulators", _accumulators, "Accumulators of a vertex"),
-    Endpoint("GET", _AT + "/backpressure", _back_pressure, "Back pressure of a vertex"),
+    Endpoint("GET", _AT + "/backpressure", _now(responses.back_pressure), "Back pressure of a vertex"),
     Endpoint(
         *("GET", _AT + "/flamegraph", _flame_graph, "Flame graph of a vertex; poll until it has data"),
         query=(Field("type"),),
@@ -137,8 +135,8 @@ ENDPOINTS: tuple[Endpoint[Backend], ...] = (
         *("GET", _AT + "/subtasks/metrics", _aggregated_metrics, "Aggregated metrics of the subtasks"),
         query=(*_GET, Field("agg"), Field("subtasks")),
     ),
-    Endpoint("GET", _AT + "/subtasktimes", _times, "When the subtasks entered each state"),
-    Endpoint("GET", _AT + "/taskmanagers", _task_managers, "The subtasks by executor"),
+    Endpoint("GET", _AT + "/subtasktimes", _now(responses.subtask_times), "When the subtasks entered each state"),
+    Endpoint("GET", _AT + "/taskmanagers", _with_managers(responses.task_managers), "The subtasks by executor"),
     Endpoint("GET", _AT + "/watermarks", _watermarks, "Watermarks of the subtasks"),
     Endpoint("GET", _SUBTASK, _subtask, "A subtask"),
     Endpoint("GET", _SUBTASK + "/attempts/{attempt}", _attempt, "An attempt of a subtask"),

@@ -65,4 +65,4 @@ CONTEXT_VARIABLES = frozenset(
     SESSION_USER SYSTEM_USER
     """.split()
 )
-"""Reserved words that stand for a value of the session, without parentheses."""
+"""Reserved words that denote a value of the session, without parentheses."""

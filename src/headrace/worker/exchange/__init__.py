@@ -1,1 +1,1 @@
-"""How records travel between subtasks: frames, channels, routing, and the wire to a slot process."""
+"""The exchange of records between subtasks: frames, channels, buffers and writers."""

@@ -44,6 +44,11 @@ def pack(header: Header, payload: Any) -> bytes:
     return _HEADER.pack(*header) + _pickled(payload)
 
 
+def control_frame(kind: int, task: tuple[int, int], attempt: int, payload: Any, sequence: int = 0) -> bytes:
+    """Return a frame from a task to the driver."""
+    return pack(Header(kind, *task, *task, sequence, attempt), payload)
+
+
 def _pickled(payload: Any) -> bytes:
     try:
         return pickle.dumps(payload, protocol=5)

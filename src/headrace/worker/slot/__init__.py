@@ -1,1 +1,1 @@
-"""Slot processes: they own subtasks and their live state for the whole job; couriers bring them frames."""
+"""Slot processes own subtasks and their live state for the whole job; couriers bring them frames."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from headrace.errors import HeadraceError
 from headrace.functions.distributed_cache import DistributedCache
 from headrace.worker.exchange.buffers import Send
-from headrace.worker.exchange.frames import ACK, DRIVER_OUTPUT, Header, pack
+from headrace.worker.exchange.frames import ACK, DRIVER_OUTPUT, control_frame
 from headrace.worker.failures import as_headrace_error, failure_frame
 from headrace.worker.job_spec import JobSpec
 from headrace.worker.messages import DriverOutput, EpochOrder, TaskId
@@ -59,7 +59,6 @@ class TaskHost:
 
         SystemExit and KeyboardInterrupt from user code are failures of user code: they must not end the process.
         """
-        level, partition = task_id
         self._last_epoch[task_id] = order.epoch
         self._discard_moved(order.epoch)
         if self._output is not None:
@@ -69,22 +68,20 @@ class TaskHost:
         except (Exception, SystemExit, KeyboardInterrupt) as error:
             self._discard(task_id)
             self.send_said(task_id, attempt, True, send)
-            send(level, partition, failure_frame(task_id, attempt, self._failure(error, task_id)))
+            send(*task_id, failure_frame(task_id, attempt, self._failure(error, task_id)))
             return False
         ended = all(v.ended for v in ack.vertices)
         if ended:
             self._tasks.pop(task_id)
         self.send_said(task_id, attempt, ended, send)
-        send(level, partition, pack(Header(ACK, level, partition, level, partition, 0, attempt), ack))
+        send(*task_id, control_frame(ACK, task_id, attempt, ack))
         return True
 
     def send_said(self, task_id: TaskId, attempt: int, ended: bool, send: Send) -> None:
         """Send what user code printed in a task."""
         said = self._output.take(self._spec.task_name(*task_id).operators, ended) if self._output is not None else b""
         if said:
-            level, partition = task_id
-            header = Header(DRIVER_OUTPUT, level, partition, level, partition, _LAST, attempt)
-            send(level, partition, pack(header, DriverOutput(said=said)))
+            send(*task_id, control_frame(DRIVER_OUTPUT, task_id, attempt, DriverOutput(said=said), _LAST))
 
     def close(self) -> list[HeadraceError]:
         """Close all tasks. Return the errors."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.worker.exchange.buffers import Send
-from headrace.worker.exchange.frames import DRIVER_OUTPUT, Header, pack
+from headrace.worker.exchange.frames import DRIVER_OUTPUT, control_frame
 from headrace.worker.messages import DriverOutput, TaskId
 
 _FRAME_RECORDS = 20_000
@@ -36,9 +36,8 @@ class DriverOutputBuffer:
 
     def flush(self) -> None:
         if self._count:
-            level, partition = self._task
-            header = Header(DRIVER_OUTPUT, level, partition, level, partition, self._sequence, self._attempt)
-            self._send(level, partition, pack(header, self._output))
+            frame = control_frame(DRIVER_OUTPUT, self._task, self._attempt, self._output, self._sequence)
+            self._send(*self._task, frame)
             self._sequence += 1
             self._output, self._count = DriverOutput(), 0
 

@@ -6,6 +6,7 @@ the time of its consumers. So a run of records costs a few clock readings, and a
 
 from __future__ import annotations
 
+import random
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from headrace.operators.base import Operator
 from headrace.operators.source import SourceOperator
 from headrace.state.key_groups import key_group
 from headrace.worker.exchange.writers import EdgeWriter
-from headrace.worker.messages import HotKeyGroup, OperatorReport
+from headrace.worker.messages import HotKeyGroup, OperatorReport, VertexMeasures
 
 __all__ = ["VertexMeter"]
 
@@ -32,6 +33,7 @@ class VertexMeter:
 
     def __init__(self, vertex: JobVertex, operators: dict[int, Operator]) -> None:
         self._vertex = vertex
+        self._life = random.getrandbits(62)
         self._operators = operators
         self._feeds = {edge.target: edge for edge in vertex.chained_edges}
         self._writers: dict[int, list[EdgeWriter]] = {}
@@ -63,7 +65,23 @@ class VertexMeter:
         call()
         self._beside[node] = self._beside.get(node, 0.0) + time.perf_counter() - began
 
-    def hot_key_group(self) -> HotKeyGroup | None:
+    def measures(self, records_in: int, busy: float) -> VertexMeasures:
+        """Return the measurements of the epoch, except for input frames. `busy` is the time of the whole vertex."""
+        buffers = [target for writers in self._writers.values() for writer in writers for target in writer.targets]
+        head = self._operators[self._vertex.head.id]
+        source = head if isinstance(head, SourceOperator) else None
+        return VertexMeasures(
+            life=self._life,
+            bytes_out=sum(buffer.sent_bytes for buffer in buffers),
+            frames_out=sum(buffer.sent_frames for buffer in buffers),
+            held_back=source is not None and source.held_back,
+            waited_seconds=0.0 if source is None else source.waited,
+            event_timestamp=None if source is None else source.event_timestamp,
+            hot_key_group=self._hot_key_group(),
+            operators=tuple(self._report(node.id, records_in, busy) for node in self._vertex.nodes),
+        )
+
+    def _hot_key_group(self) -> HotKeyGroup | None:
         """Return the hottest key group of the sample; None if the sample is too small."""
         if len(self._keys) < _FEWEST_KEYS:
             return None
@@ -76,10 +94,6 @@ class VertexMeter:
     def records_out(self) -> int:
         """Return the number of records that left the vertex, counted once per output with an edge."""
         return sum(self._emitted(node, tag) for node, tag in self._left)
-
-    def reports(self, records_in: int, busy: float) -> tuple[OperatorReport, ...]:
-        """Return reports of all operators in the chain. `busy` is the time of the whole vertex."""
-        return tuple(self._report(node.id, records_in, busy) for node in self._vertex.nodes)
 
     def _report(self, node: int, records_in: int, busy: float) -> OperatorReport:
         operator = self._operators[node]

@@ -7,7 +7,6 @@ inside the epoch in which it ends.
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -31,7 +30,7 @@ from headrace.operators.staged_sink import StagedSinkOperator
 from headrace.worker.exchange.channels import Channel, Item, Valve, merged
 from headrace.worker.exchange.frames import CLOCK, END, IDLE, MARKER, RECORDS, WATERMARK
 from headrace.worker.exchange.writers import EdgeWriter
-from headrace.worker.messages import VertexMeasures, VertexReport
+from headrace.worker.messages import VertexReport
 from headrace.worker.task.vertex_meter import VertexMeter
 
 MakeContext = Callable[[str, str, str | None], OperatorContext]
@@ -71,7 +70,6 @@ class VertexTask:
         self._records_in = 0
         self._busy = 0.0
         self._accumulated = b""
-        self._life = random.getrandbits(62)
         for node in vertex.nodes:
             context = make_context(node.operator_id, node.name, node.uid)
             operator = create_operator(node.spec, large_state=context.keyed_state.large)
@@ -303,18 +301,9 @@ class VertexTask:
         """Return the results of the epoch. `frames_in` and `bytes_in` came from other tasks."""
         source = self.head if isinstance(self.head, SourceOperator) else None
         not_closed, self._not_closed = self._not_closed, None
-        buffers = [target for writer in self.writers for target in writer.targets]
-        measures = VertexMeasures(
-            life=self._life,
-            bytes_in=bytes_in,
-            bytes_out=sum(buffer.sent_bytes for buffer in buffers),
-            frames_in=frames_in,
-            frames_out=sum(buffer.sent_frames for buffer in buffers),
-            held_back=source is not None and source.held_back and not self.ended,
-            waited_seconds=0.0 if source is None else source.waited,
-            event_timestamp=None if source is None else source.event_timestamp,
-            hot_key_group=self._meter.hot_key_group(),
-            operators=self._meter.reports(self._records_in, self._busy),
+        measures = self._meter.measures(self._records_in, self._busy)
+        measures = measures._replace(
+            frames_in=frames_in, bytes_in=bytes_in, held_back=measures.held_back and not self.ended
         )
         return VertexReport(
             vertex=self.vertex.id,

@@ -36,7 +36,7 @@ def test_what_was_expected() -> None:
         ("SELECT a AS 'b'", "backticks"),
         ("SELECT 1 LIMIT 1, 2", "OFFSET"),
         ("SELECT * FROM a CROSS APPLY b", "LATERAL"),
-        ("", "the end of the text"),
+        ("", "end of the statement"),
     ],
 )
 def test_common_mistakes_get_an_answer(text: str, part: str) -> None:

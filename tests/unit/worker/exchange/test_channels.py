@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
-from headrace.worker.exchange.channels import Valve, merged
-from headrace.worker.exchange.frames import END, IDLE, RECORDS, WATERMARK
+from headrace.types.codecs import codec_for
+from headrace.worker.exchange.channels import Valve, by_channel, decoded, merged
+from headrace.worker.exchange.frames import DATA, END, IDLE, RECORDS, WATERMARK, Header, pack
 
 A, B, C = (0, 0), (0, 1), (0, 2)
 FIRST, SECOND = (0, 0), (1, 0)
@@ -356,3 +357,14 @@ def test_what_follows_an_end_still_comes(ended_first):
     other = B if ended_first == A else A
     inputs = {ended_first: [(WATERMARK, MAX_WATERMARK), (END,)], other: [records(1), (WATERMARK, 3), records(2)]}
     assert [item for channel, item in play(inputs) if channel == other] == inputs[other]
+
+
+def test_frames_come_by_channel_in_their_sequence():
+    first, second, other = (
+        pack(Header(DATA, 1, 0, edge, 2, sequence, 7), [(RECORDS, [value], None, None)])
+        for edge, sequence, value in ((0, 0, "a"), (0, 1, "b"), (3, 0, "c"))
+    )
+    attempts, frames = by_channel([second, other, first])
+    assert attempts == {(0, 2): 7, (3, 2): 7}
+    assert frames == {(0, 2): [first, second], (3, 2): [other]}
+    assert [item[1] for item in decoded(frames[0, 2], codec_for(None), codec_for(None))] == [["a"], ["b"]]

@@ -16,8 +16,6 @@ from headrace.table.sql.syntax.statements import (
 )
 from headrace.table.sql.syntax.tables import Options
 
-__all__ = ["Alter"]
-
 _WITH_IF_EXISTS = ("TABLE", "MODEL", "CONNECTION")
 
 
@@ -26,8 +24,7 @@ class Alter(Create):
 
     def alter(self) -> Statement:
         """`ALTER ...`."""
-        position = self.token.position
-        self.need("ALTER")
+        position = self.need("ALTER")
         if self.at("SYSTEM", "SESSION"):
             return self._scoped_option(position)
         temporary = self.take("TEMPORARY")
@@ -159,8 +156,7 @@ class Alter(Create):
 
     def drop(self) -> Statement:
         """`DROP ...`."""
-        position = self.token.position
-        self.need("DROP")
+        position = self.need("DROP")
         temporary = self.take("TEMPORARY")
         system = self.take("SYSTEM")
         if self.take("MATERIALIZED"):

@@ -53,8 +53,7 @@ class Changes(Alter):
 
     def delete(self) -> Statement:
         """`DELETE FROM table [alias] [WHERE ...]`."""
-        position = self.token.position
-        self.need("DELETE", "FROM")
+        position = self.need("DELETE", "FROM")
         table = self.name()
         hints = self.hints() if self.at("/*+") else ()
         alias = self._alias()
@@ -63,8 +62,7 @@ class Changes(Alter):
 
     def update(self) -> Statement:
         """`UPDATE table [alias] SET ... [WHERE ...]`."""
-        position = self.token.position
-        self.need("UPDATE")
+        position = self.need("UPDATE")
         table = self.name()
         hints = self.hints() if self.at("/*+") else ()
         extra_columns = self._extra_columns()
@@ -89,8 +87,7 @@ class Changes(Alter):
 
     def merge(self) -> Statement:
         """`MERGE INTO ...`."""
-        position = self.token.position
-        self.need("MERGE", "INTO")
+        position = self.need("MERGE", "INTO")
         table = self.name()
         hints = self.hints() if self.at("/*+") else ()
         alias = self._alias()
@@ -118,14 +115,12 @@ class Changes(Alter):
 
     def truncate(self) -> Statement:
         """`TRUNCATE TABLE name`."""
-        position = self.token.position
-        self.need("TRUNCATE", "TABLE")
+        position = self.need("TRUNCATE", "TABLE")
         return TruncateTable(self.name(), position=position)
 
     def call_procedure(self) -> Statement:
         """`CALL procedure(...)`."""
-        position = self.token.position
-        self.need("CALL")
+        position = self.need("CALL")
         found = self.special_call()
         return CallProcedure(found or self.call(self.name(), position), position=position)
 
@@ -133,8 +128,7 @@ class Changes(Alter):
 
     def statement_set(self) -> StatementSet:
         """`STATEMENT SET BEGIN insert; ... END`."""
-        position = self.token.position
-        self.need("STATEMENT", "SET", "BEGIN")
+        position = self.need("STATEMENT", "SET", "BEGIN")
         inserts: list[Statement] = []
         while not inserts or not self.at("END"):
             inserts.append(self.insert())
@@ -144,14 +138,12 @@ class Changes(Alter):
 
     def begin(self) -> Statement:
         """`BEGIN STATEMENT SET`."""
-        position = self.token.position
-        self.need("BEGIN", "STATEMENT", "SET")
+        position = self.need("BEGIN", "STATEMENT", "SET")
         return StatementSetEdge(True, position=position)
 
     def end(self) -> Statement:
         """`END` of a statement set."""
-        position = self.token.position
-        self.need("END")
+        position = self.need("END")
         return StatementSetEdge(False, position=position)
 
     def changing(self) -> Node:
@@ -162,16 +154,14 @@ class Changes(Alter):
 
     def execute(self) -> Statement:
         """`EXECUTE statement` or `EXECUTE PLAN 'file'`."""
-        position = self.token.position
-        self.need("EXECUTE")
+        position = self.need("EXECUTE")
         if self.take("PLAN"):
             return ExecutePlan(self.strings(), position=position)
         return Execute(self.changing(), position=position)
 
     def compile_plan(self) -> Statement:
         """`COMPILE [AND EXECUTE] PLAN 'file' FOR statement`."""
-        position = self.token.position
-        self.need("COMPILE")
+        position = self.need("COMPILE")
         execute = self.take("AND", "EXECUTE")
         self.need("PLAN")
         path = self.strings()

@@ -108,8 +108,7 @@ class Columns(Queries):
 
     def watermark(self) -> Watermark:
         """`WATERMARK FOR column AS expression`."""
-        position = self.token.position
-        self.need("WATERMARK", "FOR")
+        position = self.need("WATERMARK", "FOR")
         column = self.name()
         self.need("AS")
         return Watermark(column, self.expression(), position=position)

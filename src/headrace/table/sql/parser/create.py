@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from headrace.table.sql.parser.columns import Columns
 from headrace.table.sql.syntax.expressions import Expression
-from headrace.table.sql.syntax.queries import Query
 from headrace.table.sql.syntax.statements import (
     CreateFunction,
     CreateMaterializedTable,
@@ -14,9 +13,7 @@ from headrace.table.sql.syntax.statements import (
     CreateView,
     Statement,
 )
-from headrace.table.sql.syntax.tables import ColumnName, Element, LikeClause, Options
-
-__all__ = ["Create"]
+from headrace.table.sql.syntax.tables import ColumnName, Distribution, Element, LikeClause, Options
 
 _LANGUAGES = ("JAVA", "SCALA", "PYTHON", "SQL")
 _LIKE_RULES = ("INCLUDING", "EXCLUDING", "OVERWRITING")
@@ -28,8 +25,7 @@ class Create(Columns):
 
     def create(self) -> Statement:
         """`CREATE ...`."""
-        position = self.token.position
-        self.need("CREATE")
+        position = self.need("CREATE")
         replace = or_alter = False
         if self.take("OR"):
             word = self.need_any("REPLACE", "ALTER")
@@ -70,49 +66,32 @@ class Create(Columns):
     def _table(self, position: int, temporary: bool, replace: bool) -> Statement:
         if_not_exists = self.if_not_exists()
         name = self.name()
+        layout = self._layout()
+        like = self._like_clause() if self.at("LIKE") else None
+        query = self.query() if like is None and self.take("AS") else None
+        if query is None and any(isinstance(element, ColumnName) for element in layout[0]):
+            self.wanted("AS")
+        return CreateTable(name, *layout, like, query, temporary, if_not_exists, replace, position=position)
+
+    def _layout(self) -> tuple[tuple[Element, ...], str | None, Distribution | None, tuple[str, ...], Options]:
+        """The clauses that all kinds of tables share: schema, comment, distribution, partitions, options."""
         elements = self.elements() if self.at("(") else ()
         comment = self.comment()
         distribution = self.distribution() if self.take("DISTRIBUTED") else None
         partitioned_by = self.identifiers() if self.take("PARTITIONED", "BY") else ()
-        options = self.with_options()
-        like, query = None, None
-        if self.at("LIKE"):
-            like = self._like_clause()
-        elif self.take("AS"):
-            query = self._defining_query()
-        if query is None and any(isinstance(element, ColumnName) for element in elements):
-            self.wanted("AS")
-        return CreateTable(
-            name,
-            elements,
-            comment,
-            distribution,
-            partitioned_by,
-            options,
-            like,
-            query,
-            temporary,
-            if_not_exists,
-            replace,
-            position=position,
-        )
+        return elements, comment, distribution, partitioned_by, self.with_options()
 
     def replace_table(self) -> Statement:
         """`REPLACE TABLE ... AS query`."""
-        position = self.token.position
-        self.need("REPLACE", "TABLE")
+        position = self.need("REPLACE", "TABLE")
         found = self._table(position, False, True)
         assert isinstance(found, CreateTable)
         if found.query is None:
             self.wanted("AS")
         return found
 
-    def _defining_query(self) -> Query:
-        return self.query()
-
     def _like_clause(self) -> LikeClause:
-        position = self.token.position
-        self.need("LIKE")
+        position = self.need("LIKE")
         table = self.name()
         rules: list[tuple[str, str]] = []
         if self.take("("):
@@ -124,28 +103,13 @@ class Create(Columns):
     def _materialized_table(self, position: int, or_alter: bool) -> Statement:
         self.need("MATERIALIZED", "TABLE")
         name = self.name()
-        elements: tuple[Element, ...] = self.elements() if self.at("(") else ()
-        comment = self.comment()
-        distribution = self.distribution() if self.take("DISTRIBUTED") else None
-        partitioned_by = self.identifiers() if self.take("PARTITIONED", "BY") else ()
-        options = self.with_options()
+        layout = self._layout()
         freshness = self.freshness() if self.at("FRESHNESS") else None
         refresh_mode = self.refresh_mode() if self.at("REFRESH_MODE") else None
         start_mode = self.start_mode() if self.at("START_MODE") else None
         self.need("AS")
         return CreateMaterializedTable(
-            name,
-            elements,
-            comment,
-            distribution,
-            partitioned_by,
-            options,
-            freshness,
-            refresh_mode,
-            start_mode,
-            self.query(),
-            or_alter,
-            position=position,
+            name, *layout, freshness, refresh_mode, start_mode, self.query(), or_alter, position=position
         )
 
     def freshness(self) -> Expression:
@@ -176,9 +140,7 @@ class Create(Columns):
         columns = self.identifiers() if self.at("(") else ()
         comment = self.comment()
         self.need("AS")
-        return CreateView(
-            name, columns, self._defining_query(), comment, temporary, if_not_exists, replace, position=position
-        )
+        return CreateView(name, columns, self.query(), comment, temporary, if_not_exists, replace, position=position)
 
     def _object(self, kind: str, position: int, temporary: bool, system: bool) -> Statement:
         if_not_exists = self.if_not_exists()

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from headrace.table.sql.syntax.expressions import Expression
     from headrace.table.sql.syntax.queries import Query
 
-__all__ = ["Cursor"]
-
 T = TypeVar("T")
 
 
@@ -97,12 +95,14 @@ class Cursor:
         """Take the next token if it is one of these. Return it."""
         return self.advance().key if self.at(*keys) else None
 
-    def need(self, *keys: str) -> None:
-        """Take these words and operators in this order, or fail at the first missing one."""
+    def need(self, *keys: str) -> int:
+        """Take these words and operators in this order, or fail at the first missing one. Return where they begin."""
+        position = self.token.position
         for key in keys:
             if not self.at(key):
                 self.fail()
             self.advance()
+        return position
 
     def need_any(self, *keys: str) -> str:
         """Take one of these, or fail."""
@@ -136,7 +136,7 @@ class Cursor:
     def fail(self, message: str | None = None, position: int | None = None) -> NoReturn:
         """Raise an error at the next token, or at the given position."""
         if message is None:
-            shown = "the end of the text" if self.token.kind == "end" else repr(self.token.text)
+            shown = "end of the statement" if self.token.kind == "end" else repr(self.token.text)
             message = f"Unexpected {shown}"
         where = self.token.position if position is None else position
         raise SqlParseError(message, self.text, where, tuple(self._traced))

@@ -33,8 +33,6 @@ from headrace.table.sql.syntax.expressions import (
 )
 from headrace.table.sql.syntax.queries import Query
 
-__all__ = ["SET_WORDS", "Expressions"]
-
 _COMPARISONS = frozenset(("=", "<>", "<", ">", "<=", ">="))
 _PERIODS = frozenset(("OVERLAPS", "CONTAINS", "EQUALS", "PRECEDES", "SUCCEEDS"))
 _POWERS = {
@@ -63,7 +61,7 @@ _POWERS = {
 }
 _NEGATABLE = frozenset(("BETWEEN", "IN", "LIKE", "ILIKE", "RLIKE", "SIMILAR"))
 SET_WORDS = ("UNION", "INTERSECT", "EXCEPT", "MINUS", "ORDER", "LIMIT", "OFFSET", "FETCH")
-"""What goes on with a query whose first part stands in parentheses."""
+"""Words that continue a query whose first part is in parentheses."""
 _JSON_KINDS = ("VALUE", "OBJECT", "ARRAY", "SCALAR")
 
 
@@ -355,14 +353,8 @@ class Expressions(Functions):
     # -- parentheses ----------------------------------------------------------------------------------------------
 
     def _query_in_parentheses(self) -> Query:
-        self.need("(")
-        found = self._in_parentheses()
-        self.need(")")
-        if isinstance(found, Query):
-            return found
-        if len(found) == 1 and isinstance(found[0], Subquery):
-            return found[0].query
-        self.wanted("a query")
+        found = self._candidates()
+        return found if isinstance(found, Query) else self.wanted("a query")
 
     def _in_parentheses(self) -> Query | tuple[Expression, ...]:
         """A query, or one or more values, after the opening parenthesis. Does not take the closing one."""

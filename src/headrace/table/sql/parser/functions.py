@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from headrace.table.sql.parser.json_functions import JsonFunctions
 from headrace.table.sql.syntax.expressions import (
@@ -17,8 +18,6 @@ from headrace.table.sql.syntax.expressions import (
     TableArgument,
 )
 from headrace.table.sql.words import CONTEXT_VARIABLES, FUNCTION_WORDS
-
-__all__ = ["Functions"]
 
 _BARE = frozenset(("CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP", "LOCALTIME", "LOCALTIMESTAMP", "USER"))
 _TRUNCATIONS = frozenset(("DATE_TRUNC", "DATETIME_TRUNC", "TIMESTAMP_TRUNC", "TIME_TRUNC"))
@@ -82,39 +81,21 @@ class Functions(JsonFunctions):
 
     def call_suffixes(self, found: Call) -> Expression:
         """`IGNORE NULLS`, `WITHIN GROUP (...)`, `FILTER (...)`, `OVER ...`, in this order."""
-        within_distinct: tuple[Expression, ...] = ()
-        within_group = found.within_group
-        nulls = found.nulls
-        condition = None
+        call = found
         if self.take("WITHIN", "DISTINCT"):
-            within_distinct = self.parenthesized(self.expression)
+            call = replace(call, within_distinct=self.parenthesized(self.expression))
         if (word := self.take_any("IGNORE", "RESPECT") if self.peek().key == "NULLS" else None) is not None:
             self.need("NULLS")
-            nulls = word
+            call = replace(call, nulls=word)
         if self.take("WITHIN", "GROUP"):
             self.need("(")
-            within_group = self.order_by()
+            call = replace(call, within_group=self.order_by())
             self.need(")")
         if self.at("FILTER") and self.peek().key == "(":
             self.advance()
             self.need("(", "WHERE")
-            condition = self.expression()
+            call = replace(call, filter=self.expression())
             self.need(")")
-        call = found
-        if within_distinct or within_group != found.within_group or nulls != found.nulls or condition is not None:
-            call = Call(
-                found.name,
-                found.arguments,
-                found.quantifier,
-                found.star,
-                found.order_by,
-                nulls,
-                within_distinct,
-                within_group,
-                condition,
-                found.clauses,
-                position=found.position,
-            )
         if not self.take("OVER"):
             return call
         window = self.window_specification() if self.at("(") else self.identifier()

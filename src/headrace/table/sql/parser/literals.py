@@ -15,8 +15,6 @@ from headrace.table.sql.syntax.expressions import (
     TemporalLiteral,
 )
 
-__all__ = ["Literals"]
-
 _BRACES = {"D": "DATE", "T": "TIME", "TS": "TIMESTAMP"}
 _C_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _C_ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
@@ -135,8 +133,7 @@ class Literals(Types):
 
     def interval(self) -> Expression:
         """`INTERVAL` with a string, a number, a column or an expression in parentheses."""
-        position = self.token.position
-        self.need("INTERVAL")
+        position = self.need("INTERVAL")
         sign = self.take_any("+", "-")
         if self.token.kind == "string":
             text = self.string()

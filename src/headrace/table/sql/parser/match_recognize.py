@@ -6,8 +6,6 @@ from headrace.table.sql.parser.relations import Relations
 from headrace.table.sql.syntax.expressions import Expression
 from headrace.table.sql.syntax.queries import MatchRecognize, Relation, SelectItem
 
-__all__ = ["Patterns"]
-
 _Pattern = tuple[object, ...]
 
 

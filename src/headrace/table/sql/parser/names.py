@@ -7,8 +7,6 @@ from headrace.table.sql.syntax.node import Name
 from headrace.table.sql.tokens import Token
 from headrace.table.sql.words import RESERVED
 
-__all__ = ["Names"]
-
 _LONGEST = 256
 
 

@@ -26,8 +26,7 @@ class Ordering(Literals):
 
     def window_specification(self) -> WindowSpecification:
         """The contents of the parentheses after OVER, or in a WINDOW clause."""
-        position = self.token.position
-        self.need("(")
+        position = self.need("(")
         base = self.identifier() if self.is_identifier() else None
         partition_by = self.separated(self.expression) if self.take("PARTITION", "BY") else ()
         order_by = self.order_by() if self.at("ORDER") else ()

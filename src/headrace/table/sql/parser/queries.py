@@ -17,8 +17,6 @@ from headrace.table.sql.syntax.queries import (
     With,
 )
 
-__all__ = ["Queries"]
-
 _SET_POWERS = {"UNION": 1, "EXCEPT": 1, "MINUS": 1, "INTERSECT": 2}
 
 
@@ -87,10 +85,7 @@ class Queries(Patterns):
     def _values_row(self) -> Expression:
         position = self.token.position
         if self.at("("):
-            self.advance()
-            items = self.separated(self._value_or_default)
-            self.need(")")
-            return Row(items, position=position)
+            return Row(self.parenthesized(self._value_or_default), position=position)
         found = self.expression()
         return found if isinstance(found, Row) else Row((found,), position=position)
 
@@ -126,8 +121,7 @@ class Queries(Patterns):
     # -- SELECT ---------------------------------------------------------------------------------------------------
 
     def _select(self) -> Query:
-        position = self.token.position
-        self.need("SELECT")
+        position = self.need("SELECT")
         hints = self.hints() if self.at("/*+") else ()
         self.take("STREAM")
         distinct = self.take_any("DISTINCT", "ALL") == "DISTINCT"

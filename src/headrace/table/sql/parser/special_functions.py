@@ -5,8 +5,6 @@ from __future__ import annotations
 from headrace.table.sql.parser.ordering import Ordering
 from headrace.table.sql.syntax.expressions import Call, Cast, Expression, Literal, Symbol
 
-__all__ = ["SpecialFunctions"]
-
 _ABOVE_IN = 33
 """Binds closer than IN, so that the IN of `POSITION(a IN b)` is not taken for an operator."""
 

@@ -6,8 +6,6 @@ from headrace.table.sql.parser.names import Names
 from headrace.table.sql.syntax.expressions import IntervalQualifier
 from headrace.table.sql.syntax.types import DataType, TypeField
 
-__all__ = ["Types"]
-
 _PLAIN = {
     "BOOLEAN": "BOOLEAN",
     "TINYINT": "TINYINT",

@@ -19,8 +19,6 @@ from headrace.table.sql.syntax.statements import (
     Use,
 )
 
-__all__ = ["Utility"]
-
 _DETAILS = ("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE")
 _DESCRIBED = ("CATALOG", "DATABASE", "FUNCTION", "MODEL", "CONNECTION")
 _CREATED = ("TABLE", "VIEW", "CATALOG", "MODEL", "CONNECTION")
@@ -41,8 +39,7 @@ class Utility(Changes):
 
     def explain(self) -> Statement:
         """`EXPLAIN [PLAN FOR | details] statement`."""
-        position = self.token.position
-        self.need("EXPLAIN")
+        position = self.need("EXPLAIN")
         details: tuple[str, ...] = ()
         if not self.take("PLAN", "FOR") and self.at(*_DETAILS):
             details = self.separated(lambda: self.need_any(*_DETAILS))
@@ -83,8 +80,7 @@ class Utility(Changes):
 
     def show(self) -> Statement:
         """`SHOW ...`."""
-        position = self.token.position
-        self.need("SHOW")
+        position = self.need("SHOW")
         if self.take("CREATE"):
             return self._show_create(position)
         if self.take("CURRENT"):
@@ -135,8 +131,7 @@ class Utility(Changes):
 
     def use(self) -> Statement:
         """`USE [CATALOG] name` or `USE MODULES a, b`."""
-        position = self.token.position
-        self.need("USE")
+        position = self.need("USE")
         if self.take("MODULES"):
             return Use("MODULES", self.separated(lambda: (self.identifier(),)), position=position)
         if self.at("CATALOG") and self.peek().key != ".":
@@ -146,8 +141,7 @@ class Utility(Changes):
 
     def set_option(self) -> Statement:
         """`SET 'key' = 'value'`."""
-        position = self.token.position
-        self.need("SET")
+        position = self.need("SET")
         if self.token.kind != "string" and (self.token.kind == "end" or self.at(";")):
             return SetOption(position=position)
         key = self.string()
@@ -156,8 +150,7 @@ class Utility(Changes):
 
     def reset_option(self) -> Statement:
         """`RESET 'key'`."""
-        position = self.token.position
-        self.need("RESET")
+        position = self.need("RESET")
         if self.token.kind == "end" or self.at(";"):
             return SetOption(reset=True, position=position)
         return SetOption(self.string(), reset=True, position=position)
@@ -179,8 +172,7 @@ class Utility(Changes):
 
     def analyze(self) -> Statement:
         """`ANALYZE TABLE ...`."""
-        position = self.token.position
-        self.need("ANALYZE", "TABLE")
+        position = self.need("ANALYZE", "TABLE")
         table = self.name()
         partition = self.partition(open_ended=True) if self.take("PARTITION") else ()
         self.need("COMPUTE", "STATISTICS")
@@ -194,8 +186,7 @@ class Utility(Changes):
 
     def stop_job(self) -> Statement:
         """`STOP JOB 'id' [WITH SAVEPOINT [WITH DRAIN]]`."""
-        position = self.token.position
-        self.need("STOP", "JOB")
+        position = self.need("STOP", "JOB")
         job_id = self.string()
         savepoint = drain = False
         if self.take("WITH"):

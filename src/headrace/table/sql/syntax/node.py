@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["Name", "Node"]
-
 Name = tuple[str, ...]
 """A name with its qualifiers: `("catalog", "database", "table")`."""
 

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from headrace.cli.app import app
-from headrace.cli.application import make_application, submit_command
+from headrace.cli.application_command import make_application, submit_command
 from headrace.cli.bundle import make_bundle, module_of
 from headrace.common.errors import ConfigurationError
 

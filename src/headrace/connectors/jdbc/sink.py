@@ -1,19 +1,22 @@
 """JdbcSink: rows into PostgreSQL, MySQL, MariaDB or SQLite; the names are those of `pyflink.datastream.connectors.jdbc`.
 
-Decides the options; `headrace.connectors.jdbc` writes. There is no JVM: URLs are JDBC's, drivers are Python's.
+Decides the options, and how rows are written at least once; `staged` writes exactly once. There is no JVM: URLs are JDBC's,
+drivers are Python's.
 """
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass
 from typing import Any
 
 from headrace.compatibility.ignored_settings import warn_of_url_parameters
-from headrace.connectors.base.sink import Sink as SinkDefinition
-from headrace.connectors.jdbc.database import Address, database_kind, statement_for
-from headrace.connectors.jdbc.direct import JdbcDirectSink
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_writer import EpochEnd, SinkWriter, WriterContext
+from headrace.connectors.jdbc.database import Address, database_kind, open_database, statement_for
 from headrace.connectors.jdbc.mysql import connection_arguments, unused_parameters
-from headrace.connectors.jdbc.rows import check_fields
 from headrace.connectors.jdbc.staged import JdbcStagedSink
+from headrace.connectors.jdbc.statement import check_fields, row_maker
 from headrace.errors import ConfigurationError, TypeMismatchError
 from headrace.functions.sink_function import SinkFunction
 from headrace.types.typeinfo import TypeInformation
@@ -44,7 +47,7 @@ class JdbcSink(SinkFunction):
     [(1, 'tea'), (2, 'rice')]
     """
 
-    def __init__(self, definition: SinkDefinition) -> None:
+    def __init__(self, definition: Sink) -> None:
         """Programs call `sink` or `exactly_once_sink`."""
         self._definition = definition
 
@@ -55,9 +58,9 @@ class JdbcSink(SinkFunction):
         jdbc_connection_options: JdbcConnectionOptions,
         jdbc_execution_options: JdbcExecutionOptions | None = None,
     ) -> JdbcSink:
-        """Give a sink that writes at least once: after a failure rows come again.
+        """Return a sink that writes at least once: after a failure rows are written again.
 
-        If the statement is an upsert, the table is as if each row had come once.
+        If the statement is an upsert, the result is as if each row had been written once.
         """
         options = _checked(sql, type_info, jdbc_connection_options, jdbc_execution_options)
         return JdbcSink(
@@ -78,9 +81,9 @@ class JdbcSink(SinkFunction):
         jdbc_connection_options: JdbcConnectionOptions,
         jdbc_execution_options: JdbcExecutionOptions | None = None,
     ) -> JdbcSink:
-        """Give a sink that writes exactly once: rows are applied when the checkpoint that they belong to is complete.
+        """Return a sink that writes exactly once: rows are applied when the checkpoint that they belong to is complete.
 
-        Until then they wait in the table ``headrace_staged``, which is made if it is not there, as is
+        Until then they wait in the table ``headrace_staged``, which is created if it does not exist, like
         ``headrace_committed``. PyFlink has no such method; Java's needs XA transactions, this one does not.
         """
         options = _checked(sql, type_info, jdbc_connection_options, jdbc_execution_options)
@@ -95,11 +98,11 @@ class JdbcSink(SinkFunction):
         return JdbcSink(JdbcStagedSink(sql, type_info, address, size, options.get_max_retries()))
 
     def invoke(self, value: Any, context: SinkFunction.Context) -> None:
-        """Not called: the engine hands over whole runs of elements."""
+        """Refuse: the engine hands over whole runs of elements instead."""
         raise TypeMismatchError("A JdbcSink is given to add_sink() as it is", seen=value)
 
-    def get_definition(self) -> SinkDefinition:
-        """Give the definition that the runtime writes with."""
+    def get_definition(self) -> Sink:
+        """Return the definition that the runtime writes with."""
         return self._definition
 
 
@@ -118,26 +121,26 @@ class JdbcConnectionOptions:
         self._driver_name = driver_name
 
     def get_db_url(self) -> str:
-        """Give the URL."""
+        """Return the URL."""
         return self.address.url
 
     def get_driver_name(self) -> str | None:
-        """Give the name of JDBC's driver, if one was named."""
+        """Return the name of JDBC's driver, if one was named."""
         return self._driver_name
 
     def get_user_name(self) -> str | None:
-        """Give the user."""
+        """Return the user."""
         return self.address.user
 
     def get_password(self) -> str | None:
-        """Give the password."""
+        """Return the password."""
         return self.address.password
 
     class JdbcConnectionOptionsBuilder:
         """Collects the parts."""
 
         def __init__(self) -> None:
-            """Begin with nothing."""
+            """Start with nothing."""
             self._url: str | None = None
             self._driver_name: str | None = None
             self._user_name: str | None = None
@@ -166,7 +169,7 @@ class JdbcConnectionOptions:
             return self
 
         def build(self) -> JdbcConnectionOptions:
-            """Make the options."""
+            """Return the options."""
             if not self._url:
                 raise ConfigurationError("No URL of a database was given", remedy="call with_url()")
             address = Address(self._url, self._user_name, self._password)
@@ -181,7 +184,7 @@ _BATCH_SIZE, _BATCH_INTERVAL_MS, _MAX_RETRIES = 5000, 0, 3
 
 
 class JdbcExecutionOptions:
-    """How rows are put together, and how often a failed batch is sent again.
+    """How rows are batched, and how often a failed batch is retried.
 
     >>> options = JdbcExecutionOptions.builder().with_batch_size(200).build()
     >>> options.get_batch_size(), options.get_batch_interval_ms(), options.get_max_retries()
@@ -193,32 +196,32 @@ class JdbcExecutionOptions:
         self._batch_interval_ms, self._batch_size, self._max_retries = batch_interval_ms, batch_size, max_retries
 
     def get_batch_interval_ms(self) -> int:
-        """Give after how many milliseconds a batch is sent that is not full; 0: at the end of the epoch."""
+        """Return after how many milliseconds a batch is sent that is not full; 0: at the end of the epoch."""
         return self._batch_interval_ms
 
     def get_batch_size(self) -> int:
-        """Give the rows of a full batch; 0: no batch is ever full."""
+        """Return the rows of a full batch; 0: no batch is ever full."""
         return self._batch_size
 
     def get_max_retries(self) -> int:
-        """Give how often a batch is sent again when the database cannot be reached."""
+        """Return how often a batch is sent again when the database cannot be reached."""
         return self._max_retries
 
     @staticmethod
     def defaults() -> JdbcExecutionOptions:
-        """Give batches of 5000 rows, no interval, 3 retries."""
+        """Return batches of 5000 rows, no interval, 3 retries."""
         return JdbcExecutionOptions.builder().build()
 
     @staticmethod
     def builder() -> JdbcExecutionOptions.Builder:
-        """Begin."""
+        """Return a builder."""
         return JdbcExecutionOptions.Builder()
 
     class Builder:
         """Collects the parts."""
 
         def __init__(self) -> None:
-            """Begin with the defaults."""
+            """Start with the defaults."""
             self._interval_ms, self._size, self._max_retries = _BATCH_INTERVAL_MS, _BATCH_SIZE, _MAX_RETRIES
 
         def with_batch_size(self, size: int) -> JdbcExecutionOptions.Builder:
@@ -237,7 +240,7 @@ class JdbcExecutionOptions:
             return self
 
         def build(self) -> JdbcExecutionOptions:
-            """Make the options."""
+            """Return the options."""
             return JdbcExecutionOptions(self._interval_ms, self._size, self._max_retries)
 
 
@@ -259,3 +262,54 @@ def _checked(
         raise TypeMismatchError("A JDBC sink needs JdbcExecutionOptions", seen=execution)
     check_fields(statement_for(sql, connection.address), type_info)
     return execution or JdbcExecutionOptions.defaults()
+
+
+@dataclass(frozen=True)
+class JdbcDirectSink(Sink):
+    """Writes rows as they arrive, in batches: at least once; with an upsert statement, exactly once."""
+
+    sql: str
+    kind: TypeInformation
+    address: Address
+    batch_size: int
+    batch_interval_ms: int
+    max_retries: int
+
+    def open_writer(self, context: WriterContext, states: list[Any]) -> SinkWriter:
+        return _DirectWriter(self)
+
+
+class _DirectWriter(SinkWriter):
+    def __init__(self, sink: JdbcDirectSink) -> None:
+        self._sink = sink
+        self._database = open_database(sink.address)
+        self._sql = statement_for(sink.sql, sink.address).with_marks(self._database.mark)
+        self._rows_of = row_maker(sink.kind, self._database.adapt)
+        self._rows: list[tuple[Any, ...]] = []
+        self._flushed = time.monotonic()
+
+    def write(self, values: list[Any], timestamps: list[int | None] | None) -> None:
+        self._rows += self._rows_of(values)
+        interval, size = self._sink.batch_interval_ms, self._sink.batch_size
+        if 0 < size <= len(self._rows):
+            self._flush(len(self._rows) // size * size)
+        elif 0 < interval <= (time.monotonic() - self._flushed) * 1000:
+            self._flush(len(self._rows))
+
+    def end_epoch(self, end: EpochEnd) -> list[Any]:
+        self._flush(len(self._rows))
+        return []
+
+    def _flush(self, count: int) -> None:
+        size = self._sink.batch_size if self._sink.batch_size > 0 else max(1, count)
+        for start in range(0, count, size):
+            self._send(self._rows[start : min(start + size, count)])
+        del self._rows[:count]
+        self._flushed = time.monotonic()
+
+    def _send(self, rows: list[tuple[Any, ...]]) -> None:
+        sink = self._sink
+        self._database.retrying(lambda: self._database.insert(self._sql, rows, sink.sql), sink.max_retries)
+
+    def close(self) -> None:
+        self._database.close()

@@ -1,0 +1,89 @@
+"""Decides how much an epoch reads and how long the loop pauses when there is nothing to read. Measures the epochs for that."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from headrace.config.runtime_settings import RuntimeSettings
+from headrace.driver.rate import RateController, critical_path
+from headrace.worker.messages import TaskAck
+
+__all__ = ["EpochTimes", "Pacing"]
+
+_SHORTEST_EPOCH = 0.1
+"""Seconds. An epoch aims at the interval of checkpoints, but below this it would hold hardly a record."""
+_PATIENCE, _MOST_PATIENCE = 1.1, 4.0
+"""By how much longer each epoch without records waits for the next one, and up to how many times as long."""
+
+
+@dataclass
+class EpochTimes:
+    """When the steps of an epoch ended, on the monotonic clock."""
+
+    began: float
+    ran: float = 0.0
+    output_done: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """From the order to the last acknowledgement."""
+        return self.ran - self.began
+
+
+class Pacing:
+    """The pace of one job."""
+
+    def __init__(
+        self, options: RuntimeSettings, bounded: bool, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        target = options.bounded_epoch_target if bounded else options.epoch_target
+        interval = options.durability.settings.effective_interval
+        if interval is not None:
+            target = min(target, max(interval / 1000, _SHORTEST_EPOCH))
+        self._rate = RateController(target, options.first_records, options.max_records)
+        self._idle_poll = options.idle_poll
+        self._idle = 0
+        self._monotonic = monotonic
+        self.times = EpochTimes(monotonic())
+        self.began_before = self.times.began
+        """When the epoch before began."""
+
+    @property
+    def limit(self) -> int:
+        """Records that a source subtask may read in an epoch."""
+        return self._rate.limit
+
+    @property
+    def target(self) -> float:
+        """Seconds that an epoch should take."""
+        return self._rate.target
+
+    def begin_epoch(self) -> None:
+        """Start the clock of an epoch."""
+        self.began_before = self.times.began
+        self.times = EpochTimes(self._monotonic())
+
+    def end_epoch(self) -> None:
+        """All tasks have acknowledged it."""
+        self.times.ran = self._monotonic()
+
+    def end_output(self) -> None:
+        """Its output has been handed out."""
+        self.times.output_done = self._monotonic()
+
+    def observe(self, read: list[int], acks: list[TaskAck]) -> None:
+        """Adapt the rate to the epoch that has ended. `read`: the records that each source subtask has read."""
+        self._rate.observe(max(read, default=0), self.times.seconds, critical_path(acks))
+        self._idle = 0 if sum(read) else self._idle + 1
+
+    def pause(self, until_timer: float | None) -> float | None:
+        """Return the seconds to wait, None if there was something to read.
+
+        The longer nothing has come, the longer the wait, but not beyond the next timer.
+        """
+        if not self._idle:
+            return None
+        wait = self._idle_poll * min(_MOST_PATIENCE, _PATIENCE**self._idle)
+        return wait if until_timer is None else min(wait, max(0.0, until_timer))
