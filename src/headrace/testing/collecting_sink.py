@@ -16,7 +16,7 @@ from typing import Any
 import cloudpickle
 
 from headrace.functions import RuntimeContext, SinkFunction
-from headrace.types.string_forms import java_form
+from headrace.types.java_formatting import java_form
 from headrace.types.typeinfo import TypeInformation
 
 
