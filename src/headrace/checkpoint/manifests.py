@@ -7,6 +7,7 @@ inherits: each new task reads the files of all old ones that had operators of it
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from headrace.checkpoint.model import FileEntry, Manifest
@@ -29,6 +30,7 @@ __all__ = [
     "has_strong_sums",
     "key_groups_of",
     "layout_of",
+    "operator_names",
     "packed_positions",
     "states_of",
     "unpacked_positions",
@@ -118,6 +120,12 @@ def key_groups_of(manifest: Manifest) -> dict[str, int]:
     """Into how many key groups the state of each operator is cut."""
     layout = manifest.facts.get("layout", {})
     return {o: facts["max_parallelism"] for group in layout.values() for o, facts in group["operators"].items()}
+
+
+def operator_names(manifest: Manifest, ids: Iterable[str]) -> str:
+    """List operators of the manifest's job for a message: by name and uid, or by id if it does not know them."""
+    named = {o: f for group in manifest.facts.get("layout", {}).values() for o, f in group["operators"].items()}
+    return ", ".join(f"{named[o]['name']!r} (uid {named[o]['uid']})" if o in named else o for o in ids)
 
 
 def files_by_owner(manifest: Manifest) -> dict[TaskOwner, tuple[StateFile, ...]]:

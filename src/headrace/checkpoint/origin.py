@@ -20,3 +20,5 @@ class Origin:
     """Whether it is a checkpoint of this very job, in its own folder: its tasks may go on with the same files."""
     ignore_unclaimed: bool = False
     """Whether state that no operator of the program asks for is dropped without a word."""
+    checkpoints: str | None = None
+    """The folder (or URL) of another job's checkpoints that it is one of; None: a savepoint, or this very job's."""
