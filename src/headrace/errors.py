@@ -1,9 +1,6 @@
-"""What every error of headrace looks like.
+"""The errors of headrace: classes, stable codes, and the message that users see.
 
-Decides the classes, their stable codes and the text a user sees. Never decides whether a job restarts, and never
-logs. Raised by every other package; read by the runtime, the REST service and the command line.
-
-An error says, in this order, what happened, in which operator, what was seen, what was expected, and what to do.
+An error says, in this order, what happened, in which operator, what was seen, what was expected, and how to fix it.
 """
 
 from __future__ import annotations
@@ -37,7 +34,7 @@ _SHORT = 200
 
 
 def shortened(value: object, limit: int = _SHORT) -> str:
-    """Return ``repr(value)`` cut to ``limit`` characters; never raises, whatever the value's own ``__repr__`` does.
+    """Return ``repr(value)`` cut to ``limit`` characters; never raises, even if the value's ``__repr__`` does.
 
     >>> shortened([1, 2, 3])
     '[1, 2, 3]'
@@ -64,7 +61,7 @@ def _rebuild(cls: type[HeadraceError], args: tuple[Any, ...], state: dict[str, A
 class HeadraceError(Exception):
     """Base of all errors that headrace raises.
 
-    ``code`` is stable: tools may match on it, the wording of the text may change.
+    ``code`` is stable: tools may match on it. The wording of messages may change.
 
     >>> print(HeadraceError("No source", operator_name="Map", uid="m1", seen=3, expected="a stream", remedy="add one"))
     No source [HEADRACE]
@@ -76,7 +73,7 @@ class HeadraceError(Exception):
 
     code: ClassVar[str] = "HEADRACE"
     location: str | None = None
-    """`host:process id` of the worker that it comes from, if it comes from one."""
+    """`host:process id` of the worker that raised it, if any."""
 
     def __init__(
         self,
@@ -88,7 +85,7 @@ class HeadraceError(Exception):
         expected: str | None = None,
         remedy: str | None = None,
     ) -> None:
-        """Keep the parts; ``seen`` may be a text or any value, of which a short ``repr`` is kept."""
+        """Store the parts; ``seen`` is a string, or any value, of which a short ``repr`` is stored."""
         super().__init__(message)
         self.message = message
         self.operator_name = operator_name
@@ -110,21 +107,21 @@ class HeadraceError(Exception):
         yield "remedy:", self.remedy
 
     def _detail_lines(self) -> list[str]:
-        # Continuation lines are indented under the text they go on with.
+        # Continuation lines are indented.
         indent = "\n" + " " * 12
         return [f"  {label:<9} {text.replace(chr(10), indent)}" for label, text in self._details() if text]
 
     def __str__(self) -> str:
-        """Return the message and one line for each known part."""
+        """Return the message and a line for each part that is set."""
         return "\n".join([f"{self.message} [{self.code}]", *self._detail_lines()])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by state: the keyword arguments of a subclass need not be repeated."""
+        """Pickle the state, regardless of the arguments of a subclass."""
         return _rebuild, (type(self), self.args, self.__dict__)
 
 
 def reason_of(error: BaseException) -> str:
-    """Return what an error says, in one line without its code.
+    """Return the message of an error, in one line without its code.
 
     >>> reason_of(HeadraceError("not JSON", seen="{")), reason_of(KeyError("id"))
     ('not JSON', "KeyError: 'id'")
@@ -133,7 +130,7 @@ def reason_of(error: BaseException) -> str:
 
 
 class InvalidProgramError(HeadraceError, ValueError):
-    """The program asks for something that no job can do: an illegal graph, a wrong argument.
+    """The program is invalid: an illegal graph, a wrong argument.
 
     >>> raise InvalidProgramError("No operators in the program", remedy="add a source and a sink")
     Traceback (most recent call last):
@@ -146,7 +143,7 @@ class InvalidProgramError(HeadraceError, ValueError):
 
 
 class NoJvmError(InvalidProgramError, AttributeError):
-    """The program asks for a Java object of Flink; headrace runs no Flink JVM.
+    """The program asks for a Java object of Flink; headrace does not run a Flink JVM.
 
     Also an AttributeError, so that ``hasattr`` works as usual.
 
@@ -158,7 +155,7 @@ class NoJvmError(InvalidProgramError, AttributeError):
 
 
 class TypeMismatchError(HeadraceError, TypeError):
-    """A value does not have the type that was declared or is needed.
+    """A value does not have the declared or required type.
 
     >>> error = TypeMismatchError("Wrong value", seen="x", expected="Long")
     >>> isinstance(error, TypeError), error.expected
@@ -169,7 +166,7 @@ class TypeMismatchError(HeadraceError, TypeError):
 
 
 class BadRecordError(HeadraceError, ValueError):
-    """A record of an outer system cannot be read: malformed, of another type, without a value.
+    """A record of an external system cannot be read: malformed, of another type, without a value.
 
     >>> BadRecordError("Not JSON", seen="{", remedy="ignore_parse_errors()").code
     'BAD_RECORD'
@@ -210,7 +207,7 @@ class StateError(HeadraceError):
 
 
 class LineTooLongError(HeadraceError):
-    """A line of a file or socket is longer than a reader holds in memory.
+    """A line of a file or socket is longer than a reader keeps in memory.
 
     >>> LineTooLongError("Too long").code
     'LINE_TOO_LONG'
@@ -220,7 +217,7 @@ class LineTooLongError(HeadraceError):
 
 
 class CloseTimeoutError(HeadraceError):
-    """Functions were not closed in the time they have for it.
+    """Functions did not close in time.
 
     >>> CloseTimeoutError("Not closed").code
     'CLOSE_TIMEOUT'
@@ -230,7 +227,7 @@ class CloseTimeoutError(HeadraceError):
 
 
 class StateMigrationError(StateError):
-    """A state was saved with another type than the program declares for it now.
+    """A state was saved with a different type than the program declares.
 
     >>> StateMigrationError("Another type").code
     'STATE_MIGRATION'
@@ -240,7 +237,7 @@ class StateMigrationError(StateError):
 
 
 class JobExecutionError(HeadraceError):
-    """A job ended in failure; the cause is ``__cause__`` where it is known.
+    """A job failed; ``__cause__`` is the cause, if known.
 
     >>> str(JobExecutionError("Job failed"))
     'Job failed [JOB_EXECUTION]'
@@ -250,7 +247,7 @@ class JobExecutionError(HeadraceError):
 
 
 class JobCancelledError(JobExecutionError):
-    """A job was cancelled while its result was awaited.
+    """A job was cancelled while the program waited for its result.
 
     >>> issubclass(JobCancelledError, JobExecutionError)
     True
@@ -260,8 +257,8 @@ class JobCancelledError(JobExecutionError):
 
 
 def _user_frames(trace: TracebackType | None) -> TracebackType | None:
-    # The leading frames are headrace's own call into the function: no help to the user. If nothing else is left,
-    # the error came from headrace itself and all frames are kept.
+    # The leading frames are headrace's call of the function, which does not help the user. If nothing else is left,
+    # the error came from headrace itself, and all frames are kept.
     first = trace
     while first is not None and first.tb_frame.f_globals.get("__name__", "").split(".")[0] == "headrace":
         first = first.tb_next
@@ -269,7 +266,7 @@ def _user_frames(trace: TracebackType | None) -> TracebackType | None:
 
 
 class UserCodeError(HeadraceError):
-    """A function of the user raised; the text starts with the user's own traceback.
+    """A function of the program raised an error; the message starts with its traceback.
 
     >>> error = UserCodeError(
     ...     "map failed",
@@ -301,7 +298,7 @@ class UserCodeError(HeadraceError):
         record: object = None,
         remedy: str | None = None,
     ) -> None:
-        """Keep a short ``repr`` of ``record``, not the record: it may be large, or impossible to pickle."""
+        """Store a short ``repr`` of ``record``, not the record: it may be large or not picklable."""
         super().__init__(message, operator_name=operator_name, uid=uid, remedy=remedy)
         self.user_traceback = user_traceback
         self.subtask = subtask
@@ -317,7 +314,7 @@ class UserCodeError(HeadraceError):
         subtask: int | None = None,
         record: object = None,
     ) -> UserCodeError:
-        """Make the error to raise in place of ``error``; the frames that lead up to the user's function are left out.
+        """Create the error to raise instead of ``error``, without the frames that lead up to the user's function.
 
         >>> try:
         ...     1 / 0
@@ -343,13 +340,13 @@ class UserCodeError(HeadraceError):
         yield "remedy:", self.remedy
 
     def __str__(self) -> str:
-        """Return the user's traceback, then where it happened."""
+        """Return the user's traceback, followed by the location."""
         where = super().__str__()
         return f"{self.user_traceback}\n\n{where}" if self.user_traceback else where
 
 
 class TaskTimeoutError(UserCodeError):
-    """A task has worked for longer than an option allows; the text starts with where it was then.
+    """A task took longer than an option allows; the message starts with its stack.
 
     >>> where = 'File "job.py", line 3, in map'
     >>> print(TaskTimeoutError.after(5.0, "headrace.task.timeout", stack=where, operator_name="Map", subtask=0))
@@ -358,7 +355,7 @@ class TaskTimeoutError(UserCodeError):
     A task took longer than headrace.task.timeout, 5 s [TASK_TIMEOUT]
       operator: Map
       subtask:  0
-      remedy:   give what the function waits for a timeout of its own; if it is only slow, raise headrace.task.timeout
+      remedy:   set a timeout for what the function waits for; if it is only slow, raise headrace.task.timeout
     """
 
     code = "TASK_TIMEOUT"
@@ -374,12 +371,12 @@ class TaskTimeoutError(UserCodeError):
         uid: str | None = None,
         subtask: int | None = None,
     ) -> TaskTimeoutError:
-        """Make the error of a task that was at ``stack`` when its time was over."""
+        """Create the error of a task that was at ``stack`` when it timed out."""
         return cls(
             f"A task took longer than {option}, {seconds:g} s",
             user_traceback=stack,
             operator_name=operator_name,
             uid=uid,
             subtask=subtask,
-            remedy=f"give what the function waits for a timeout of its own; if it is only slow, raise {option}",
+            remedy=f"set a timeout for what the function waits for; if it is only slow, raise {option}",
         )

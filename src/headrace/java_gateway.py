@@ -1,4 +1,4 @@
-"""Stands for `pyflink.java_gateway`, so that programs which import it load; there is no Java gateway to give."""
+"""The path of `pyflink.java_gateway`, so that programs can import it; there is no Java gateway."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ __all__ = ["get_gateway"]
 
 
 def get_gateway() -> NoReturn:
-    """Refuse: headrace runs no JVM of Flink.
+    """Raise NoJvmError: there is no Flink JVM.
 
     >>> get_gateway()
     Traceback (most recent call last):
     ...
     headrace.errors.NoJvmError: There is no Java gateway in headrace [NO_JVM]
-      remedy:   leave Java objects out: functions, sources and sinks are written in Python
+      remedy:   do not use Java objects: write functions, sources and sinks in Python
     """
     raise NoJvmError(
         "There is no Java gateway in headrace",
-        remedy="leave Java objects out: functions, sources and sinks are written in Python",
+        remedy="do not use Java objects: write functions, sources and sinks in Python",
     )
 
 

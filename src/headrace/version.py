@@ -1,4 +1,4 @@
-"""The version of headrace, under the name that `pyflink.version` has."""
+"""The version of headrace, under PyFlink's module path."""
 
 from headrace import __version__
 

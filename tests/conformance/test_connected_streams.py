@@ -191,7 +191,7 @@ def test_streams_keyed_before_they_are_connected(both, collected):
 
 def test_both_streams_are_keyed_or_none(env):
     keyed, plain = env.from_collection([1]).key_by(lambda n: n), env.from_collection([1])
-    with pytest.raises(InvalidProgramError, match="keyed both or not at all"):
+    with pytest.raises(InvalidProgramError, match="must both be keyed, or neither"):
         keyed.connect(plain).map(TwoOne())
     with pytest.raises(TypeMismatchError, match="needs two keyed streams"):
         plain.connect(plain).process(SharedCount())

@@ -95,7 +95,7 @@ def test_loops_are_checked(env):
         env.execute()
     body = loop.map(lambda n: n, Types.INT())
     assert loop.close_with(body) is body
-    with pytest.raises(InvalidProgramError, match="closed already"):
+    with pytest.raises(InvalidProgramError, match="already closed"):
         loop.close_with(body)
 
 

@@ -272,7 +272,7 @@ def test_a_value_that_does_not_fit_its_column(tmp_path: Path) -> None:
     sink = FileSink.for_bulk_format(str(tmp_path), ParquetBulkWriters.for_row_type(ROWS)).build()
     task = Task(sink, tmp_path / "log")
     task.writer.write([Row("x", "y")], None)
-    with pytest.raises(TypeMismatchError, match="field 'id' has not the type of its column"):
+    with pytest.raises(TypeMismatchError, match="field 'id' does not have the type of its column"):
         task.end(last=True)
 
 
@@ -336,13 +336,13 @@ def test_the_old_name_with_add_sink(tmp_path: Path, make_env: Any) -> None:
         (
             lambda: FileCompactStrategy.builder().set_num_compact_threads(0),
             InvalidProgramError,
-            "at least one thread",
+            "At least one thread",
         ),
         (lambda: text_sink(Path("/tmp")).enable_compact(1, 2), TypeMismatchError, "takes a FileCompactStrategy"),
         (
             lambda: FileSink.for_bulk_format("/tmp", FORMATS["csv"][0]).enable_compact(EVERY, CONCAT),
             InvalidProgramError,
-            "bulk format cannot be put together",
+            "bulk format cannot be concatenated",
         ),
     ],
 )

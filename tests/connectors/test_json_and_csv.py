@@ -187,7 +187,7 @@ def test_json_builders_refuse_what_is_incomplete() -> None:
         JsonRowSerializationSchema.builder().build()
     with pytest.raises(InvalidProgramError, match="not both"):
         JsonRowDeserializationSchema.builder().type_info(TWO).ignore_parse_errors().fail_on_missing_field().build()
-    with pytest.raises(TypeError, match="JSON objects are rows"):
+    with pytest.raises(TypeError, match="JSON objects need a row type"):
         JsonRowDeserializationSchema.builder().type_info(Types.STRING())  # type: ignore[arg-type]
 
 

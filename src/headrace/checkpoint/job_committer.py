@@ -42,6 +42,10 @@ class JobCommitter:
         """Return whether any sink commits."""
         return bool(self._committers)
 
+    def __contains__(self, sink: str) -> bool:
+        """Return whether the operator with this id commits."""
+        return sink in self._committers
+
     def combined(self, staged: list[Committable]) -> list[Committable]:
         by_sink: dict[str, list[Handle]] = {}
         for sink, handle in staged:

@@ -108,6 +108,12 @@ def key_groups_of(manifest: Manifest) -> dict[str, int]:
     return {o: facts["max_parallelism"] for group in layout.values() for o, facts in group["operators"].items()}
 
 
+def operator_names(manifest: Manifest, ids: Iterable[str]) -> str:
+    """List operators of the manifest's job for a message: by name and uid, or by id if it does not know them."""
+    named = {o: f for group in manifest.facts.get("layout", {}).values() for o, f in group["operators"].items()}
+    return ", ".join(f"{named[o]['name']!r} (uid {named[o]['uid']})" if o in named else o for o in ids)
+
+
 def files_by_owner(manifest: Manifest) -> dict[TaskOwner, tuple[StateFile, ...]]:
     """Return the state files of each task, each chain in order."""
     files: dict[TaskOwner, list[StateFile]] = {}

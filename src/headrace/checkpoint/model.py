@@ -94,6 +94,8 @@ class Origin:
     """Whether it is a checkpoint of this very job, in its own folder: its tasks may continue with the same files."""
     ignore_unclaimed: bool = False
     """Whether to drop state that no operator of the program claims."""
+    checkpoints: str | None = None
+    """The folder (or URL) of the other job's checkpoints that it is one of; None: a savepoint, or of this very job."""
 
 
 @dataclass(frozen=True)

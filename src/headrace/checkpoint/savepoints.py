@@ -18,8 +18,8 @@ from headrace.checkpoint import names
 from headrace.checkpoint.errors import DamagedRecordError, UntrustedStateError
 from headrace.checkpoint.in_use import METADATA
 from headrace.checkpoint.manifests import has_strong_sums
-from headrace.checkpoint.model import Manifest, Origin
-from headrace.checkpoint.record_format import decode_manifest, encode
+from headrace.checkpoint.model import Manifest, Marker, Origin
+from headrace.checkpoint.record_format import decode, decode_manifest, encode
 from headrace.checkpoint.signatures import SIGNATURE, check_signature, signed
 from headrace.checkpoint.signed_records import SignedRecords
 from headrace.errors import ConfigurationError, StateError
@@ -100,7 +100,7 @@ def find_origin(path: str, *, ignore_unclaimed: bool = False, trust: bool = Fals
     """
     url = path.rstrip("/").removesuffix(f"/{METADATA}")
     if _exists(url, METADATA):
-        record, files = _content(url, METADATA), url
+        record, files, root = _content(url, METADATA), url, None
         manifest = decode_manifest(f"{url}/{METADATA}", record)
         check_files(Origin(manifest, files))
         if not trust:
@@ -120,7 +120,7 @@ def find_origin(path: str, *, ignore_unclaimed: bool = False, trust: bool = Fals
         files = storage.join(root, "state")
         if not trust and not has_strong_sums(manifest):
             raise UntrustedStateError(f"The checkpoint {path}", "its signature does not cover its state files")
-    origin = Origin(manifest, files, own=False, ignore_unclaimed=ignore_unclaimed)
+    origin = Origin(manifest, files, own=False, ignore_unclaimed=ignore_unclaimed, checkpoints=root)
     check_files(origin)
     return origin
 
@@ -180,6 +180,21 @@ def newest_manifest(root: str) -> str | None:
 def read_manifest(root: str, name: str) -> Manifest:
     """Return a manifest as plain values, even an untrusted one: unpickle nothing in it."""
     return decode_manifest(f"{root}/{name}", _content(root, name))
+
+
+def has_open_commits(origin: Origin) -> bool:
+    """Say whether output that was staged for the origin may not be committed: it has no readable marker.
+
+    A savepoint is written after the commits of its checkpoint, and lists no staged output.
+    """
+    root, manifest = origin.checkpoints, origin.manifest
+    if root is None or not manifest.committables:
+        return False
+    name = names.marker_name(manifest.epoch)
+    try:
+        return not _exists(root, name) or not isinstance(decode(name, _content(root, name), manifest.job_id), Marker)
+    except DamagedRecordError:
+        return True
 
 
 def _exists(root: str, name: str) -> bool:

@@ -1,7 +1,6 @@
-"""What all parts of headrace share, and PyFlink's ``pyflink.common``.
+"""PyFlink's ``pyflink.common``: types, rows, configuration, durations, watermark and restart strategies, jobs, errors.
 
-Types and rows, configuration, spans of time, watermark and restart strategies, job ids and results, errors. Imports
-no other package of headrace and nothing heavy.
+Imports nothing heavy.
 """
 
 from headrace.common.completable_future import CompletableFuture

@@ -1,7 +1,7 @@
-"""Accumulators: values that functions add to in all subtasks and that the program reads when the job has ended.
+"""Accumulators: functions add values in all subtasks, and the program reads the result when the job has finished.
 
-Decides how values are added and merged; the names are those of Flink's Java API, in snake_case. A function registers them
-with its `RuntimeContext`; the runtime merges the subtasks' ones for `JobExecutionResult` and `JobClient`.
+The names are those of Flink's Java API, in snake_case. A function registers accumulators with its `RuntimeContext`; the
+runtime merges those of all subtasks for `JobExecutionResult` and `JobClient`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ N = TypeVar("N", int, float)
 
 
 class Accumulator(ABC, Generic[V, R]):
-    """Takes values of one type and has a result of another; two of them can be merged. Programs may write their own.
+    """Collects values of one type into a result of another, and can be merged. Programs may write their own.
 
     >>> class Longest(Accumulator):
     ...     def __init__(self):
@@ -65,18 +65,18 @@ class Accumulator(ABC, Generic[V, R]):
 
     @abstractmethod
     def get_local_value(self) -> R:
-        """Return the result of what was added here."""
+        """Return the result of the values added here."""
 
     @abstractmethod
     def reset_local(self) -> None:
-        """Forget what was added here."""
+        """Remove the values added here."""
 
     @abstractmethod
     def merge(self, other: Self) -> None:
-        """Add all that was added to ``other``, which stays as it is."""
+        """Add all values of ``other``, which does not change."""
 
     def clone(self) -> Self:
-        """Return an accumulator that has the same values and goes its own way."""
+        """Return an independent copy."""
         return copy.deepcopy(self)
 
 
@@ -105,7 +105,7 @@ class _Sum(SimpleAccumulator[N]):
         return self._sum
 
     def reset_local(self) -> None:
-        """Start at zero again."""
+        """Reset to zero."""
         self._sum = self._zero
 
     def merge(self, other: Self) -> None:
@@ -113,12 +113,12 @@ class _Sum(SimpleAccumulator[N]):
         self._sum += other.get_local_value()
 
     def __repr__(self) -> str:
-        """Show the sum."""
+        """Return the sum as a string."""
         return f"{type(self).__name__} {self._sum}"
 
 
 class IntCounter(_Sum[int]):
-    """Adds up whole numbers.
+    """Adds up integers.
 
     >>> counter = IntCounter()
     >>> counter.add(2)
@@ -131,7 +131,7 @@ class IntCounter(_Sum[int]):
 
 
 class LongCounter(_Sum[int]):
-    """Adds up whole numbers; Python has one type for all of them.
+    """Adds up integers; the same as IntCounter, because Python has one integer type.
 
     >>> LongCounter(7)
     LongCounter 7
@@ -161,19 +161,19 @@ class _Extreme(SimpleAccumulator[Any]):
         self._best = value
 
     def add(self, value: Any) -> None:
-        """Take a value into account."""
+        """Add a value."""
         self._best = value if self._best is None else self._choose(self._best, value)
 
     def get_local_value(self) -> Any:
-        """Return the value, None if there is none."""
+        """Return the value, or None."""
         return self._best
 
     def reset_local(self) -> None:
-        """Forget all values."""
+        """Remove all values."""
         self._best = None
 
     def merge(self, other: Self) -> None:
-        """Take the values of ``other`` into account."""
+        """Add the values of ``other``."""
         value = other.get_local_value()
         if value is not None:
             self.add(value)
@@ -228,7 +228,7 @@ class AverageAccumulator(Accumulator[float, float]):
         return self._sum / self._count if self._count else 0.0
 
     def reset_local(self) -> None:
-        """Forget all numbers."""
+        """Remove all numbers."""
         self._sum, self._count = 0.0, 0
 
     def merge(self, other: AverageAccumulator) -> None:
@@ -238,7 +238,7 @@ class AverageAccumulator(Accumulator[float, float]):
 
 
 class Histogram(Accumulator[Any, dict[Any, int]]):
-    """How often each value was added, in the order of the values.
+    """Counts how often each value was added, sorted by value.
 
     >>> lengths = Histogram()
     >>> for word in ("to", "be", "not"):
@@ -260,7 +260,7 @@ class Histogram(Accumulator[Any, dict[Any, int]]):
         return dict(sorted(self._counts.items()))
 
     def reset_local(self) -> None:
-        """Forget all values."""
+        """Remove all values."""
         self._counts = {}
 
     def merge(self, other: Histogram) -> None:
@@ -283,7 +283,7 @@ class ListAccumulator(Accumulator[Any, list[Any]]):
         self._values: list[Any] = []
 
     def add(self, value: Any) -> None:
-        """Keep a value."""
+        """Add a value."""
         self._values.append(value)
 
     def get_local_value(self) -> list[Any]:
@@ -291,7 +291,7 @@ class ListAccumulator(Accumulator[Any, list[Any]]):
         return list(self._values)
 
     def reset_local(self) -> None:
-        """Forget all values."""
+        """Remove all values."""
         self._values = []
 
     def merge(self, other: ListAccumulator) -> None:
@@ -300,7 +300,7 @@ class ListAccumulator(Accumulator[Any, list[Any]]):
 
 
 def merged_results(subtasks: Iterable[Mapping[str, Accumulator[Any, Any]]]) -> dict[str, Any]:
-    """Return the results by name of the accumulators of all subtasks, which stay as they are.
+    """Return the merged results of the accumulators of all subtasks, by name.
 
     >>> merged_results([{"lines": IntCounter(2)}, {"lines": IntCounter(3)}])
     {'lines': 5}
@@ -314,7 +314,7 @@ def merged_results(subtasks: Iterable[Mapping[str, Accumulator[Any, Any]]]) -> d
                 raise InvalidProgramError(
                     f"The accumulator {name!r} has different types in different operators",
                     seen=f"{type(merged[name]).__name__} and {type(accumulator).__name__}",
-                    remedy="give accumulators of different types different names",
+                    remedy="use different names for accumulators of different types",
                 )
             else:
                 merged[name].merge(accumulator)
@@ -337,7 +337,7 @@ class AccumulatorRegistry:
         self._former: dict[str, Accumulator[Any, Any]] = {}
 
     def restore(self, accumulators: dict[str, Accumulator[Any, Any]]) -> None:
-        """Take over the values of a predecessor, for the accumulators that will be registered under their names."""
+        """Store the values of a predecessor, for the accumulators that will be registered under their names."""
         self._former = accumulators
 
     def add(self, name: str, accumulator: Accumulator[Any, Any]) -> None:
@@ -355,11 +355,11 @@ class AccumulatorRegistry:
         self.accumulators[name] = accumulator
 
     def get(self, name: str) -> Accumulator[Any, Any] | None:
-        """Return an accumulator, None if there is none of that name."""
+        """Return an accumulator, or None."""
         return self.accumulators.get(name)
 
     def counter(self, name: str, kind: type[Any]) -> Any:
-        """Return the accumulator of that name and kind, made at the first call."""
+        """Return the accumulator of that name and kind; the first call creates it."""
         if name not in self.accumulators:
             self.add(name, kind())
         found = self.accumulators[name]

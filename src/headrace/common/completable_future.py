@@ -1,7 +1,4 @@
-"""A result that is still to come, with PyFlink's methods.
-
-Decides nothing: a ``concurrent.futures.Future`` holds the state. Given by ``JobClient``.
-"""
+"""CompletableFuture: a future result, with PyFlink's methods, around a ``concurrent.futures.Future``."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ __all__ = ["CompletableFuture"]
 
 
 class CompletableFuture:
-    """A result that is still to come.
+    """A future result, as returned by ``JobClient``.
 
     >>> future = CompletableFuture.supply(lambda: "5", int)
     >>> future.result(), future.done(), future.exception() is None
@@ -31,7 +28,7 @@ class CompletableFuture:
 
     @staticmethod
     def supply(function: Callable[[], Any], py_class: Callable[[Any], Any] | None = None) -> CompletableFuture:
-        """Call a function in a thread of its own; the future has what it returns or raises.
+        """Call a function in a new thread; the future gets its result or error.
 
         >>> CompletableFuture.supply(lambda: 1 + 1).result()
         2
@@ -46,15 +43,15 @@ class CompletableFuture:
                 return
             try:
                 future.set_result(function())
-            except BaseException as error:  # noqa: BLE001,RUF100 - whoever asks for the result gets it
+            except BaseException as error:  # noqa: BLE001,RUF100 - the caller of result() gets it
                 future.set_exception(error)
 
-        # A daemon: a program that does not wait for the result may end.
+        # A daemon thread, so that a program need not wait for the result.
         threading.Thread(target=run, name="headrace-future", daemon=True).start()
         return CompletableFuture(future, py_class)
 
     def cancel(self) -> bool:
-        """Return up the result, if it is not being made already; say whether that worked.
+        """Cancel the call if it has not started. Return whether that worked.
 
         >>> CompletableFuture.completed(1).cancel()
         False
@@ -62,7 +59,7 @@ class CompletableFuture:
         return self._future.cancel()
 
     def cancelled(self) -> bool:
-        """Return whether the result was given up.
+        """Return whether the future was cancelled.
 
         >>> CompletableFuture.completed(1).cancelled()
         False
@@ -70,7 +67,7 @@ class CompletableFuture:
         return self._future.cancelled()
 
     def done(self) -> bool:
-        """Return whether there is a result, an error, or nothing more to come.
+        """Return whether the future has a result or an error, or was cancelled.
 
         >>> CompletableFuture.completed(1).done()
         True
@@ -78,7 +75,7 @@ class CompletableFuture:
         return self._future.done()
 
     def result(self) -> Any:
-        """Wait for the result and give it, or raise the error.
+        """Wait for the result and return it, or raise the error.
 
         >>> CompletableFuture.completed(1).result()
         1
@@ -86,7 +83,7 @@ class CompletableFuture:
         return self.get()
 
     def get(self, timeout: float | None = None) -> Any:
-        """Wait at most so many seconds for the result.
+        """Wait at most ``timeout`` seconds for the result.
 
         >>> CompletableFuture.completed(1).get(timeout=5)
         1
@@ -102,7 +99,7 @@ class CompletableFuture:
         return value if self._py_class is None else self._py_class(value)
 
     def exception(self) -> BaseException | None:
-        """Return the error, ``None`` if there is none yet; does not wait.
+        """Return the error, or ``None`` if there is none yet; does not wait.
 
         >>> CompletableFuture.supply(lambda: 1).exception() is None
         True
@@ -117,7 +114,7 @@ class CompletableFuture:
 
     @staticmethod
     def completed(value: Any) -> CompletableFuture:
-        """Return a future that has its result already.
+        """Return a completed future.
 
         >>> CompletableFuture.completed("x").result()
         'x'
@@ -129,7 +126,7 @@ class CompletableFuture:
         return CompletableFuture(future)
 
     def __str__(self) -> str:
-        """Say how far it is."""
+        """Return the state."""
         if not self.done():
             return "CompletableFuture[not completed]"
         state = "cancelled" if self.cancelled() else "failed" if self.exception() else "completed"

@@ -1,4 +1,4 @@
-"""The bounds of Java's long, under the name of PyFlink's module."""
+"""The bounds of Java's long, under PyFlink's module path."""
 
 __all__ = ["DEFAULT_OUTPUT_TAG", "MAX_LONG_VALUE", "MIN_LONG_VALUE"]
 

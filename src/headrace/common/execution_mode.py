@@ -1,7 +1,4 @@
-"""How a batch program exchanges data; kept for programs of Flink 1.15 to 1.20.
-
-Decides nothing: headrace exchanges data by Spark's shuffle in both modes. Set on ``ExecutionConfig``.
-"""
+"""ExecutionMode, for programs of Flink 1.15 to 1.20. No effect: headrace uses Spark's shuffle in both modes."""
 
 from enum import Enum
 
@@ -11,7 +8,7 @@ __all__ = ["ExecutionMode"]
 
 
 class ExecutionMode(Enum):
-    """Whether data is exchanged while it is made, or when all of it is there.
+    """Whether data is exchanged while it is produced, or when all of it is available.
 
     >>> ExecutionMode.PIPELINED.value
     0

@@ -1,7 +1,4 @@
-"""When a task may start, of old programs.
-
-Decides nothing: Spark's scheduler starts a stage when its inputs are there. Set on ``ExecutionConfig``.
-"""
+"""InputDependencyConstraint, for old programs. No effect: Spark's scheduler decides when a stage starts."""
 
 from enum import Enum
 

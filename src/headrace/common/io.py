@@ -1,7 +1,4 @@
-"""The base of input formats.
-
-Decides nothing: the formats of the datastream package say how they read. Programs only pass such objects on.
-"""
+"""InputFormat: the base of input formats, which programs pass to `StreamExecutionEnvironment.create_input`."""
 
 from typing import Any
 
@@ -12,14 +9,14 @@ __all__ = ["InputFormat"]
 
 
 class InputFormat:
-    """What reads records of files; the base of all of them.
+    """Reads records of files.
 
     >>> isinstance(InputFormat(), InputFormat)
     True
     """
 
     def get_java_object(self) -> Any:
-        """Refuse: there is no JVM of Flink."""
+        """Raise NoJvmError: there is no Flink JVM."""
         raise NoJvmError("An InputFormat has no Java object in headrace", remedy="pass the format itself")
 
 

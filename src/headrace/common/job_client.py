@@ -1,7 +1,7 @@
-"""The way to a running job, for the program that started it.
+"""JobClient: controls a running job from the program that started it.
 
-Decides nothing: it asks a ``JobHandle``, which the runtime gives (or one that talks to a service), each time in a
-thread of its own, and gives futures as PyFlink does.
+It calls a ``JobHandle`` of the runtime (or one that talks to a service), each time in a new thread, and returns
+futures like PyFlink.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["JobClient", "JobHandle"]
 
 
 class JobHandle(Protocol):
-    """What a runtime lets others do with a job; the calls may block.
+    """The operations of a runtime on a job; calls may block.
 
     >>> JobHandle.__name__
     'JobHandle'
@@ -28,39 +28,39 @@ class JobHandle(Protocol):
 
     @property
     def job_id(self) -> JobID:
-        """The id of the job."""
+        """Return the id of the job."""
 
     @property
     def last_epoch(self) -> Mapping[str, Any]:
-        """What is known of the epoch that ended last."""
+        """Return statistics of the last epoch."""
 
     def status(self) -> JobStatus:
         """Return the state of the job."""
 
     def cancel(self) -> None:
-        """Cancel the job and wait until it is."""
+        """Cancel the job and wait until it has stopped."""
 
     def wait(self, timeout: float | None = None) -> JobExecutionResult:
-        """Wait until the job has ended; raise its error if it failed."""
+        """Wait until the job has finished. Raise its error if it failed."""
 
     def accumulators(self) -> Mapping[str, Any]:
-        """Return the accumulators as they are now."""
+        """Return the current accumulators."""
 
     def trigger_savepoint(self, directory: str | None) -> str:
-        """Take a savepoint and give its path."""
+        """Take a savepoint and return its path."""
 
     def stop_with_savepoint(self, advance_to_end_of_event_time: bool, directory: str | None) -> str:
-        """Take a savepoint, end the job, and give the path."""
+        """Take a savepoint, stop the job, and return the path."""
 
     def rescale(self, parallelism: int) -> None:
-        """Let the job go on with another parallelism."""
+        """Continue the job with another parallelism."""
 
     def checkpoint_statistics(self) -> Mapping[str, Any]:
-        """Return what is known of the job's checkpoints."""
+        """Return statistics of the job's checkpoints."""
 
 
 class JobClient(NoJvmObject):
-    """The way to a running job.
+    """Controls a running job.
 
     >>> class Finished:
     ...     job_id = JobID("0" * 32)
@@ -74,7 +74,7 @@ class JobClient(NoJvmObject):
     """
 
     def __init__(self, handle: JobHandle) -> None:
-        """Make a client of what the runtime gives."""
+        """Create a client from the handle of the runtime."""
         self._handle = handle
 
     def get_job_id(self) -> JobID:
@@ -83,23 +83,23 @@ class JobClient(NoJvmObject):
 
     @property
     def last_epoch(self) -> Mapping[str, Any]:
-        """What is known of the epoch that ended last."""
+        """Return statistics of the last epoch."""
         return self._handle.last_epoch
 
     def get_job_status(self) -> CompletableFuture:
-        """Ask for the ``JobStatus``."""
+        """Request the ``JobStatus``."""
         return CompletableFuture.supply(self._handle.status)
 
     def cancel(self) -> CompletableFuture:
-        """Cancel the job; the future has ``None`` when it is cancelled."""
+        """Cancel the job; the future completes with ``None`` when it is cancelled."""
         return CompletableFuture.supply(self._handle.cancel)
 
     def stop_with_savepoint(
         self, advance_to_end_of_event_time: bool, savepoint_directory: str | None = None
     ) -> CompletableFuture:
-        """Take a savepoint and end the job; the future has the path of the savepoint.
+        """Take a savepoint and stop the job; the future has the path of the savepoint.
 
-        ``advance_to_end_of_event_time`` sends the last watermark first, so that all timers and windows fire.
+        ``advance_to_end_of_event_time`` emits the maximum watermark first, so that all timers and windows fire.
         """
         handle = self._handle
         return CompletableFuture.supply(
@@ -107,27 +107,27 @@ class JobClient(NoJvmObject):
         )
 
     def trigger_savepoint(self, savepoint_directory: str | None = None) -> CompletableFuture:
-        """Take a savepoint while the job runs on; the future has its path."""
+        """Take a savepoint while the job continues; the future has its path."""
         handle = self._handle
         return CompletableFuture.supply(lambda: handle.trigger_savepoint(savepoint_directory), str)
 
     def get_accumulators(self) -> CompletableFuture:
-        """Ask for the accumulators as they are now, as a dict."""
+        """Request the current accumulators, as a dict."""
         return CompletableFuture.supply(self._handle.accumulators, dict)
 
     def get_job_execution_result(self) -> CompletableFuture:
-        """Wait for the end of the job; the future has its ``JobExecutionResult``."""
+        """Return a future with the ``JobExecutionResult``, which completes when the job finishes."""
         return CompletableFuture.supply(self._handle.wait)
 
     def rescale(self, parallelism: int) -> CompletableFuture:
-        """Let the job go on with another parallelism, without a restart: on a checkpoint that is made for it.
+        """Change the parallelism of the job without a restart, at a checkpoint that is taken for it.
 
-        The future fails if the job cannot have it. The job then goes on with the parallelism that it has.
+        The future fails if the job cannot have this parallelism. The job then continues with its current one.
         """
         return CompletableFuture.supply(lambda: self._handle.rescale(parallelism))
 
     def get_checkpoint_statistics(self) -> Mapping[str, Any]:
-        """Return counts of checkpoints, and the latest ones with their durations and sizes, newest first."""
+        """Return counts of checkpoints, and the latest ones with durations and sizes, newest first."""
         return self._handle.checkpoint_statistics()
 
 

@@ -1,7 +1,4 @@
-"""What is known of a job when it has ended.
-
-Decides the form only. Made by the runtime; given by ``execute`` and by ``JobClient``.
-"""
+"""JobExecutionResult: the result of a finished job, returned by ``execute`` and ``JobClient``."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ class JobExecutionResult(NoJvmObject):
     """
 
     def __init__(self, job_id: JobID, net_runtime: int, accumulators: Mapping[str, Any] | None = None) -> None:
-        """Keep the values; ``net_runtime`` is in milliseconds."""
+        """Store the values; ``net_runtime`` is in milliseconds."""
         self._job_id = job_id
         self._net_runtime = net_runtime
         self._accumulators = dict(accumulators or {})
@@ -34,11 +31,11 @@ class JobExecutionResult(NoJvmObject):
         return self._job_id
 
     def get_net_runtime(self) -> int:
-        """Return the time that the job ran, in milliseconds."""
+        """Return the runtime of the job in milliseconds."""
         return self._net_runtime
 
     def get_accumulator_result(self, accumulator_name: str) -> Any:
-        """Return the result of an accumulator, ``None`` if there is none of that name."""
+        """Return the result of an accumulator, or ``None``."""
         return self._accumulators.get(accumulator_name)
 
     def get_all_accumulator_results(self) -> dict[str, Any]:
@@ -46,7 +43,7 @@ class JobExecutionResult(NoJvmObject):
         return dict(self._accumulators)
 
     def __str__(self) -> str:
-        """Return a text for people."""
+        """Return a readable summary."""
         lines = [f"Job {self._job_id} has finished.", f"Job runtime: {self._net_runtime} ms"]
         if self._accumulators:
             lines += ["Accumulator results:", *(f"- {name}: {value}" for name, value in self._accumulators.items())]

@@ -1,6 +1,6 @@
-"""The id of a job: 128 bits, shown as 32 hexadecimal digits.
+"""JobID: the id of a job, 128 bits shown as 32 hexadecimal digits.
 
-Decides the form only. Made once per submission by the runtime; shown in logs, REST paths and directories.
+Created once per submission; used in logs, REST paths and directories.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class JobID(NoJvmObject):
     __slots__ = ("_text",)
 
     def __init__(self, text: str | None = None) -> None:
-        """Take an id from its 32 digits, or make a random one."""
+        """Create an id from its 32 digits, or a random one."""
         self._text = os.urandom(16).hex() if text is None else text.lower()
         if not _HEX.fullmatch(self._text):
-            raise InvalidProgramError("A text is no job id", seen=repr(text), expected="32 hexadecimal digits")
+            raise InvalidProgramError("Invalid job id", seen=repr(text), expected="32 hexadecimal digits")
 
     def to_hex_string(self) -> str:
         """Return the 32 digits.
@@ -55,7 +55,7 @@ class JobID(NoJvmObject):
         return self._text
 
     def __repr__(self) -> str:
-        """Return the call that makes an equal id."""
+        """Return the call that creates an equal id."""
         return f"JobID({self._text!r})"
 
 

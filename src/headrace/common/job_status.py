@@ -1,7 +1,4 @@
-"""The states of a job.
-
-Decides which of them are final. Never decides a transition: the runtime's state machine does.
-"""
+"""JobStatus: the states of a job, and which of them are final."""
 
 from enum import Enum
 
@@ -11,7 +8,7 @@ __all__ = ["JobStatus"]
 
 
 class JobStatus(Enum):
-    """Where a job stands.
+    """The state of a job.
 
     >>> JobStatus.FINISHED.is_terminal_state(), JobStatus.RESTARTING.is_terminal_state()
     (True, False)
@@ -29,7 +26,7 @@ class JobStatus(Enum):
     RECONCILING = 9
 
     def is_globally_terminal_state(self) -> bool:
-        """Return whether the job has ended for good: nobody may take it up again.
+        """Return whether the state is final for all job masters: the job cannot be resumed.
 
         >>> JobStatus.SUSPENDED.is_globally_terminal_state()
         False
@@ -37,7 +34,7 @@ class JobStatus(Enum):
         return self in (JobStatus.FAILED, JobStatus.CANCELED, JobStatus.FINISHED)
 
     def is_terminal_state(self) -> bool:
-        """Return whether this job master has ended the job; another one may take up a suspended job.
+        """Return whether the state is final for this job master; another one may resume a suspended job.
 
         >>> JobStatus.SUSPENDED.is_terminal_state()
         True

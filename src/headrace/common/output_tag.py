@@ -1,4 +1,4 @@
-"""OutputTag: the name and type of a side output. Shared by the user API and the operators."""
+"""OutputTag: the name and type of a side output."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from headrace.types.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TypeInfor
 
 
 class OutputTag:
-    """Names a side output: `yield tag, value` in a process function, `stream.get_side_output(tag)` outside.
+    """Identifies a side output: `yield tag, value` in a process function, `stream.get_side_output(tag)` outside.
 
     >>> late = OutputTag("late")
     >>> late == OutputTag("late"), late.tag_id
@@ -17,14 +17,14 @@ class OutputTag:
     """
 
     in_use: ClassVar[bool] = False
-    """True once any tag exists in this process: before that no function can have yielded one, and operators skip the check."""
+    """True once a tag exists in this process. Before that no function can have yielded one, so operators skip the check."""
 
     def __init__(self, tag_id: str, type_info: TypeInformation | list[TypeInformation] | None = None) -> None:
-        """A tag is equal to every other tag with the same id; a list of types means a row of them."""
+        """Create a tag, which equals every tag with the same id; a list of types means a row of them."""
         if not tag_id:
             raise ValueError("OutputTag tag_id cannot be None or empty string")
         if not isinstance(tag_id, str):
-            raise TypeMismatchError("The id of an OutputTag is a string", seen=tag_id, expected="a str")
+            raise TypeMismatchError("The id of an OutputTag must be a string", seen=tag_id, expected="a str")
         if isinstance(type_info, list):
             type_info = RowTypeInfo(type_info)
         if type_info is not None and not isinstance(type_info, TypeInformation):
@@ -34,7 +34,7 @@ class OutputTag:
         OutputTag.in_use = True
 
     def get_java_output_tag(self) -> Any:
-        """Refuse: there is no JVM of Flink."""
+        """Raise NoJvmError: there is no Flink JVM."""
         raise NoJvmError("There is no Java output tag in headrace", remedy="pass the tag itself")
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -1,8 +1,4 @@
-"""What a program needs to write its own watermark generator.
-
-Decides the interface only. Never calls it: the operators package does, for strategies made by
-``WatermarkStrategy.for_generator``.
-"""
+"""WatermarkGenerator: the interface of watermark generators for ``WatermarkStrategy.for_generator``."""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ MAX_WATERMARK = 2**63 - 1
 
 @dataclass(frozen=True, slots=True, order=True)
 class Watermark:
-    """Say that no element with a timestamp up to ``timestamp`` is still to come.
+    """Declares that no element with a timestamp up to ``timestamp`` will follow.
 
     >>> Watermark(10) < Watermark(MAX_WATERMARK)
     True
@@ -31,7 +27,7 @@ class Watermark:
 
 
 class WatermarkOutput(ABC):
-    """Where a generator puts its watermarks.
+    """Receives the watermarks of a generator.
 
     >>> class Collected(WatermarkOutput):
     ...     def __init__(self):
@@ -53,21 +49,21 @@ class WatermarkOutput(ABC):
 
     @abstractmethod
     def emit_watermark(self, watermark: Watermark) -> None:
-        """Emit a watermark; one that is lower than the last has no effect. Ends idleness."""
+        """Emit a watermark and end idleness. A watermark below the last one has no effect."""
 
     @abstractmethod
     def mark_idle(self) -> None:
-        """Say that nothing is to be expected for a while: downstream need not wait for this split."""
+        """Mark the split idle, so that downstream operators do not wait for it."""
 
     @abstractmethod
     def mark_active(self) -> None:
-        """Take ``mark_idle`` back."""
+        """Undo ``mark_idle``."""
 
 
 class WatermarkGenerator(ABC):
-    """Creates watermarks from the elements seen; a program writes a subclass.
+    """Creates watermarks from the elements. Programs implement a subclass.
 
-    It may emit in ``on_event`` (punctuated) or in ``on_periodic_emit`` (periodic), or in both.
+    It may emit in ``on_event`` (punctuated), in ``on_periodic_emit`` (periodic), or in both.
 
     >>> class Bounded(WatermarkGenerator):
     ...     def __init__(self):
@@ -84,8 +80,8 @@ class WatermarkGenerator(ABC):
 
     @abstractmethod
     def on_event(self, event: Any, event_timestamp: int, output: WatermarkOutput) -> None:
-        """See one element; ``output`` may be used at once."""
+        """Handle one element, and emit a watermark to ``output`` if needed."""
 
     @abstractmethod
     def on_periodic_emit(self, output: WatermarkOutput) -> None:
-        """Emit what is known by now; called again and again, also when no element came."""
+        """Emit the current watermark; called periodically, even without elements."""

@@ -1,8 +1,7 @@
-"""How a stream gets its timestamps and watermarks, as data.
+"""WatermarkStrategy: how a stream gets its timestamps and watermarks, as data.
 
-Decides what a program may ask for and checks it. Never sees a record: the operators package turns a strategy into
-running code, the graph keeps it on its nodes. A strategy is immutable, each ``with_*`` call gives a new one that
-keeps everything else (also the timestamp assigner, whatever the order of the calls).
+Checks the arguments. The operators package runs strategies. A strategy is immutable: each ``with_*`` call returns a new
+one that keeps all other settings, including the timestamp assigner, regardless of the order of the calls.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ _DEFAULT_ALIGNMENT_INTERVAL_MS = 1000
 
 
 class TimestampAssigner(ABC):
-    """Returns each element its event time; a program writes a subclass.
+    """Extracts the event time of elements. Programs implement a subclass.
 
     >>> class BySecondField(TimestampAssigner):
     ...     def extract_timestamp(self, value, record_timestamp):
@@ -60,24 +59,24 @@ class TimestampAssigner(ABC):
     def extract_timestamp(self, value: Any, record_timestamp: int) -> int:
         """Return the event time of ``value`` in milliseconds since 1970-01-01 UTC.
 
-        ``record_timestamp`` is the time that the element had before: from its source or an earlier assigner, or
-        ``MIN_TIMESTAMP`` if it had none.
+        ``record_timestamp`` is the previous timestamp of the element, from its source or an earlier assigner, or
+        ``MIN_TIMESTAMP`` if it has none.
         """
 
 
 class FunctionTimestampAssigner(TimestampAssigner):
-    """The assigner of a plain function.
+    """An assigner from a plain function.
 
     >>> FunctionTimestampAssigner(lambda value, record_timestamp: value["at"]).extract_timestamp({"at": 5}, 0)
     5
     """
 
     def __init__(self, function: Callable[[Any, int], int]) -> None:
-        """Take a function of the element and of the time that it has so far."""
+        """Set a function of the element and its previous timestamp."""
         self._function = function
 
     def extract_timestamp(self, value: Any, record_timestamp: int) -> int:
-        """Return what the function gives."""
+        """Return the result of the function."""
         return self._function(value, record_timestamp)
 
 
@@ -90,7 +89,7 @@ def _assigner(given: object) -> TimestampAssigner:
     raise TypeMismatchError(
         "with_timestamp_assigner takes a timestamp assigner",
         seen=given,
-        expected="an object of a subclass of TimestampAssigner, or a function of an element and its timestamp so far",
+        expected="an object of a subclass of TimestampAssigner, or a function of an element and its previous timestamp",
         remedy="pass an object, not the class" if is_class else None,
     )
 
@@ -100,14 +99,14 @@ def _takes_two(function: Callable[..., Any]) -> bool:
         inspect.signature(function).bind(None, None)
     except TypeError:
         return False
-    except ValueError:  # a function in C that does not say
+    except ValueError:  # a C function without a signature
         return True
     return True
 
 
 @dataclass(frozen=True, slots=True)
 class NoWatermarks:
-    """No watermarks but the last one, at the end of bounded input.
+    """No watermarks except the last one, at the end of bounded input.
 
     >>> WatermarkStrategy.no_watermarks().generator
     NoWatermarks()
@@ -116,7 +115,7 @@ class NoWatermarks:
 
 @dataclass(frozen=True, slots=True)
 class MonotonousTimestamps:
-    """Timestamps rise within each split: the watermark is one less than the highest timestamp.
+    """Timestamps increase within each split: the watermark is the highest timestamp minus one.
 
     >>> WatermarkStrategy.for_monotonous_timestamps().generator
     MonotonousTimestamps()
@@ -125,7 +124,7 @@ class MonotonousTimestamps:
 
 @dataclass(frozen=True, slots=True)
 class BoundedOutOfOrderness:
-    """An element is late by at most ``millis``: the watermark is the highest timestamp less ``millis`` less one.
+    """Elements are late by at most ``millis``: the watermark is the highest timestamp minus ``millis`` minus one.
 
     >>> WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_seconds(2)).generator
     BoundedOutOfOrderness(millis=2000)
@@ -136,7 +135,7 @@ class BoundedOutOfOrderness:
 
 @dataclass(frozen=True, slots=True)
 class CustomGenerator:
-    """Watermarks by a ``WatermarkGenerator`` that the program wrote; ``create`` makes a new one for each split.
+    """Watermarks from a ``WatermarkGenerator`` of the program; ``create`` returns a new one for each split.
 
     >>> class Never(WatermarkGenerator):
     ...     def on_event(self, event, event_timestamp, output):
@@ -151,11 +150,11 @@ class CustomGenerator:
     supplier: Callable[[], WatermarkGenerator]
 
     def create(self) -> WatermarkGenerator:
-        """Make a generator and check that it is one."""
+        """Create a generator and check it."""
         generator = self.supplier()
         if not all(callable(getattr(generator, name, None)) for name in ("on_event", "on_periodic_emit")):
             raise TypeMismatchError(
-                "The supplier given to for_generator made no watermark generator",
+                "The supplier of for_generator did not return a watermark generator",
                 seen=generator,
                 expected="an object with on_event and on_periodic_emit",
             )
@@ -167,7 +166,7 @@ Generator = NoWatermarks | MonotonousTimestamps | BoundedOutOfOrderness | Custom
 
 @dataclass(frozen=True, slots=True)
 class WatermarkAlignment:
-    """Sources of one group wait for the slowest one when they are ahead of it by more than ``max_drift_ms``.
+    """Sources of a group wait for the slowest one if they are ahead of it by more than ``max_drift_ms``.
 
     >>> WatermarkAlignment("orders", 20_000).update_interval_ms
     1000
@@ -180,7 +179,7 @@ class WatermarkAlignment:
 
 @dataclass(frozen=True, slots=True)
 class WatermarkStrategy(NoJvmObject):
-    """How timestamps and watermarks are made for a stream.
+    """How a stream gets its timestamps and watermarks.
 
     >>> strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_seconds(20))
     >>> strategy = strategy.with_idleness(Duration.of_minutes(1))
@@ -196,7 +195,7 @@ class WatermarkStrategy(NoJvmObject):
     def with_timestamp_assigner(
         self, timestamp_assigner: TimestampAssigner | Callable[[Any, int], int]
     ) -> WatermarkStrategy:
-        """Return a strategy that takes event times from ``timestamp_assigner``: an object, or a function of the same form.
+        """Return a strategy that takes event times from ``timestamp_assigner``: an object, or a function with the same arguments.
 
         >>> class ByValue(TimestampAssigner):
         ...     def extract_timestamp(self, value, record_timestamp):
@@ -211,7 +210,7 @@ class WatermarkStrategy(NoJvmObject):
         return dataclasses.replace(self, timestamp_assigner=_assigner(timestamp_assigner))
 
     def with_idleness(self, idle_timeout: Duration | Time) -> WatermarkStrategy:
-        """Return a strategy that marks a split idle, so that it holds nothing back, after ``idle_timeout`` without data.
+        """Return a strategy that marks a split idle after ``idle_timeout`` without data, so that it does not hold back others.
 
         >>> WatermarkStrategy.no_watermarks().with_idleness(Duration.of_seconds(5)).idle_timeout_ms
         5000
@@ -224,7 +223,7 @@ class WatermarkStrategy(NoJvmObject):
         max_allowed_watermark_drift: Duration | Time,
         update_interval: Duration | Time | None = None,
     ) -> WatermarkStrategy:
-        """Return a strategy whose source waits for others of ``watermark_group`` when it is too far ahead of them.
+        """Return a strategy whose source waits for others of ``watermark_group`` if it is too far ahead of them.
 
         >>> strategy = WatermarkStrategy.for_monotonous_timestamps()
         >>> strategy.with_watermark_alignment("g", Duration.of_seconds(20)).alignment
@@ -244,7 +243,7 @@ class WatermarkStrategy(NoJvmObject):
 
     @staticmethod
     def for_monotonous_timestamps() -> WatermarkStrategy:
-        """Return the strategy for timestamps that rise within each split.
+        """Return the strategy for timestamps that increase within each split.
 
         >>> WatermarkStrategy.for_monotonous_timestamps().timestamp_assigner is None
         True
@@ -271,9 +270,9 @@ class WatermarkStrategy(NoJvmObject):
 
     @staticmethod
     def for_generator(supplier: Callable[[], WatermarkGenerator]) -> WatermarkStrategy:
-        """Return the strategy that a ``WatermarkGenerator`` of the program decides.
+        """Return the strategy with a ``WatermarkGenerator`` of the program.
 
-        ``supplier`` is a subclass of ``WatermarkGenerator`` or a function without arguments that makes one: each
+        ``supplier`` is a subclass of ``WatermarkGenerator`` or a function without arguments that returns one: each
         split needs its own.
 
         >>> class Punctuated(WatermarkGenerator):
@@ -289,16 +288,16 @@ class WatermarkStrategy(NoJvmObject):
         given: object = supplier
         if isinstance(given, WatermarkGenerator) or not callable(given):
             raise TypeMismatchError(
-                "for_generator takes what makes watermark generators",
+                "for_generator takes a supplier of watermark generators",
                 seen=given,
-                expected="a subclass of WatermarkGenerator, or a function without arguments that gives one",
-                remedy="pass the class, not an object of it: every split has its own generator",
+                expected="a subclass of WatermarkGenerator, or a function without arguments that returns one",
+                remedy="pass the class, not an object: every split has its own generator",
             )
         return WatermarkStrategy(CustomGenerator(supplier))
 
 
 class AssignerWithPeriodicWatermarksWrapper:
-    """Stands for PyFlink's wrapper of a Java assigner, which headrace cannot have.
+    """PyFlink's wrapper of a Java assigner. Raises NoJvmError.
 
     >>> AssignerWithPeriodicWatermarksWrapper(None)
     Traceback (most recent call last):
@@ -308,7 +307,7 @@ class AssignerWithPeriodicWatermarksWrapper:
     """
 
     def __init__(self, j_assigner_with_periodic_watermarks: object) -> None:
-        """Refuse: there is no JVM of Flink."""
+        """Raise NoJvmError: there is no Flink JVM."""
         raise NoJvmError(
             "AssignerWithPeriodicWatermarksWrapper wraps a Java object",
             remedy="write a TimestampAssigner and a WatermarkGenerator in Python, see WatermarkStrategy.for_generator",

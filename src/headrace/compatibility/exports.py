@@ -1,4 +1,4 @@
-"""Where the names are that modules of PyFlink expose without defining them. Data only; `pyflink_names` reads it."""
+"""Where to find the names that PyFlink's modules expose without defining them. Data only; `names` reads it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ANYWHERE: dict[str, str] = {
     "io": "BytesIO",
     "headrace.java_gateway": "get_gateway",
 }
-"""Names that any of the modules may expose, by the module that defines them: no module of headrace is called so."""
+"""Names that any of the modules may expose, by the module that defines them."""
 
 EXPORTS: dict[str, dict[str, str]] = {
     "common": {
@@ -211,4 +211,4 @@ EXPORTS: dict[str, dict[str, str]] = {
         "datetime": "timedelta",
     },
 }
-"""By module of headrace: names by the module that defines them; `import` stands for modules of Python's library."""
+"""By module of headrace: names by the module that defines them; `import` means modules of Python's library."""

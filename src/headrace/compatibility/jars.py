@@ -1,7 +1,7 @@
-"""Jars that a Flink program brings along: headrace loads none of them and says once what does the work instead.
+"""Jars of a Flink program: headrace loads none of them and warns once what replaces each.
 
-Decides by a jar's file name. Never looks into a jar, and never refuses one: a program that needs a Java class is refused
-where it names the class. Called by `add_jars`, `add_classpaths`, and when a job is submitted, for `pipeline.jars`.
+Decides by a jar's file name. Never rejects a jar: a program that needs a Java class fails where it names the class.
+Called by `add_jars`, `add_classpaths`, and when a job is submitted, for `pipeline.jars`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CLASSPATHS = "pipeline.classpaths"
 
 
 class BuiltIn(NamedTuple):
-    """What stands in for jars whose names hold one of some words."""
+    """The replacement of jars whose names contain one of these words."""
 
     words: tuple[str, ...]
     replacement: str
@@ -57,7 +57,7 @@ _warned: set[str] = set()
 
 
 def replacement_of(jar: str) -> str:
-    """Return what does the work of a jar, told by its file name.
+    """Return what replaces a jar, by its file name.
 
     >>> replacement_of("file:///opt/jars/flink-sql-connector-kafka-3.0.1-1.18.jar")
     'Kafka is built in, as headrace.datastream.connectors.kafka'
@@ -69,7 +69,7 @@ def replacement_of(jar: str) -> str:
 
 
 def warn_of_jars(call: str, jars: Iterable[str]) -> None:
-    """Warn of jars that are not loaded, of each file name the first time in this process.
+    """Warn about jars that are not loaded, once per file name and process.
 
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
@@ -85,13 +85,13 @@ def warn_of_jars(call: str, jars: Iterable[str]) -> None:
 
 
 def warn_of_jar_options(configuration: Mapping[str, object]) -> None:
-    """Warn of the jars that a configuration names, unless a call has already done so."""
+    """Warn about the jars of a configuration, unless a call has already done so."""
     for key in (JARS, CLASSPATHS):
         warn_of_jars(key, jar_paths(configuration.get(key)))
 
 
 def jar_paths(value: object) -> list[str]:
-    """Return the jars of a configuration's value: a list, or a text with semicolons as Flink has it.
+    """Return the jars of a configuration value: a list, or a string with semicolons as in Flink.
 
     >>> jar_paths("file:///a.jar; file:///b.jar")
     ['file:///a.jar', 'file:///b.jar']

@@ -8,7 +8,7 @@ __all__ = ["WITHOUT", "Without"]
 
 
 class Without(NamedTuple):
-    """Names that are missing for one reason; an asterisk stands for any letters.
+    """Names that are missing for the same reason; an asterisk matches any characters.
 
     >>> Without("Elasticsearch*", "there is no Elasticsearch connector", "write a SinkFunction in Python").names
     'Elasticsearch*'

@@ -1,8 +1,8 @@
-"""Names that PyFlink's modules expose because they import them, or exposed in older versions: programs import them there.
+"""Provide names that PyFlink's modules expose because they import them, or exposed in older versions.
 
-Decides what a module of headrace answers for a name that it does not define: the object from its own module, a clear
-`ImportError` for what headrace does not have, or that there is no such name. Nothing is imported before it is asked for.
-`tests/data/pyflink_names.json` lists what PyFlink exposes, and a test imports all of it.
+Decides what happens if a program imports a name that a module of headrace does not define: it gets the object from the
+defining module, an `ImportError` with the alternative for a name that headrace does not have, or an AttributeError.
+Imports are lazy. `tests/data/pyflink_names.json` lists what PyFlink exposes, and a test imports all of it.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class NameNotSupportedError(HeadraceError, ImportError):
 
 
 def offer_pyflink_names(module: str, definitions: str | None = None) -> None:
-    """Let a module answer for the names of the PyFlink module whose place it has.
+    """Let a module provide all names of the PyFlink module with the same path.
 
-    `definitions`: the module that defines what this one re-exports. Names that it imports are visible here too.
+    `definitions` is the module whose names this one re-exports. Names that it imports are visible here, too.
 
     >>> from headrace.datastream.window import Time
     >>> Time.seconds(1).to_milliseconds()

@@ -16,6 +16,6 @@ To add a key:
 2. Read it in the `*_settings` module of the same topic, or where it is used: `value_of(configuration, OPTION)`.
 3. Add a row to `docs/configuration.md`; a test fails if a key of headrace is missing there.
 
-Options of the job service are in `headrace.service.settings`, those of metric reporters in
-`headrace.metrics.reporters.settings`, defaults for Spark in `headrace.spark.settings`.
+`headrace.service.settings` reads the keys of the job service, `headrace.metrics.reporters.settings` those of metric
+reporters; `headrace.spark.settings` has the defaults for Spark.
 """

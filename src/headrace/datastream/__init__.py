@@ -1,7 +1,4 @@
-"""The DataStream API; the names are those of `pyflink.datastream`.
-
-Decides nothing: each class has its own module here. Importing it loads neither PySpark nor the runtime.
-"""
+"""The DataStream API, with the names of `pyflink.datastream`. Importing it loads neither PySpark nor the runtime."""
 
 from headrace.common.output_tag import OutputTag
 from headrace.common.time_domain import TimeDomain

@@ -1,6 +1,6 @@
-"""AsyncDataStream: asynchronous calls in a stream, e.g. to look something up in a database without waiting for each answer.
+"""AsyncDataStream: asynchronous calls for the elements of a stream, such as concurrent database lookups.
 
-Decides which calls are legal. The calls run in `headrace.operators.async_wait`.
+Checks the arguments. The calls run in `headrace.operators.async_wait`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class AsyncDataStream:
         capacity: int = 100,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Call the function for up to ``capacity`` elements at once; results come as calls end, between two watermarks."""
+        """Call the function for up to ``capacity`` elements at once; results arrive as calls finish, between two watermarks."""
         return _wait(data_stream, async_function, timeout, NO_RETRY_STRATEGY, capacity, output_type, False)
 
     @staticmethod
@@ -54,7 +54,7 @@ class AsyncDataStream:
         capacity: int = 100,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Like `unordered_wait`; calls are made again as the strategy says, until the time-out."""
+        """Like `unordered_wait`; calls are retried according to the strategy until the timeout."""
         return _wait(data_stream, async_function, timeout, async_retry_strategy, capacity, output_type, False)
 
     @staticmethod
@@ -77,7 +77,7 @@ class AsyncDataStream:
         capacity: int = 100,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Like `ordered_wait`; calls are made again as the strategy says, until the time-out."""
+        """Like `ordered_wait`; calls are retried according to the strategy until the timeout."""
         return _wait(data_stream, async_function, timeout, async_retry_strategy, capacity, output_type, True)
 
 
@@ -103,7 +103,9 @@ def _wait(
     if retry.get_retry_predicate() is None:
         raise InvalidProgramError(f"Retry predicate of the async retry strategy '{type(retry).__name__}' is None.")
     if isinstance(capacity, bool) or not isinstance(capacity, int) or capacity < 1:
-        raise InvalidProgramError("capacity is the number of calls at once", seen=capacity, expected="at least 1")
+        raise InvalidProgramError(
+            "capacity must be a positive number of concurrent calls", seen=capacity, expected="at least 1"
+        )
     spec = AsyncWait(function, ordered, millis, capacity, None if retry is NO_RETRY_STRATEGY else retry)
     return stream.one_input_operator(spec, AsyncWait.label, declared_type(output_type))
 

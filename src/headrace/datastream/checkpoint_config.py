@@ -1,7 +1,6 @@
 """CheckpointConfig: when and how checkpoints are taken.
 
-Decides and checks the values, which stand in the environment's `Configuration` under Flink's keys. Never takes a
-checkpoint: the runtime reads the keys.
+Checks the values and stores them in the environment's `Configuration` under Flink's keys, which the runtime reads.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ class CheckpointConfig(NoJvmObject):
         return self.get_checkpoint_interval() > 0
 
     def get_checkpointing_mode(self) -> CheckpointingMode:
-        """Return the guarantee; without checkpoints it is AT_LEAST_ONCE, as in Flink."""
+        """Return the guarantee; AT_LEAST_ONCE without checkpoints, as in Flink."""
         if not self.is_checkpointing_enabled():
             return CheckpointingMode.AT_LEAST_ONCE
         return CheckpointingMode[value_of(self._configuration, checkpoint_keys.CHECKPOINT_MODE)]
@@ -82,7 +81,7 @@ class CheckpointConfig(NoJvmObject):
         return self
 
     def get_checkpoint_interval(self) -> int:
-        """Return the time between the starts of two checkpoints in milliseconds, -1 without checkpoints."""
+        """Return the time between the starts of two checkpoints in milliseconds, or -1 without checkpoints."""
         interval = self._configuration.get(checkpoint_keys.CHECKPOINT_INTERVAL)
         return -1 if interval is None else interval.to_millis()
 
@@ -93,21 +92,21 @@ class CheckpointConfig(NoJvmObject):
         return self
 
     def get_checkpoint_timeout(self) -> int:
-        """Return the time in milliseconds after which a checkpoint is given up."""
+        """Return the time in milliseconds after which a checkpoint is aborted."""
         return self._millis(checkpoint_keys.CHECKPOINT_TIMEOUT)
 
     def set_checkpoint_timeout(self, checkpoint_timeout: int) -> Self:
-        """Set the time in milliseconds after which a checkpoint is given up."""
+        """Set the time in milliseconds after which a checkpoint is aborted."""
         _check_span(checkpoint_timeout, "Checkpoint timeout")
         self._configuration.set(checkpoint_keys.CHECKPOINT_TIMEOUT, Duration.of_millis(checkpoint_timeout))
         return self
 
     def get_min_pause_between_checkpoints(self) -> int:
-        """Return the least time in milliseconds between the end of a checkpoint and the start of the next."""
+        """Return the minimum time in milliseconds between the end of a checkpoint and the start of the next."""
         return self._millis(checkpoint_keys.CHECKPOINT_MIN_PAUSE)
 
     def set_min_pause_between_checkpoints(self, min_pause_between_checkpoints: int) -> Self:
-        """Set the least time in milliseconds between the end of a checkpoint and the start of the next."""
+        """Set the minimum time in milliseconds between the end of a checkpoint and the start of the next."""
         _check(
             min_pause_between_checkpoints >= 0, "Pause value must be zero or positive", min_pause_between_checkpoints
         )
@@ -115,11 +114,11 @@ class CheckpointConfig(NoJvmObject):
         return self
 
     def get_max_concurrent_checkpoints(self) -> int:
-        """Return how many checkpoints may be under way at once."""
+        """Return how many checkpoints may run at the same time."""
         return value_of(self._configuration, checkpoint_keys.CHECKPOINT_MAX_CONCURRENT)
 
     def set_max_concurrent_checkpoints(self, max_concurrent_checkpoints: int) -> Self:
-        """Set how many checkpoints may be under way at once."""
+        """Set how many checkpoints may run at the same time."""
         _check(
             max_concurrent_checkpoints >= 1,
             "The maximum number of concurrent attempts must be at least one.",
@@ -129,28 +128,28 @@ class CheckpointConfig(NoJvmObject):
         return self
 
     def is_fail_on_checkpointing_errors(self) -> bool:
-        """Return whether the first checkpoint that fails makes the job fail."""
+        """Return whether a failed checkpoint fails the job."""
         return self.get_tolerable_checkpoint_failure_number() == 0
 
     def set_fail_on_checkpointing_errors(self, fail_on_checkpointing_errors: bool) -> Self:
-        """Set whether the first checkpoint that fails makes the job fail."""
+        """Set whether a failed checkpoint fails the job."""
         return self.set_tolerable_checkpoint_failure_number(0 if fail_on_checkpointing_errors else 2**31 - 1)
 
     def is_prefer_checkpoint_for_recovery(self) -> bool:
-        """Return whether recovery takes the last checkpoint although a later savepoint is there."""
+        """Return whether recovery uses the last checkpoint even if there is a later savepoint."""
         return value_of(self._configuration, checkpoint_keys.CHECKPOINT_PREFERRED)
 
     def set_prefer_checkpoint_for_recovery(self, prefer_checkpoint_for_recovery: bool) -> Self:
-        """Set whether recovery takes the last checkpoint although a later savepoint is there."""
+        """Set whether recovery uses the last checkpoint even if there is a later savepoint."""
         self._configuration.set(checkpoint_keys.CHECKPOINT_PREFERRED, bool(prefer_checkpoint_for_recovery))
         return self
 
     def get_tolerable_checkpoint_failure_number(self) -> int:
-        """Return how many checkpoints may fail one after the other before the job fails."""
+        """Return how many consecutive checkpoints may fail before the job fails."""
         return value_of(self._configuration, checkpoint_keys.CHECKPOINT_TOLERABLE_FAILURES)
 
     def set_tolerable_checkpoint_failure_number(self, tolerable_checkpoint_failure_number: int) -> Self:
-        """Set how many checkpoints may fail one after the other before the job fails."""
+        """Set how many consecutive checkpoints may fail before the job fails."""
         _check(
             tolerable_checkpoint_failure_number >= 0,
             "The tolerable failure checkpoint number must be non-negative.",
@@ -162,7 +161,7 @@ class CheckpointConfig(NoJvmObject):
     # ------------------------------------------------------------------ retention
 
     def set_externalized_checkpoint_retention(self, retention_mode: ExternalizedCheckpointRetention) -> Self:
-        """Set what happens to the checkpoints of a job that is cancelled."""
+        """Set what happens to the checkpoints of a cancelled job."""
         if not isinstance(retention_mode, (ExternalizedCheckpointRetention, ExternalizedCheckpointCleanup)):
             raise TypeMismatchError(
                 "set_externalized_checkpoint_retention takes an ExternalizedCheckpointRetention", seen=retention_mode
@@ -171,12 +170,12 @@ class CheckpointConfig(NoJvmObject):
         return self
 
     def get_externalized_checkpoint_retention(self) -> ExternalizedCheckpointRetention:
-        """Return what happens to the checkpoints of a job that is cancelled."""
+        """Return what happens to the checkpoints of a cancelled job."""
         name = value_of(self._configuration, checkpoint_keys.CHECKPOINT_RETENTION)
         return ExternalizedCheckpointRetention[name]
 
     def is_externalized_checkpoints_enabled(self) -> bool:
-        """Return whether checkpoints can outlive the job."""
+        """Return whether checkpoints can be kept after the job."""
         return (
             self.get_externalized_checkpoint_retention()
             is not ExternalizedCheckpointRetention.NO_EXTERNALIZED_CHECKPOINTS
@@ -189,11 +188,11 @@ class CheckpointConfig(NoJvmObject):
     def set_externalized_checkpoint_cleanup(self, cleanup_mode: ExternalizedCheckpointCleanup) -> Self:
         """Set the retention, by its old name."""
         if not isinstance(cleanup_mode, ExternalizedCheckpointCleanup):
-            raise TypeMismatchError("The cleanup mode is an ExternalizedCheckpointCleanup", seen=cleanup_mode)
+            raise TypeMismatchError("The cleanup mode must be an ExternalizedCheckpointCleanup", seen=cleanup_mode)
         return self.set_externalized_checkpoint_retention(ExternalizedCheckpointRetention[cleanup_mode.name])
 
     def get_externalized_checkpoint_cleanup(self) -> ExternalizedCheckpointCleanup | None:
-        """Return the retention, by its old name; None if it was never set."""
+        """Return the retention, by its old name, or None if it was never set."""
         if not self._configuration.contains_key(checkpoint_keys.CHECKPOINT_RETENTION.key):
             return None
         return ExternalizedCheckpointCleanup[self.get_externalized_checkpoint_retention().name]
@@ -201,29 +200,29 @@ class CheckpointConfig(NoJvmObject):
     # ------------------------------------------------------------------ alignment
 
     def is_unaligned_checkpoints_enabled(self) -> bool:
-        """Return whether checkpoints may overtake elements on their way."""
+        """Return whether checkpoints may overtake records in flight."""
         return value_of(self._configuration, checkpoint_keys.CHECKPOINT_UNALIGNED)
 
     def enable_unaligned_checkpoints(self, enabled: bool = True) -> Self:
-        """Set whether checkpoints may overtake elements: an epoch has none on their way at its end, so nothing changes."""
+        """Store whether checkpoints may overtake records; no effect, because no records are in flight when an epoch ends."""
         if enabled:
             warn_without_effect("enable_unaligned_checkpoints")
         self._configuration.set(checkpoint_keys.CHECKPOINT_UNALIGNED, enabled)
         return self
 
     def disable_unaligned_checkpoints(self) -> Self:
-        """Keep checkpoints from overtaking elements."""
+        """Undo `enable_unaligned_checkpoints`."""
         return self.enable_unaligned_checkpoints(False)
 
     def set_aligned_checkpoint_timeout(self, alignment_timeout: Duration) -> Self:
-        """Set after how much waiting an aligned checkpoint goes on unaligned."""
+        """Set the time after which an aligned checkpoint continues unaligned."""
         millis = millis_of(alignment_timeout, "set_aligned_checkpoint_timeout")
         warn_without_effect("set_aligned_checkpoint_timeout")
         self._configuration.set(checkpoint_keys.CHECKPOINT_ALIGNED_TIMEOUT, Duration.of_millis(millis))
         return self
 
     def get_aligned_checkpoint_timeout(self) -> Duration:
-        """Return after how much waiting an aligned checkpoint goes on unaligned."""
+        """Return the time after which an aligned checkpoint continues unaligned."""
         return Duration.of_millis(self._millis(checkpoint_keys.CHECKPOINT_ALIGNED_TIMEOUT))
 
     def set_alignment_timeout(self, alignment_timeout: Duration) -> Self:
@@ -235,14 +234,14 @@ class CheckpointConfig(NoJvmObject):
         return self.get_aligned_checkpoint_timeout()
 
     def set_force_unaligned_checkpoints(self, force_unaligned_checkpoints: bool = True) -> Self:
-        """Set whether checkpoints are unaligned whatever the program."""
+        """Set whether checkpoints are always unaligned."""
         if force_unaligned_checkpoints:
             warn_without_effect("set_force_unaligned_checkpoints")
         self._configuration.set(checkpoint_keys.CHECKPOINT_FORCE_UNALIGNED, force_unaligned_checkpoints)
         return self
 
     def is_force_unaligned_checkpoints(self) -> bool:
-        """Return whether checkpoints are unaligned whatever the program."""
+        """Return whether checkpoints are always unaligned."""
         return value_of(self._configuration, checkpoint_keys.CHECKPOINT_FORCE_UNALIGNED)
 
     # ------------------------------------------------------------------ storage
@@ -259,11 +258,11 @@ class CheckpointConfig(NoJvmObject):
         return self
 
     def set_checkpoint_storage_dir(self, checkpoint_path: str) -> Self:
-        """Set the directory into which checkpoints are written."""
+        """Set the directory of checkpoints."""
         return self.set_checkpoint_storage(FileSystemCheckpointStorage(checkpoint_path))
 
     def get_checkpoint_storage(self) -> CheckpointStorage | None:
-        """Return where checkpoints are written, None if it was not set by a call."""
+        """Return where checkpoints are written, or None if no call has set it."""
         return self._storage
 
 

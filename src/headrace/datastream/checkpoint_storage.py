@@ -1,4 +1,4 @@
-"""Where checkpoints are written, as data with checks. Taken by `CheckpointConfig.set_checkpoint_storage`."""
+"""Checkpoint storages, for `CheckpointConfig.set_checkpoint_storage`."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class CheckpointStorage(NoJvmObject):
     """The value of ``execution.checkpointing.storage``."""
 
     def get_checkpoint_path(self) -> str | None:
-        """Return the directory of checkpoints, None if there is none."""
+        """Return the directory of checkpoints, or None."""
         return None
 
 
 class JobManagerCheckpointStorage(CheckpointStorage):
-    """Keeps checkpoints in the memory of the driver: for small state and for experiments.
+    """Stores checkpoints on the driver, for small state and for experiments.
 
     >>> str(JobManagerCheckpointStorage())
     'JobManagerCheckpointStorage (checkpoints to JobManager) ( maxStateSize: 5242880)'
@@ -49,7 +49,7 @@ class JobManagerCheckpointStorage(CheckpointStorage):
         max_state_size: int | None = None,
         j_jobmanager_checkpoint_storage: object = None,
     ) -> None:
-        """Take the directory of the checkpoints' metadata and the largest size of one state in bytes."""
+        """Set the directory of checkpoint metadata and the maximum size of a state in bytes."""
         _refuse_java(j_jobmanager_checkpoint_storage)
         if max_state_size is not None and max_state_size <= 0:
             raise InvalidProgramError("maxStateSize must be > 0", seen=max_state_size)
@@ -59,24 +59,24 @@ class JobManagerCheckpointStorage(CheckpointStorage):
             warn_without_effect("max_state_size")
 
     def get_checkpoint_path(self) -> str | None:
-        """Return the directory of the checkpoints' metadata, None if there is none."""
+        """Return the directory of checkpoint metadata, or None."""
         return self._path
 
     def get_max_state_size(self) -> int:
-        """Return the largest size of one state in bytes."""
+        """Return the maximum size of a state in bytes."""
         return self._max_state_size
 
     def get_savepoint_path(self) -> str | None:
-        """Return the directory of savepoints; it is set on the environment, so this is None."""
+        """Return None: the environment has the directory of savepoints."""
         return None
 
     def __str__(self) -> str:
-        """Return the text that Flink gives."""
+        """Return the same string as Flink."""
         return f"JobManagerCheckpointStorage (checkpoints to JobManager) ( maxStateSize: {self._max_state_size})"
 
 
 class FileSystemCheckpointStorage(CheckpointStorage):
-    """Writes checkpoints as files under a directory that all machines reach.
+    """Writes checkpoints as files to a directory that all machines can access.
 
     >>> FileSystemCheckpointStorage("file:///var/checkpoints").get_checkpoint_path()
     'file:/var/checkpoints'
@@ -92,7 +92,7 @@ class FileSystemCheckpointStorage(CheckpointStorage):
         write_buffer_size: int = -1,
         j_filesystem_checkpoint_storage: object = None,
     ) -> None:
-        """Take the directory; smaller states than the threshold go into the checkpoint's metadata file."""
+        """Set the directory; states below the threshold are stored in the checkpoint's metadata file."""
         _refuse_java(j_filesystem_checkpoint_storage)
         if checkpoint_path is None:
             raise InvalidProgramError("checkpoint_path must not be None")
@@ -116,11 +116,11 @@ class FileSystemCheckpointStorage(CheckpointStorage):
         return self._path
 
     def get_savepoint_path(self) -> str | None:
-        """Return the directory of savepoints; it is set on the environment, so this is None."""
+        """Return None: the environment has the directory of savepoints."""
         return None
 
     def get_min_file_size_threshold(self) -> int:
-        """Return the size in bytes from which on a state has a file of its own."""
+        """Return the size in bytes from which a state has its own file."""
         return 20480 if self._threshold < 0 else self._threshold
 
     def get_write_buffer_size(self) -> int:
@@ -128,12 +128,12 @@ class FileSystemCheckpointStorage(CheckpointStorage):
         return 4096 if self._write_buffer_size < 0 else self._write_buffer_size
 
     def __str__(self) -> str:
-        """Return a short text."""
+        """Return a short description."""
         return f"FileSystemCheckpointStorage (checkpoints to {self._path})"
 
 
 class CustomCheckpointStorage(CheckpointStorage):
-    """Stands for PyFlink's wrapper of a storage written in Java, which headrace cannot have.
+    """PyFlink's wrapper of a storage written in Java. Raises NoJvmError.
 
     >>> CustomCheckpointStorage(None)
     Traceback (most recent call last):
@@ -143,7 +143,7 @@ class CustomCheckpointStorage(CheckpointStorage):
     """
 
     def __init__(self, j_custom_checkpoint_storage: object) -> None:
-        """Refuse: there is no JVM of Flink."""
+        """Raise NoJvmError: there is no Flink JVM."""
         del j_custom_checkpoint_storage
         raise _no_java()
 

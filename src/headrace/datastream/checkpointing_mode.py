@@ -10,7 +10,7 @@ __all__ = ["CheckpointingMode"]
 
 
 class CheckpointingMode(Enum):
-    """How often an element can take effect on state when a job fails and goes on.
+    """How often an element can affect state when a job fails and recovers.
 
     >>> CheckpointingMode.EXACTLY_ONCE.name
     'EXACTLY_ONCE'

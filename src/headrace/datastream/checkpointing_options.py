@@ -1,6 +1,6 @@
 """CheckpointingOptions: checkpoints, state backend and restarts of a whole program. Base of StreamExecutionEnvironment.
 
-Decides and checks the values; they stand in the environment's `Configuration` under Flink's keys.
+Checks the values and stores them in the environment's `Configuration` under Flink's keys.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["CheckpointingOptions"]
 
 
 class CheckpointingOptions(EnvironmentOptions):
-    """The settings of state and its safety.
+    """The settings of state, checkpoints and restarts.
 
     >>> from headrace.datastream import StreamExecutionEnvironment
     >>> env = StreamExecutionEnvironment.get_execution_environment()
@@ -42,7 +42,7 @@ class CheckpointingOptions(EnvironmentOptions):
         self._state_backend: StateBackend | None = None
 
     def get_checkpoint_config(self) -> CheckpointConfig:
-        """Return the settings of checkpoints, which are part of the environment: changes of them count."""
+        """Return the settings of checkpoints; changes apply to the environment."""
         return self._checkpoint_config
 
     def enable_checkpointing(self, interval: int, mode: CheckpointingMode | None = None) -> Self:
@@ -53,7 +53,7 @@ class CheckpointingOptions(EnvironmentOptions):
         return self
 
     def get_checkpoint_interval(self) -> int:
-        """Return the time between checkpoints in milliseconds, -1 without checkpoints."""
+        """Return the time between checkpoints in milliseconds, or -1 without checkpoints."""
         return self._checkpoint_config.get_checkpoint_interval()
 
     def get_checkpointing_mode(self) -> CheckpointingMode:
@@ -65,39 +65,39 @@ class CheckpointingOptions(EnvironmentOptions):
         return self._checkpoint_config.get_checkpointing_mode()
 
     def is_unaligned_checkpoints_enabled(self) -> bool:
-        """Return whether checkpoints may overtake elements on their way."""
+        """Return whether checkpoints may overtake records in flight."""
         return self._checkpoint_config.is_unaligned_checkpoints_enabled()
 
     def is_force_unaligned_checkpoints(self) -> bool:
-        """Return whether checkpoints are unaligned whatever the program."""
+        """Return whether checkpoints are always unaligned."""
         return self._checkpoint_config.is_force_unaligned_checkpoints()
 
     def enable_changelog_state_backend(self, enabled: bool) -> Self:
-        """Set whether changes of state are written as they come; headrace's deltas per epoch are such a log already."""
+        """Store the setting; no effect, because headrace's state files per epoch already are a changelog."""
         if enabled:
             warn_without_effect("enable_changelog_state_backend")
         self._configuration.set(checkpoint_keys.CHANGELOG, enabled)
         return self
 
     def is_changelog_state_backend_enabled(self) -> bool | None:
-        """Return what was set, None if nothing was."""
+        """Return the stored setting, or None."""
         return self._configuration.get(checkpoint_keys.CHANGELOG)
 
     def set_default_savepoint_directory(self, directory: str) -> Self:
-        """Set the directory of savepoints for which no directory is given."""
+        """Set the default directory of savepoints."""
         self._configuration.set(
             checkpoint_keys.SAVEPOINT_DIRECTORY, normalized_path(directory, "a savepoint directory")
         )
         return self
 
     def get_default_savepoint_directory(self) -> str | None:
-        """Return the directory of savepoints, None if it was not set."""
+        """Return the directory of savepoints, or None if it was not set."""
         return self._configuration.get(checkpoint_keys.SAVEPOINT_DIRECTORY)
 
     # ------------------------------------------------------------------ names that PyFlink 2 dropped
 
     def set_state_backend(self, state_backend: StateBackend) -> Self:
-        """Set where working state lives; an old backend also sets where checkpoints are written."""
+        """Set the state backend; an old backend also sets where checkpoints are written."""
         if not isinstance(state_backend, StateBackend):
             raise TypeMismatchError("set_state_backend takes a StateBackend", seen=state_backend)
         self._state_backend = state_backend
@@ -108,23 +108,23 @@ class CheckpointingOptions(EnvironmentOptions):
         return self
 
     def get_state_backend(self) -> StateBackend | None:
-        """Return where working state lives, None if neither a call nor the configuration says it."""
+        """Return the state backend, or None if neither a call nor the configuration sets it."""
         name = self._configuration.get(checkpoint_keys.STATE_BACKEND)
         if name is None or (self._state_backend is not None and self._state_backend.option == name):
             return self._state_backend
         return backend_named(name, self._configuration)
 
     def set_restart_strategy(self, restart_strategy_configuration: RestartStrategyConfiguration) -> Self:
-        """Set whether and when a job that failed starts again."""
+        """Set whether and when a failed job restarts."""
         self.get_config().set_restart_strategy(restart_strategy_configuration)
         return self
 
     def get_restart_strategy(self) -> RestartStrategyConfiguration:
-        """Return whether and when a job that failed starts again."""
+        """Return whether and when a failed job restarts."""
         return self.get_config().get_restart_strategy()
 
     def set_stream_time_characteristic(self, characteristic: TimeCharacteristic) -> None:
-        """Keep what old programs say; today each stream decides by its watermark strategy."""
+        """Store the setting of old programs; no effect, because the watermark strategy of each stream decides."""
         if not isinstance(characteristic, TimeCharacteristic):
             raise TypeMismatchError("set_stream_time_characteristic takes a TimeCharacteristic", seen=characteristic)
         if characteristic is not TimeCharacteristic.EventTime:
@@ -132,27 +132,27 @@ class CheckpointingOptions(EnvironmentOptions):
         self._configuration.set(pipeline_keys.TIME_CHARACTERISTIC, characteristic.name)
 
     def get_stream_time_characteristic(self) -> TimeCharacteristic:
-        """Return what was set; EventTime if nothing was."""
+        """Return the stored setting; EventTime by default."""
         name = value_of(self._configuration, pipeline_keys.TIME_CHARACTERISTIC)
         if name not in TimeCharacteristic.__members__:
             raise ConfigurationError(
-                f"{pipeline_keys.TIME_CHARACTERISTIC.key} names no notion of time",
+                f"{pipeline_keys.TIME_CHARACTERISTIC.key} is not a known time characteristic",
                 seen=name,
                 expected=" or ".join(TimeCharacteristic.__members__),
             )
         return TimeCharacteristic[name]
 
     def add_default_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> None:
-        """Keep what old programs say; Kryo serializes Java objects, and there are none."""
+        """Store the setting of old programs; no effect, because there are no Java objects to serialize."""
         warn_without_effect("kryo and pojo registrations")
         self.get_config().add_default_kryo_serializer(type_class_name, serializer_class_name)
 
     def register_type_with_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> None:
-        """Keep what old programs say; Kryo serializes Java objects, and there are none."""
+        """Store the setting of old programs; no effect, because there are no Java objects to serialize."""
         warn_without_effect("kryo and pojo registrations")
         self.get_config().register_type_with_kryo_serializer(type_class_name, serializer_class_name)
 
     def register_type(self, type_class_name: str) -> None:
-        """Keep what old programs say; it names a Java class, and there are none."""
+        """Store the setting of old programs; no effect, because there are no Java classes."""
         warn_without_effect("kryo and pojo registrations")
         self.get_config().register_pojo_type(type_class_name)

@@ -1,4 +1,4 @@
-"""The stream classes, under the name of PyFlink's module."""
+"""The stream classes, under PyFlink's module path."""
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.datastream.streams.broadcast_stream import BroadcastConnectedStream, BroadcastStream

@@ -1,7 +1,7 @@
-"""EnvironmentOptions: what is said once for a whole program (parallelism, mode, chaining, Python dependencies, ...).
+"""EnvironmentOptions: settings of a whole program (parallelism, mode, chaining, Python dependencies, ...).
 
-Decides and checks the values and keeps all of them in one `Configuration` under Flink's keys, which is what the runtime
-reads. Base of StreamExecutionEnvironment.
+Checks the values and stores them in one `Configuration` under Flink's keys, which the runtime reads. Base of
+StreamExecutionEnvironment.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ class EnvironmentOptions(NoJvmObject):
         self._slot_sharing_groups: dict[str, SlotSharingGroup] = {}
 
     def get_config(self) -> ExecutionConfig:
-        """Return the execution configuration, which is part of the environment: changes of it count."""
+        """Return the execution configuration; changes apply to the environment."""
         return self._execution_config
 
     def get_configuration(self) -> Configuration:
-        """Return all settings as they stand, as a copy.
+        """Return a copy of all settings.
 
         >>> from headrace.datastream import StreamExecutionEnvironment
         >>> env = StreamExecutionEnvironment.get_execution_environment().set_parallelism(2)
@@ -74,7 +74,7 @@ class EnvironmentOptions(NoJvmObject):
         return Configuration(self._configuration)
 
     def configure(self, configuration: Configuration) -> None:
-        """Take over all values of ``configuration``."""
+        """Add all values of ``configuration``."""
         if not isinstance(configuration, Configuration):
             raise TypeMismatchError("configure takes a Configuration", seen=configuration)
         self._configuration.add_all(configuration)
@@ -83,7 +83,7 @@ class EnvironmentOptions(NoJvmObject):
     # ------------------------------------------------------------------ parallelism
 
     def _check_parallelism(self) -> None:
-        """Hold what a configuration says of it to the same bounds as the calls."""
+        """Apply the bounds of the setters to the values of a configuration."""
         parallelism = self._configuration.get(pipeline_keys.PARALLELISM)
         self.set_parallelism(PARALLELISM_DEFAULT if parallelism is None else parallelism)
         if (most := self.get_max_parallelism()) != PARALLELISM_DEFAULT:
@@ -114,7 +114,7 @@ class EnvironmentOptions(NoJvmObject):
         return self
 
     def get_max_parallelism(self) -> int:
-        """Return the number of key groups, -1 if it was not set."""
+        """Return the number of key groups, or -1 if it was not set."""
         return value_of(self._configuration, pipeline_keys.MAX_PARALLELISM)
 
     def get_default_local_parallelism(self) -> int:
@@ -138,13 +138,13 @@ class EnvironmentOptions(NoJvmObject):
         return os.cpu_count() or 1
 
     def register_slot_sharing_group(self, slot_sharing_group: SlotSharingGroup) -> Self:
-        """Make a slot sharing group with its resources known; operators may then name it."""
+        """Register a slot sharing group with its resources, so that operators can refer to it by name."""
         if not isinstance(slot_sharing_group, SlotSharingGroup):
             raise TypeMismatchError("register_slot_sharing_group takes a SlotSharingGroup", seen=slot_sharing_group)
         known = self._slot_sharing_groups.get(slot_sharing_group.get_name())
         if known is not None and known != slot_sharing_group and slot_sharing_group.get_cpu_cores() is not None:
             raise InvalidProgramError(
-                "A slot sharing group is registered with different resources",
+                "The slot sharing group is already registered with different resources",
                 seen=f"group {slot_sharing_group.get_name()!r}",
                 remedy="use another name, or the same resources",
             )
@@ -167,7 +167,7 @@ class EnvironmentOptions(NoJvmObject):
         return self
 
     def get_runtime_mode(self) -> RuntimeExecutionMode:
-        """Return the mode; STREAMING unless it was set.
+        """Return the mode; STREAMING by default.
 
         >>> from headrace.datastream import StreamExecutionEnvironment
         >>> StreamExecutionEnvironment.get_execution_environment().get_runtime_mode().name
@@ -176,20 +176,20 @@ class EnvironmentOptions(NoJvmObject):
         name = value_of(self._configuration, pipeline_keys.RUNTIME_MODE).upper()
         if name not in RuntimeExecutionMode.__members__:
             raise InvalidProgramError(
-                f"{pipeline_keys.RUNTIME_MODE.key} names no mode",
+                f"{pipeline_keys.RUNTIME_MODE.key} is not a known mode",
                 seen=name,
                 expected="STREAMING, BATCH or AUTOMATIC",
             )
         return RuntimeExecutionMode[name]
 
     def set_buffer_timeout(self, timeout_millis: int) -> Self:
-        """Set how long output may wait in a buffer: kept for the plan, an epoch hands all output on at its end."""
+        """Store how long output may wait in a buffer; no effect, because an epoch passes on all output when it ends."""
         check_integer(timeout_millis, "buffer timeout")
         if timeout_millis < -1:
             raise InvalidProgramError("Timeout of buffer must be non-negative or -1", seen=timeout_millis)
         warn_without_effect("set_buffer_timeout")
         if timeout_millis < 0:
-            # Flink's way to say that only a full buffer is sent.
+            # Flink's value for sending only full buffers.
             self._configuration.set_boolean("execution.buffer-timeout.enabled", False)
             return self
         self._configuration.set(pipeline_keys.BUFFER_TIMEOUT, Duration.of_millis(timeout_millis))
@@ -202,12 +202,12 @@ class EnvironmentOptions(NoJvmObject):
         return value_of(self._configuration, pipeline_keys.BUFFER_TIMEOUT).to_millis()
 
     def disable_operator_chaining(self) -> Self:
-        """Return every operator a task of its own."""
+        """Run every operator in its own task."""
         self._configuration.set(pipeline_keys.CHAINING, False)
         return self
 
     def is_chaining_enabled(self) -> bool:
-        """Return whether operators are chained where that is possible."""
+        """Return whether operators are chained if possible."""
         return value_of(self._configuration, pipeline_keys.CHAINING)
 
     def is_chaining_of_operators_with_different_max_parallelism_enabled(self) -> bool:
@@ -221,7 +221,7 @@ class EnvironmentOptions(NoJvmObject):
         self._append(PYTHON_FILES, file_path)
 
     def set_python_requirements(self, requirements_file_path: str, requirements_cache_dir: str | None = None) -> None:
-        """Have packages of a requirements file installed in the workers, from ``requirements_cache_dir`` if given."""
+        """Install the packages of a requirements file in the workers, from ``requirements_cache_dir`` if given."""
         parts = (
             [requirements_file_path]
             if requirements_cache_dir is None
@@ -233,11 +233,11 @@ class EnvironmentOptions(NoJvmObject):
         self._configuration.set(PYTHON_REQUIREMENTS, "#".join(parts))
 
     def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
-        """Have an archive unpacked in the working directory of the workers, in ``target_dir`` if given."""
+        """Unpack an archive in the working directory of the workers, in ``target_dir`` if given."""
         self._append(PYTHON_ARCHIVES, archive_path if target_dir is None else f"{archive_path}#{target_dir}")
 
     def set_python_executable(self, python_exec: str) -> None:
-        """Set the Python interpreter of the workers: a path, or one inside of an archive of `add_python_archive`.
+        """Set the Python interpreter of the workers: a path, or one inside an archive of `add_python_archive`.
 
         >>> from headrace.datastream import StreamExecutionEnvironment
         >>> env = StreamExecutionEnvironment.get_execution_environment()
@@ -255,15 +255,14 @@ class EnvironmentOptions(NoJvmObject):
         self._configuration.set(CACHED_FILES, [*files, entry])
 
     def add_jars(self, *jars_path: str) -> None:
-        """Warn once of each jar what does its work instead: Java code of Flink cannot run on headrace.
+        """Warn once per jar that it is not loaded and what replaces it: Java code of Flink cannot run on headrace.
 
-        The connectors, formats and database drivers of headrace need no jars. A program that names a Java class is
-        refused where it does so.
+        The connectors, formats and database drivers of headrace need no jars.
         """
         self._add_jars(JARS, "add_jars", jars_path)
 
     def add_classpaths(self, *classpaths: str) -> None:
-        """Warn once of each jar what does its work instead, as `add_jars` does."""
+        """Warn once per jar that it is not loaded, like `add_jars`."""
         self._add_jars(CLASSPATHS, "add_classpaths", classpaths)
 
     def _add_jars(self, key: str, call: str, paths: tuple[str, ...]) -> None:

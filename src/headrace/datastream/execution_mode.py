@@ -10,7 +10,7 @@ __all__ = ["RuntimeExecutionMode"]
 
 
 class RuntimeExecutionMode(Enum):
-    """STREAMING shows running results, BATCH only final ones; AUTOMATIC is BATCH if all sources are bounded.
+    """STREAMING emits incremental results, BATCH only final ones; AUTOMATIC is BATCH if all sources are bounded.
 
     >>> RuntimeExecutionMode["BATCH"]
     <RuntimeExecutionMode.BATCH: 1>

@@ -1,4 +1,4 @@
-"""ExternalizedCheckpointRetention: whether checkpoints outlive a cancelled job."""
+"""ExternalizedCheckpointRetention: whether checkpoints are kept after the job."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["ExternalizedCheckpointRetention"]
 
 
 class ExternalizedCheckpointRetention(Enum):
-    """What happens to the checkpoints of a job that is cancelled; those of a failed job stay with the first two.
+    """What happens to the checkpoints of a cancelled job; the first two keep those of a failed job.
 
     >>> ExternalizedCheckpointRetention(1).name
     'RETAIN_ON_CANCELLATION'

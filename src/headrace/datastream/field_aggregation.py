@@ -1,7 +1,7 @@
 """FieldAggregation: sum, min, max, min_by and max_by of a field as a reduce function.
 
-Decides how elements of each shape (tuple, list, Row, mapping, single value) are combined. `KeyedStream` makes it, the
-reduce operator calls it.
+Decides how elements of each shape (tuple, list, Row, mapping, single value) are combined. Created by `KeyedStream`,
+called by the reduce operator.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class FieldAggregation(ReduceFunction):
         self._shapes: dict[type, Combine] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is made again by the first elements."""
+        """Pickle without the parts that the first elements create again."""
         return {**self.__dict__, "_shapes": {}}
 
     def reduce(self, value1: Any, value2: Any) -> Any:
-        """Combine the result so far with the next element."""
+        """Combine the current result with the next element."""
         combine = self._shapes.get(type(value2))
         if combine is None:
             combine = self._shapes[type(value2)] = self._for(value2)
@@ -95,7 +95,7 @@ def _tuple_field(position: int | str, combine: Combine) -> Combine:
 
 
 def _changed_copy(position: int | str, combine: Combine) -> Combine:
-    # A copy: what was emitted before must not change under the hands of a chained operator.
+    # A copy, because a chained operator may still use the element that was emitted before.
     def reduce(old: Any, new: Any) -> Any:
         result = copy.copy(old)
         result[position] = combine(old[position], new[position])

@@ -1,6 +1,6 @@
-"""From what a user passes to `key_by` to a plain callable: a function, a KeySelector, a position or a field name.
+"""Convert the argument of `key_by` (a function, a KeySelector, a position or a field name) to a plain callable.
 
-Decides how keys are taken out of elements. Called by the stream classes; the callables run in the tasks.
+Called by the stream classes; the callables run in the tasks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["FieldByName", "KeyAndElement", "key_function", "key_type_of"]
 
 @dataclass(frozen=True)
 class FieldByName:
-    """Takes a field by name: of a Row, of a mapping, or an attribute of any other object.
+    """Extracts a field by name: of a Row, of a mapping, or an attribute of any other object.
 
     >>> FieldByName("user")({"user": "ann"})
     'ann'
@@ -38,14 +38,14 @@ class FieldByName:
 
 
 class KeyAndElement(MapFunction):
-    """Returns a row of an element's key and the element.
+    """Returns a row of the key of an element and the element.
 
     >>> KeyAndElement(len).map("abc")
     <Row(3, 'abc')>
     """
 
     def __init__(self, selector: Callable[[Any], Any]) -> None:
-        """Take what `key_function` gives."""
+        """Set the result of `key_function`."""
         self._selector = selector
         owner = getattr(selector, "__self__", None)
         self._owner = owner if isinstance(owner, KeySelector) else None
@@ -66,9 +66,9 @@ class KeyAndElement(MapFunction):
 
 
 def key_function(given: object, element_type: TypeInformation | None) -> Callable[[Any], Any]:
-    """Return the callable for a key selector.
+    """Return the callable of a key selector.
 
-    For a `KeySelector` it is the bound `get_key`, so that the task finds the object (to open it) in ``__self__``.
+    For a `KeySelector` it is the bound `get_key`, so that the task finds the object to open in ``__self__``.
 
     >>> key_function(1, None)(("a", "b"))
     'b'
@@ -97,7 +97,7 @@ def key_function(given: object, element_type: TypeInformation | None) -> Callabl
 
 
 def key_type_of(given: object, element_type: TypeInformation | None) -> TypeInformation | None:
-    """Return the type of the key where the stream's type tells it: for a position or name in a tuple or row.
+    """Return the type of the key if the stream's type determines it: for a position or name in a tuple or row.
 
     >>> from headrace.common import Types
     >>> key_type_of(1, Types.TUPLE([Types.INT(), Types.STRING()]))

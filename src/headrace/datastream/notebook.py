@@ -1,7 +1,7 @@
-"""The live table of a job in a notebook: what `execute_async` shows in Jupyter, and nowhere else.
+"""The live table of a job that `execute_async` shows in a Jupyter notebook.
 
-Decides whether there is a notebook that can show it, and what stands in it. A thread of its own brings it up to date, so the
-cell ends at once and the kernel is free. Never imports IPython by itself: where no notebook runs, nothing happens.
+Decides whether this process is the kernel of a notebook, and the contents of the table. A separate thread updates it, so
+the cell finishes at once. Does not import IPython: outside a notebook, nothing happens.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def show_live(job: JobHandle, name: str) -> None:
 
 
 def live_table(name: str, status: str, epoch: Mapping[str, Any], seconds: float) -> str:
-    """Return the table as HTML; names of the program's are made harmless.
+    """Return the table as HTML, with the names of the program escaped.
 
     >>> epoch = {
     ...     "totalInputRows": 1200,

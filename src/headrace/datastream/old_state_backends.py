@@ -1,6 +1,6 @@
-"""The state backends of Flink 1.12 and earlier: where working state lives and where checkpoints go, in one object.
+"""The state backends of Flink 1.12 and earlier: state backend and checkpoint storage in one object.
 
-Decides and checks the values; `StreamExecutionEnvironment.set_state_backend` takes them apart. Programs import them from
+`StreamExecutionEnvironment.set_state_backend` separates the two. Programs import them from
 `headrace.datastream.state_backend`.
 """
 
@@ -20,7 +20,7 @@ __all__ = ["FsStateBackend", "MemoryStateBackend", "RocksDBStateBackend", "backe
 
 
 class MemoryStateBackend(HashMapStateBackend):
-    """The old name for live objects in memory, with checkpoints in the memory of the driver.
+    """The old name for live objects in memory, with checkpoints on the driver.
 
     >>> MemoryStateBackend().get_max_state_size()
     5242880
@@ -36,18 +36,18 @@ class MemoryStateBackend(HashMapStateBackend):
         using_asynchronous_snapshots: bool | None = None,
         j_memory_state_backend: object = None,
     ) -> None:
-        """Take what the backend and the storage take."""
+        """Set the parameters of the backend and the storage."""
         super().__init__(j_memory_state_backend)
         self._storage = JobManagerCheckpointStorage(checkpoint_path, max_state_size)
         self._savepoint_path = savepoint_path
         self._asynchronous = using_asynchronous_snapshots
 
     def implied_storage(self) -> CheckpointStorage:
-        """Return the storage in the driver's memory."""
+        """Return the storage on the driver."""
         return self._storage
 
     def get_max_state_size(self) -> int:
-        """Return the largest size of one state in bytes."""
+        """Return the maximum size of a state in bytes."""
         return self._storage.get_max_state_size()
 
     def is_using_asynchronous_snapshots(self) -> bool:
@@ -75,7 +75,7 @@ class FsStateBackend(HashMapStateBackend):
         using_asynchronous_snapshots: bool | None = None,
         j_fs_state_backend: object = None,
     ) -> None:
-        """Take what the backend and the storage take."""
+        """Set the parameters of the backend and the storage."""
         super().__init__(j_fs_state_backend)
         if checkpoint_directory_uri is None:
             raise InvalidProgramError("The parameter 'checkpoint_directory_uri' is required!")
@@ -94,7 +94,7 @@ class FsStateBackend(HashMapStateBackend):
         return self._storage.get_checkpoint_path()
 
     def get_min_file_size_threshold(self) -> int:
-        """Return the size in bytes from which on a state has a file of its own."""
+        """Return the size in bytes from which a state has its own file."""
         return self._storage.get_min_file_size_threshold()
 
     def get_write_buffer_size(self) -> int:
@@ -124,12 +124,12 @@ class RocksDBStateBackend(EmbeddedRocksDBStateBackend):
         checkpoint_stream_backend: StateBackend | None = None,
         j_rocks_db_state_backend: object = None,
     ) -> None:
-        """Take the directory of checkpoints, or an old backend that has one."""
+        """Set the directory of checkpoints, or an old backend that has one."""
         super().__init__(enable_incremental_checkpointing, j_rocks_db_state_backend)
         if checkpoint_data_uri is None and checkpoint_stream_backend is None:
             raise InvalidProgramError(
                 "The parameter 'checkpoint_data_uri' is required for RocksDBStateBackend.",
-                remedy="give it, or use EmbeddedRocksDBStateBackend with a checkpoint storage",
+                remedy="pass it, or use EmbeddedRocksDBStateBackend with a checkpoint storage",
             )
         self._stream_backend = checkpoint_stream_backend or FsStateBackend(checkpoint_data_uri)
 
@@ -138,7 +138,7 @@ class RocksDBStateBackend(EmbeddedRocksDBStateBackend):
         return self._stream_backend.implied_storage()
 
     def get_checkpoint_backend(self) -> StateBackend:
-        """Return the backend that stands for the storage of checkpoints."""
+        """Return the backend that determines the checkpoint storage."""
         return self._stream_backend
 
     def get_number_of_transfering_threads(self) -> int:
@@ -151,7 +151,7 @@ class RocksDBStateBackend(EmbeddedRocksDBStateBackend):
 
 
 def backend_named(name: str, configuration: Configuration) -> StateBackend:
-    """Return the backend that ``state.backend.type`` names; the old names mean the old backends.
+    """Return the backend of ``state.backend.type``; the old names mean the old backends.
 
     >>> type(backend_named("jobmanager", Configuration())).__name__
     'MemoryStateBackend'
@@ -167,5 +167,5 @@ def backend_named(name: str, configuration: Configuration) -> StateBackend:
         case "filesystem":
             return FsStateBackend(directory)
     raise ConfigurationError(
-        f"{checkpoint_keys.STATE_BACKEND.key} names no state backend", seen=name, expected="hashmap or rocksdb"
+        f"{checkpoint_keys.STATE_BACKEND.key} is not a known state backend", seen=name, expected="hashmap or rocksdb"
     )

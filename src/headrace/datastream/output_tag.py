@@ -1,4 +1,4 @@
-"""OutputTag, under the name of PyFlink's module."""
+"""OutputTag, under PyFlink's module path."""
 
 from headrace.common.output_tag import OutputTag
 from headrace.compatibility.names import offer_pyflink_names

@@ -1,6 +1,6 @@
-"""Planning: running a program only up to its first `execute()`, which then gives its graph instead of starting a job.
+"""Run a program up to its first `execute()` and get its graph instead of starting a job.
 
-Decides what `StreamExecutionEnvironment.submit` does while somebody only wants to see the plan. Called by the command line.
+Used by the command line to show plans; `StreamExecutionEnvironment.submit` calls it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["PlanReached", "plan_reached", "planning_only"]
 
 
 class PlanReached(BaseException):
-    """Leaves the program at its first `execute()`, past any ``except Exception`` of it; ``graph`` is what would run.
+    """Leaves the program at its first `execute()`, through any ``except Exception``; ``graph`` is the program.
 
     >>> from headrace.datastream import StreamExecutionEnvironment
     >>> env = StreamExecutionEnvironment.get_execution_environment()
@@ -28,7 +28,7 @@ class PlanReached(BaseException):
     """
 
     def __init__(self, graph: StreamGraph) -> None:
-        """Keep the graph."""
+        """Store the graph."""
         super().__init__("the plan of the program is known")
         self.graph = graph
 
@@ -38,7 +38,7 @@ _wanted: list[object] = []
 
 @contextmanager
 def planning_only() -> Iterator[None]:
-    """Let no environment of this process start a job inside the block.
+    """Prevent environments of this process from starting a job inside the block.
 
     >>> with planning_only():
     ...     pass

@@ -1,6 +1,6 @@
-"""SlotSharingGroup and MemorySize: which operators share a slot, and what such a slot needs.
+"""SlotSharingGroup and MemorySize: which operators share a slot, and the resources of such a slot.
 
-Decides and checks the values. On Spark the resources are facts for the plan: Spark's own settings size the executors.
+On Spark the resources are only shown in the plan: Spark's own settings size the executors.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class MemorySize:
     """
 
     def __init__(self, j_memory_size: object = None, bytes_size: int | None = None) -> None:
-        """Take ``bytes_size``; the first parameter is only for compatibility."""
+        """Set the size; the first parameter is only for compatibility."""
         if j_memory_size is not None:
-            raise NoJvmError("MemorySize takes no Java object", remedy="use MemorySize(bytes_size=...)")
+            raise NoJvmError("MemorySize does not take a Java object", remedy="use MemorySize(bytes_size=...)")
         if not isinstance(bytes_size, int) or isinstance(bytes_size, bool):
-            raise TypeMismatchError("A memory size is a number of bytes", seen=bytes_size, expected="an int")
+            raise TypeMismatchError("A memory size must be a number of bytes", seen=bytes_size, expected="an int")
         if bytes_size < 0:
             raise InvalidProgramError("A memory size must be >= 0", seen=bytes_size)
         self._bytes = bytes_size
@@ -67,7 +67,7 @@ class MemorySize:
         return self._bytes >> 40
 
     def get_java_memory_size(self) -> Any:
-        """Refuse: there is no JVM of Flink."""
+        """Raise NoJvmError: there is no Flink JVM."""
         raise NoJvmError("There is no Java memory size in headrace", remedy="use get_bytes()")
 
     def __eq__(self, other: object) -> bool:
@@ -85,20 +85,20 @@ class MemorySize:
         return self._bytes < other._bytes
 
     def __str__(self) -> str:
-        """Return the size in the largest unit that divides it, as Flink writes it."""
+        """Return the size in the largest unit that divides it, like Flink."""
         for unit, size in _UNITS:
             if self._bytes and self._bytes % size == 0:
                 return f"{self._bytes // size} {unit}"
         return f"{self._bytes} bytes"
 
     def __repr__(self) -> str:
-        """Return an expression that makes the same size."""
+        """Return an expression that creates the same size."""
         return f"MemorySize(bytes_size={self._bytes})"
 
 
 @dataclass(frozen=True)
 class SlotSharingGroup:
-    """A named group of operators that may share a slot, with the resources of such a slot if they were given.
+    """A named group of operators that may share a slot, with the optional resources of such a slot.
 
     >>> group = SlotSharingGroup.builder("heavy").set_cpu_cores(2.0).set_task_heap_memory_mb(512).build()
     >>> group.get_name(), group.get_cpu_cores(), str(group.get_task_heap_memory())
@@ -117,19 +117,19 @@ class SlotSharingGroup:
         return self._name
 
     def get_managed_memory(self) -> MemorySize | None:
-        """Return the memory for state on disk, None if it was not set."""
+        """Return the memory for state on disk, or None if it was not set."""
         return self._managed_memory
 
     def get_task_heap_memory(self) -> MemorySize | None:
-        """Return the heap memory, None if it was not set."""
+        """Return the heap memory, or None if it was not set."""
         return self._task_heap_memory
 
     def get_task_off_heap_memory(self) -> MemorySize | None:
-        """Return the memory outside of the heap, None if it was not set."""
+        """Return the memory outside of the heap, or None if it was not set."""
         return self._task_off_heap_memory
 
     def get_cpu_cores(self) -> float | None:
-        """Return the number of cores, None if it was not set."""
+        """Return the number of cores, or None if it was not set."""
         return self._cpu_cores
 
     def get_external_resources(self) -> dict[str, float]:
@@ -137,7 +137,7 @@ class SlotSharingGroup:
         return dict(self._external_resources)
 
     def get_java_slot_sharing_group(self) -> Any:
-        """Refuse: there is no JVM of Flink."""
+        """Raise NoJvmError: there is no Flink JVM."""
         raise NoJvmError("There is no Java slot sharing group in headrace", remedy="pass the group itself")
 
     @staticmethod
@@ -205,7 +205,7 @@ class SlotSharingGroup:
             return self
 
         def build(self) -> SlotSharingGroup:
-            """Make the group; cores and heap memory are given both or not at all."""
+            """Build the group; cores and heap memory must be set both or not at all."""
             if self._cpu_cores is not None and self._heap is not None:
                 return SlotSharingGroup(
                     self._name,

@@ -1,4 +1,4 @@
-"""State of functions, under the name of PyFlink's module; `headrace.state` has the definitions."""
+"""State of functions, under PyFlink's module path."""
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.state.descriptors import (

@@ -1,4 +1,4 @@
-"""State backends, those of today and the old ones, under the name of PyFlink's module."""
+"""Current and old state backends, under PyFlink's module path."""
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.datastream.old_state_backends import FsStateBackend, MemoryStateBackend, RocksDBStateBackend

@@ -1,4 +1,4 @@
-"""Where working state lives, as data with checks. Taken by `StreamExecutionEnvironment.set_state_backend`.
+"""State backends, for `StreamExecutionEnvironment.set_state_backend`.
 
 Programs import them from `headrace.datastream.state_backend`.
 """
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class PredefinedOptions(Enum):
-    """Set of options for the disk backend.
+    """Predefined options of the disk backend.
 
     >>> PredefinedOptions.DEFAULT.value
     0
@@ -49,15 +49,15 @@ class StateBackend(NoJvmObject):
     """The value of ``state.backend.type``."""
 
     def implied_storage(self) -> CheckpointStorage | None:
-        """Return the checkpoint storage that comes with an old backend, None for the others."""
+        """Return the checkpoint storage of an old backend, or None."""
         return None
 
     def configure(self, configuration: Configuration) -> None:
-        """Write what was set on the backend itself into the configuration of a job."""
+        """Add the settings of the backend to the configuration of a job."""
 
 
 class HashMapStateBackend(StateBackend):
-    """Keeps working state as live objects in the memory of the workers.
+    """Keeps state as live objects in the memory of the workers.
 
     >>> str(HashMapStateBackend())
     'HashMapStateBackend'
@@ -66,7 +66,7 @@ class HashMapStateBackend(StateBackend):
     option = "hashmap"
 
     def __init__(self, j_hashmap_state_backend: object = None) -> None:
-        """Take nothing."""
+        """Create the backend, which has no settings."""
         _refuse_java(j_hashmap_state_backend)
 
     def __str__(self) -> str:
@@ -75,7 +75,7 @@ class HashMapStateBackend(StateBackend):
 
 
 class EmbeddedRocksDBStateBackend(StateBackend):
-    """Keeps working state on the local disks of the workers, so that it can be larger than memory.
+    """Keeps state on the local disks of the workers, so that it can be larger than memory.
 
     >>> backend = EmbeddedRocksDBStateBackend(True)
     >>> backend.is_incremental_checkpoints_enabled(), backend.get_number_of_transfer_threads()
@@ -87,7 +87,7 @@ class EmbeddedRocksDBStateBackend(StateBackend):
     def __init__(
         self, enable_incremental_checkpointing: bool | None = None, j_embedded_rocks_db_state_backend: object = None
     ) -> None:
-        """Take whether checkpoints hold only what changed, which here they always do."""
+        """Store whether checkpoints are incremental, which they always are."""
         _refuse_java(j_embedded_rocks_db_state_backend)
         if enable_incremental_checkpointing not in (None, True, False):
             raise TypeMismatchError(
@@ -102,19 +102,19 @@ class EmbeddedRocksDBStateBackend(StateBackend):
         self._options_factory: str | None = None
 
     def set_db_storage_paths(self, *paths: str) -> None:
-        """Set the local directories in which state is kept; none means the workers' temporary directory."""
+        """Set the local directories for state; by default the workers' temporary directory."""
         self._paths = [_local_directory(path) for path in paths]
 
     def get_db_storage_paths(self) -> list[str]:
-        """Return the local directories in which state is kept."""
+        """Return the local directories for state."""
         return list(self._paths)
 
     def is_incremental_checkpoints_enabled(self) -> bool:
-        """Return whether checkpoints hold only what changed."""
+        """Return whether checkpoints are incremental."""
         return bool(self._incremental)
 
     def set_predefined_options(self, options: PredefinedOptions) -> None:
-        """Choose a set of options."""
+        """Store predefined options; no effect."""
         if not isinstance(options, PredefinedOptions):
             raise TypeMismatchError("set_predefined_options takes PredefinedOptions", seen=options)
         if options is not PredefinedOptions.DEFAULT:
@@ -122,16 +122,16 @@ class EmbeddedRocksDBStateBackend(StateBackend):
         self._predefined = options
 
     def get_predefined_options(self) -> PredefinedOptions:
-        """Return the chosen set of options."""
+        """Return the predefined options."""
         return self._predefined
 
     def set_options(self, options_factory_class_name: str) -> None:
-        """Keep the name of an options factory, a Java class that cannot run here."""
+        """Store the name of an options factory, a Java class that cannot run; no effect."""
         warn_without_effect("set_options")
         self._options_factory = options_factory_class_name
 
     def get_options(self) -> str | None:
-        """Return the name of the options factory, None if there is none."""
+        """Return the name of the options factory, or None."""
         return self._options_factory
 
     def get_number_of_transfer_threads(self) -> int:
@@ -150,12 +150,12 @@ class EmbeddedRocksDBStateBackend(StateBackend):
         self._threads = number_of_transfering_threads
 
     def configure(self, configuration: Configuration) -> None:
-        """Write the local directories, if any were set."""
+        """Add the local directories to the configuration, if any were set."""
         if self._paths:
             configuration.set(checkpoint_keys.ROCKSDB_DIRECTORIES, os.pathsep.join(self._paths))
 
     def __str__(self) -> str:
-        """Return the settings, as Flink shows them."""
+        """Return the settings, like Flink."""
         directories = ", ".join(self._paths) or "null"
         incremental = "UNDEFINED" if self._incremental is None else str(self._incremental).upper()
         return (
@@ -165,7 +165,7 @@ class EmbeddedRocksDBStateBackend(StateBackend):
 
 
 class CustomStateBackend(StateBackend):
-    """Stands for PyFlink's wrapper of a backend written in Java, which headrace cannot have.
+    """PyFlink's wrapper of a backend written in Java. Raises NoJvmError.
 
     >>> CustomStateBackend(None)
     Traceback (most recent call last):
@@ -175,13 +175,13 @@ class CustomStateBackend(StateBackend):
     """
 
     def __init__(self, j_custom_state_backend: object) -> None:
-        """Refuse: there is no JVM of Flink."""
+        """Raise NoJvmError: there is no Flink JVM."""
         del j_custom_state_backend
         raise _no_java()
 
 
 def _local_directory(path: str) -> str:
-    """The path of an address in the local file system, as Flink understands it: a host in it means nothing."""
+    """Return the path of an address in the local file system, ignoring a host like Flink."""
     address = urlsplit(path)
     if address.scheme not in ("", "file"):
         raise InvalidProgramError("Path must be in the local file system", seen=path)

@@ -1,4 +1,4 @@
-"""How the addresses of checkpoint and savepoint directories are checked and written. Pure."""
+"""Check and normalize the addresses of checkpoint and savepoint directories."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["normalized_path"]
 
 
 def normalized_path(path: str, what: str) -> str:
-    """Return the address of a directory in the form in which Flink shows it; the scheme must be there.
+    """Return the address of a directory like Flink shows it; the scheme is required.
 
     >>> normalized_path("file:///tmp/checkpoints/", "x"), normalized_path("hdfs://host:1/a", "x")
     ('file:/tmp/checkpoints', 'hdfs://host:1/a')

@@ -1,7 +1,6 @@
-"""StreamExecutionEnvironment: where a program begins (sources) and where it is run.
+"""StreamExecutionEnvironment: creates the sources of a program and runs it.
 
-Decides what a program consists of and hands the job graph to the runtime, which is imported only then. Everything between
-is said by streams.
+Passes the job graph to the runtime, which is imported only then.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ _DEFAULT_NAME = "Flink Streaming Job"
 
 
 class StreamExecutionEnvironment(CheckpointingOptions):
-    """The place where a program is built and run.
+    """Creates sources, holds the settings of a program, and runs it.
 
     >>> env = StreamExecutionEnvironment.get_execution_environment()
     >>> sink = env.from_collection([1, 2, 3]).map(lambda number: number * 2).print()
@@ -76,8 +75,8 @@ class StreamExecutionEnvironment(CheckpointingOptions):
     ) -> StreamExecutionEnvironment:
         """Return a new environment.
 
-        ``spark`` is a SparkSession or SparkContext to run on; without it, headrace starts Spark on this machine or on
-        the ``spark.master`` of the configuration when the program is run.
+        ``spark`` is a SparkSession or SparkContext to run on. Without it, headrace starts Spark on this machine, or
+        connects to the ``spark.master`` of the configuration, when the program runs.
 
         >>> configuration = Configuration()
         >>> configuration = configuration.set_string("parallelism.default", "4")
@@ -91,7 +90,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
     # ------------------------------------------------------------------ sources
 
     def from_collection(self, collection: Iterable[Any], type_info: TypeInformation | None = None) -> DataStream:
-        """Return a stream of the elements of ``collection``, which are brought to ``type_info`` if it is given.
+        """Return a stream of the elements of ``collection``, converted to ``type_info`` if given.
 
         >>> from headrace.common import Types
         >>> env = StreamExecutionEnvironment.get_execution_environment()
@@ -115,7 +114,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         source_name: str,
         type_info: TypeInformation | None = None,
     ) -> DataStream:
-        """Return a stream of what a source of `headrace.datastream.connectors` (or `headrace.connectors`) reads."""
+        """Return a stream of the records of a source of `headrace.datastream.connectors`."""
         definition = source if isinstance(source, SourceDefinition) else _definition(source)
         if not isinstance(watermark_strategy, WatermarkStrategy):
             raise TypeMismatchError(
@@ -131,7 +130,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
     def add_source(
         self, source_func: Any, source_name: str = "Custom Source", type_info: TypeInformation | None = None
     ) -> DataStream:
-        """Return a stream of what a SourceFunction emits, or a connector that PyFlink programs pass here."""
+        """Return a stream of the elements of a SourceFunction, or of a connector that PyFlink programs pass here."""
         from headrace.connectors.base.definitions import Source
 
         if isinstance(source_func, Source):
@@ -143,7 +142,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         return self._source(definition, WatermarkStrategy.no_watermarks(), source_name, kept)
 
     def from_sequence(self, start: int, end: int) -> DataStream:
-        """Return a stream of the numbers from ``start`` to ``end``, both included.
+        """Return a stream of the numbers from ``start`` to ``end``, inclusive.
 
         >>> StreamExecutionEnvironment.get_execution_environment().from_sequence(1, 10).get_type()
         Long
@@ -157,7 +156,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         return self._source(files, WatermarkStrategy.no_watermarks(), "Custom File Source", files.produced_type)
 
     def socket_text_stream(self, hostname: str, port: int, delimiter: str = "\n", max_retry: int = 0) -> DataStream:
-        """Return a stream of the lines that a server sends; ``max_retry`` is how often to connect anew, -1 for ever.
+        """Return a stream of the lines that a server sends; ``max_retry`` is how often to reconnect, -1 for no limit.
 
         >>> StreamExecutionEnvironment.get_execution_environment().socket_text_stream("localhost", 9999).get_name()
         'Socket Stream'
@@ -174,13 +173,13 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         directory: str | None = None,
         trigger: Mapping[str, Any] | None = None,
     ) -> DataStream:
-        """Return a stream of the rows of a DataFrame of PySpark, as `Row`s with its columns' names and types.
+        """Return a stream of the rows of a PySpark DataFrame, as `Row`s with the names and types of its columns.
 
-        A batch DataFrame is a bounded source. A streaming one (``isStreaming``) is unbounded, and its query's ``trigger``
-        is as in ``DataStreamWriter.trigger``, such as ``{"availableNow": True}``, which ends the stream when all that is
-        there has been read. Rows are kept in files until they are processed: in ``directory``, which all machines see
-        and which outlives the driver, else in ``headrace.state.directory`` for the life of the driver. Needs
-        ``headrace[formats]``.
+        A batch DataFrame is a bounded source. A streaming one (``isStreaming``) is unbounded. Its ``trigger`` has the
+        arguments of ``DataStreamWriter.trigger``, such as ``{"availableNow": True}``, which ends the stream when all
+        available data has been read. Rows are stored in files until they are processed: in ``directory``, which all
+        machines must see and which outlives the driver, else in ``headrace.state.directory`` while the driver runs.
+        Needs ``headrace[formats]``.
         """
         from headrace.connectors.dataframes.source import source_of
 
@@ -189,7 +188,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         return self.from_source(source, watermark_strategy or WatermarkStrategy.no_watermarks(), source_name)
 
     def create_input(self, input_format: Any, type_info: TypeInformation | None = None) -> DataStream:
-        """Return a stream of what an input format reads, such as `AvroInputFormat`."""
+        """Return a stream of the records of an input format, such as `AvroInputFormat`."""
         from headrace.formats.avro import AvroInputFormat
 
         if not isinstance(input_format, AvroInputFormat):
@@ -207,7 +206,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         self, source: SourceDefinition, strategy: WatermarkStrategy, name: str, output_type: TypeInformation | None
     ) -> DataStream:
         if not isinstance(name, str):
-            raise TypeMismatchError("The name of a source is a text", seen=name, expected="a str")
+            raise TypeMismatchError("The name of a source must be a string", seen=name, expected="a str")
         operator = self.registry.add(
             TransformationKind.OPERATOR,
             (),
@@ -229,7 +228,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         if not self.get_config().has_auto_generated_uids_enabled():
             _check_uids(program)
         settings = self._settings(job_name)
-        if not any(t.inputs for t in program):  # sources that nothing reads are no program, as in Flink
+        if not any(t.inputs for t in program):  # unused sources do not make a program, as in Flink
             raise InvalidProgramError(
                 "No operators defined in streaming topology. Cannot execute.",
                 remedy="build a pipeline (source, operators, sink) on this environment before execute().",
@@ -238,7 +237,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         return with_local_aggregates(build_stream_graph(program, settings))
 
     def get_job_graph(self, job_name: str | None = None) -> JobGraph:
-        """Return the program as it is run: operators chained into tasks."""
+        """Return the program as it runs: operators chained into tasks."""
         return build_job_graph(self.get_stream_graph(job_name))
 
     def get_execution_plan(self) -> str:
@@ -253,7 +252,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         return plan_as_json(self.get_stream_graph())
 
     def draw(self, format: str = "mermaid") -> str:
-        """Return a picture of the chained plan: ``mermaid`` text for Markdown, ``graphviz`` text for ``dot``, or ``svg``.
+        """Return a diagram of the chained plan: ``mermaid`` for Markdown, ``graphviz`` for ``dot``, or ``svg``.
 
         >>> env = StreamExecutionEnvironment.get_execution_environment().set_parallelism(1)
         >>> sink = env.from_collection([1]).map(str).print()
@@ -262,7 +261,7 @@ class StreamExecutionEnvironment(CheckpointingOptions):
             v1(["Source: Collection Source<br/>Map<br/>Sink: Print to Std. Out<br/>x 1"])
         """
         if format not in drawing.PICTURES:
-            raise InvalidProgramError("There is no such picture", seen=format, expected=" or ".join(drawing.PICTURES))
+            raise InvalidProgramError("Unknown diagram format", seen=format, expected=" or ".join(drawing.PICTURES))
         return drawing.PICTURES[format](self.get_job_graph())
 
     def _settings(self, job_name: str | None) -> GraphSettings:
@@ -295,9 +294,9 @@ class StreamExecutionEnvironment(CheckpointingOptions):
     # ------------------------------------------------------------------ running
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:
-        """Run the program and wait for its end; an error of the job is raised here, Ctrl-C ends the job.
+        """Run the program and wait until it finishes. Raise the error of a failed job. Ctrl-C stops the job.
 
-        A job with a name (``headrace.job.id``) goes on from its last checkpoint when it is started again after Ctrl-C.
+        A job with a name (``headrace.job.id``) continues from its last checkpoint when it is started again.
         """
         job = self.submit(job_name)
         try:
@@ -314,13 +313,13 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         return result
 
     def execute_async(self, job_name: str = _DEFAULT_NAME) -> JobClient:
-        """Start the program and give a client to watch and cancel it; in a notebook a live table is shown."""
+        """Start the program and return a client that controls it. In a notebook, show a live table."""
         job = self.submit(job_name)
         show_live(job, job_name)
         return JobClient(job)
 
     def submit(self, job_name: str | None = None) -> JobMaster:
-        """Start what was built since the last run; streams can be built on after it."""
+        """Start the program as built since the last run; streams can be extended afterwards."""
         program = with_caches(self.registry, self.caches)
         kept = keep_for_later(program, self.caches) if self._is_batch() else []
         graph = self._stream_graph(program, job_name)
@@ -345,14 +344,14 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         return job
 
     def spark_session(self) -> Any:
-        """Return the SparkSession that the jobs of this environment run on; Spark is started if it does not run yet."""
+        """Return the SparkSession that the jobs of this environment run on, and start Spark if needed."""
         from headrace.spark.dataframes import session_for
 
         settings = self._configuration.to_dict()
         return session_for(self._spark, {k: str(v) for k, v in settings.items() if k.startswith("spark.")})
 
     def close(self) -> None:
-        """Do nothing: an environment holds no resources; jobs end by themselves or are cancelled."""
+        """Do nothing: an environment holds no resources."""
 
 
 def _check_uids(program: TransformationRegistry) -> None:

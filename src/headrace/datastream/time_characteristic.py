@@ -1,4 +1,4 @@
-"""TimeCharacteristic: how programs for Flink 1.11 and earlier chose their notion of time."""
+"""TimeCharacteristic: the notion of time in programs for Flink 1.11 and earlier."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["TimeCharacteristic"]
 
 
 class TimeCharacteristic(Enum):
-    """The notion of time of a whole program; today each stream decides by its watermark strategy.
+    """The notion of time of a whole program; today the watermark strategy of each stream decides.
 
     >>> TimeCharacteristic.EventTime.name
     'EventTime'

@@ -1,4 +1,4 @@
-"""TimeDomain, under the name of PyFlink's module."""
+"""TimeDomain, under PyFlink's module path."""
 
 from headrace.common.time_domain import TimeDomain
 from headrace.compatibility.names import offer_pyflink_names

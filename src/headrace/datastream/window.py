@@ -1,7 +1,6 @@
-"""Windows for programs: windows, assigners, triggers and evictors, under the names of `pyflink.datastream.window`.
+"""Windows, assigners, triggers and evictors, with the names of `pyflink.datastream.window`.
 
-Decides nothing: each family has its own file in `headrace.operators.windows`. Evictors, `DeltaTrigger`,
-`ProcessingTimeoutTrigger` and `NoOpTrigger` are Flink's, which PyFlink does not have.
+Evictors, `DeltaTrigger`, `ProcessingTimeoutTrigger` and `NoOpTrigger` are in Flink's Java API, but not in PyFlink.
 """
 
 from headrace.compatibility.names import offer_pyflink_names

@@ -43,9 +43,10 @@ class Recovery:
     def begin(self, instruction: Begin) -> Iterable[Event]:
         """Recover the last checkpoint and make the ledger that continues from it."""
         durability, checkpoints, program = self._durability, self._checkpoints, self._job.program
-        takes_over = durability.periodic or durability.job_id is not None or checkpoints.commits
-        manifest = checkpoints.recover() if takes_over else None
         origin = program.origin
+        staged = origin is not None and bool(origin.manifest.committables)
+        takes_over = durability.periodic or durability.job_id is not None or checkpoints.commits or staged
+        manifest = checkpoints.recover(origin) if takes_over else None
         if manifest is not None and durability.periodic:
             origin = Origin(manifest, checkpoints.files)
             self._results.recovered(manifest.epoch)

@@ -1,4 +1,4 @@
-"""Columns of pyarrow to rows and back: what Parquet and ORC share."""
+"""Convert pyarrow columns to rows and back: the common part of Parquet and ORC."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def pyarrow(module: str = "pyarrow") -> Any:
 
 
 def row_type(given: object, what: str) -> RowType:
-    """Check that a format is given the type of its rows."""
+    """Check that the argument is a row type."""
     if not isinstance(given, RowType):
         raise TypeMismatchError(
-            f"{what} takes the type of its rows",
+            f"{what} takes a row type",
             seen=given,
             expected='DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())])',
         )
@@ -59,7 +59,7 @@ def row_type(given: object, what: str) -> RowType:
 
 
 def no_hadoop(configuration: Configuration | None, what: str) -> None:
-    """Reject settings of Hadoop, which would do nothing; without any, they may be there.
+    """Reject Hadoop settings, which would have no effect; an empty configuration is fine.
 
     >>> no_hadoop(Configuration(), "Parquet")
     """
@@ -67,13 +67,13 @@ def no_hadoop(configuration: Configuration | None, what: str) -> None:
         raise InvalidProgramError(
             f"{what} files are read and written without Hadoop",
             seen=configuration,
-            expected="no settings of Hadoop",
-            remedy="leave hadoop_config out",
+            expected="no Hadoop settings",
+            remedy="remove hadoop_config",
         )
 
 
 def arrow_schema(rows: RowType) -> Any:
-    """Return pyarrow's schema of rows.
+    """Return the pyarrow schema of rows.
 
     >>> from headrace.table import DataTypes
     >>> arrow_schema(DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT())])).field("a").type
@@ -85,7 +85,7 @@ def arrow_schema(rows: RowType) -> Any:
 
 
 def arrow_type(data_type: DataType) -> Any:
-    """Return pyarrow's type of a column."""
+    """Return the pyarrow type of a column."""
     pa = pyarrow()
     if isinstance(data_type, RowType):
         return pa.struct([pa.field(f.name, arrow_type(f.data_type)) for f in data_type.fields])
@@ -114,12 +114,12 @@ def arrow_type(data_type: DataType) -> Any:
         TimeType: lambda: pa.time32("ms"),
     }.get(type(data_type))
     if plain is None:
-        raise InvalidProgramError("Files have no columns of this type", seen=data_type)
+        raise InvalidProgramError("Files cannot have columns of this type", seen=data_type)
     return plain()
 
 
 def columns_reader(rows: RowType) -> Callable[[Any], list[Row]]:
-    """Return the function that makes rows of a record batch of pyarrow."""
+    """Return the function that converts a pyarrow record batch to rows."""
     names = rows.field_names()
     schema = arrow_schema(rows)
     converters = [_from_arrow(part) for part in rows.field_types()]
@@ -137,7 +137,7 @@ def columns_reader(rows: RowType) -> Callable[[Any], list[Row]]:
 
 
 def columns_writer(rows: RowType, change: Change = lambda _: None) -> Callable[[list[Any]], Any]:
-    """Return the function that makes a record batch of pyarrow of rows; `change` says what becomes of values of a type."""
+    """Return the function that converts rows to a pyarrow record batch; `change` converts values by type."""
     schema = arrow_schema(rows)
     converters = [_to_arrow(part, change) for part in rows.field_types()]
 
@@ -152,7 +152,8 @@ def columns_writer(rows: RowType, change: Change = lambda _: None) -> Callable[[
                 arrays.append(pa.array(plain, field.type))
             except (ValueError, TypeError, AttributeError, OverflowError) as error:
                 raise TypeMismatchError(
-                    f"A value of field {field.name!r} has not the type of its column: {error}", expected=str(field.type)
+                    f"A value of field {field.name!r} does not have the type of its column: {error}",
+                    expected=str(field.type),
                 ) from None
         return pa.record_batch(arrays, schema=schema)
 

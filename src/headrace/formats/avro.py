@@ -5,14 +5,15 @@ from __future__ import annotations
 import datetime
 import io
 import json
-from typing import Any, BinaryIO, NoReturn
+from functools import partial
+from typing import Any, BinaryIO
 
 from headrace.common.io import InputFormat
 from headrace.connectors.files.source import StreamFormat
 from headrace.errors import BadRecordError, InvalidProgramError, NoJvmError, TypeMismatchError, shortened
 from headrace.formats.avro_columns import row_type_of
 from headrace.formats.avro_files import AvroRecords, fastavro
-from headrace.types.data_types import stream_type
+from headrace.types.data_types import ArrayType, DataType, MapType, RowType, stream_type
 from headrace.types.row import named_rows
 from headrace.types.serialization import BulkWriter, BulkWriterFactory, DeserializationSchema, SerializationSchema
 from headrace.types.typeinfo import TypeInformation
@@ -29,7 +30,7 @@ __all__ = [
 
 
 class AvroSchema:
-    """A schema of Avro.
+    """An Avro schema.
 
     >>> print(AvroSchema.parse_string('{"type": "string"}'))
     {"type":"string"}
@@ -41,7 +42,7 @@ class AvroSchema:
         try:
             self.parsed = fastavro().parse_schema(definition)
         except Exception as error:
-            raise InvalidProgramError(f"Not a schema of Avro: {error}", seen=json.dumps(definition)) from None
+            raise InvalidProgramError(f"Invalid Avro schema: {error}", seen=json.dumps(definition)) from None
 
     def __str__(self) -> str:
         """Return the schema as JSON."""
@@ -49,34 +50,36 @@ class AvroSchema:
 
     @staticmethod
     def parse_string(json_schema: str) -> AvroSchema:
-        """Read a schema from a text."""
+        """Parse a schema from a string."""
         try:
             return AvroSchema(json.loads(json_schema))
         except ValueError as error:
-            raise InvalidProgramError(f"Not a schema of Avro: {error}", seen=json_schema) from None
+            raise InvalidProgramError(f"Invalid Avro schema: {error}", seen=json_schema) from None
 
     @staticmethod
     def parse_file(file_path: str) -> AvroSchema:
-        """Read a schema from a file."""
+        """Parse a schema from a file."""
         with open(file_path, encoding="utf-8") as file:
             return AvroSchema.parse_string(file.read())
 
 
 def _checked(schema: object) -> AvroSchema:
     if not isinstance(schema, AvroSchema):
-        raise TypeMismatchError("An Avro schema is an AvroSchema", seen=schema, expected="AvroSchema.parse_string(...)")
+        raise TypeMismatchError(
+            "An Avro format needs an AvroSchema", seen=schema, expected="AvroSchema.parse_string(...)"
+        )
     return schema
 
 
 class GenericRecordAvroTypeInfo(TypeInformation):
-    """The type of dicts that are records of a schema.
+    """The type of dicts that are records of an Avro schema.
 
     >>> GenericRecordAvroTypeInfo(AvroSchema.parse_string('{"type": "string"}'))
     GenericRecord({"type":"string"})
     """
 
     def __init__(self, schema: AvroSchema) -> None:
-        """Take the schema of the records."""
+        """Set the schema of the records."""
         self.schema = _checked(schema)
 
     def _parts(self) -> tuple[Any, ...]:
@@ -96,7 +99,7 @@ class AvroInputFormat(InputFormat):
     """
 
     def __init__(self, path: str, schema: AvroSchema) -> None:
-        """Take a path and the schema to read with."""
+        """Set the path and the schema to read with."""
         self.path = path
         self.schema = _checked(schema)
         self.file_format = AvroRecords(self.schema.parsed)
@@ -131,15 +134,7 @@ class AvroBulkWriters:
     @staticmethod
     def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:
         """Return the factory of writers for a schema."""
-        return BulkWriterFactory(_Make(_checked(schema).parsed))
-
-
-class _Make:
-    def __init__(self, parsed: Any) -> None:
-        self._parsed = parsed
-
-    def __call__(self, stream: BinaryIO) -> BulkWriter:
-        return _AvroWriter(stream, self._parsed)
+        return BulkWriterFactory(partial(_AvroWriter, parsed=_checked(schema).parsed))
 
 
 class _AvroWriter(BulkWriter):
@@ -150,7 +145,7 @@ class _AvroWriter(BulkWriter):
         try:
             self._writer.write(element)
         except (TypeError, ValueError, KeyError, AttributeError) as error:
-            raise TypeMismatchError(f"A record does not fit its Avro schema: {error!r}", seen=element) from None
+            raise TypeMismatchError(f"The record does not match its Avro schema: {error!r}", seen=element) from None
 
     def flush(self) -> None:
         self._writer.flush()
@@ -161,20 +156,14 @@ class _AvroWriter(BulkWriter):
 
 def _schema_of(record_class: object, avro_schema_string: str | None) -> AvroSchema:
     if record_class is not None:
-        _no_class(record_class)
+        raise NoJvmError("headrace has no Java classes of records", seen=record_class, remedy="pass avro_schema_string")
     if avro_schema_string is None:
-        raise TypeMismatchError("An Avro schema of rows needs a schema", remedy="pass avro_schema_string")
+        raise TypeMismatchError("An Avro format of rows needs a schema", remedy="pass avro_schema_string")
     return AvroSchema.parse_string(avro_schema_string)
 
 
-def _no_class(record_class: object) -> NoReturn:
-    raise NoJvmError(
-        "There are no Java classes of records in headrace", seen=record_class, remedy="pass avro_schema_string"
-    )
-
-
 class AvroRowDeserializationSchema(DeserializationSchema):
-    r"""Reads a row from the binary form of a record.
+    r"""Reads a row from an Avro record in binary encoding.
 
     >>> text = (
     ...     '{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}, {"name": "b", "type": "string"}]}'
@@ -184,7 +173,7 @@ class AvroRowDeserializationSchema(DeserializationSchema):
     """
 
     def __init__(self, record_class: str | None = None, avro_schema_string: str | None = None) -> None:
-        """Take the schema as a text."""
+        """Set the schema, as a JSON string."""
         super().__init__()
         self._schema = _schema_of(record_class, avro_schema_string)
         self._rows = row_type_of(self._schema)
@@ -208,7 +197,7 @@ class AvroRowDeserializationSchema(DeserializationSchema):
 
 
 class AvroRowSerializationSchema(SerializationSchema):
-    r"""Writes a row as the binary form of a record.
+    r"""Writes a row as an Avro record in binary encoding.
 
     >>> text = (
     ...     '{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}, {"name": "b", "type": "string"}]}'
@@ -219,7 +208,7 @@ class AvroRowSerializationSchema(SerializationSchema):
     """
 
     def __init__(self, record_class: str | None = None, avro_schema_string: str | None = None) -> None:
-        """Take the schema as a text."""
+        """Set the schema, as a JSON string."""
         super().__init__()
         self._schema = _schema_of(record_class, avro_schema_string)
         self._rows = row_type_of(self._schema)
@@ -237,7 +226,7 @@ class AvroRowSerializationSchema(SerializationSchema):
 
 
 def _row(value: Any) -> Any:
-    """Dicts of records become rows; points in time lose their zone, which is UTC."""
+    """Convert dicts of records to rows; datetimes lose their time zone, which is UTC."""
     if isinstance(value, dict):
         return named_rows(list(value), [[_row(part) for part in value.values()]])[0]
     if isinstance(value, list):
@@ -247,9 +236,7 @@ def _row(value: Any) -> Any:
     return value
 
 
-def _record(value: Any, data_type: Any) -> Any:
-    from headrace.types.data_types import ArrayType, MapType, RowType
-
+def _record(value: Any, data_type: DataType) -> Any:
     if value is None:
         return None
     if isinstance(data_type, RowType):

@@ -1,4 +1,4 @@
-"""The row type that an Avro schema describes."""
+"""Convert an Avro schema to a row type."""
 
 from __future__ import annotations
 
@@ -36,22 +36,24 @@ _LOGICAL = {
 
 
 def row_type_of(schema: AvroSchema, groups: bool = False) -> RowType:
-    """Return the type of the rows of a schema of records.
+    """Return the row type of a schema of records.
 
-    With `groups` the columns are those that Avro's records have in Parquet: a union of several types is a row with a field
-    for each of them, `member0` and so on, and what is always null has no column.
+    With `groups`, the columns are those of Avro records in Parquet: a union of several types is a row with a field for
+    each of them, `member0` and so on, and a field that is always null has no column.
     """
     node = getattr(schema, "definition", None)
     if node is None:
-        raise TypeMismatchError("An Avro schema is an AvroSchema", seen=schema, expected="AvroSchema.parse_string(...)")
+        raise TypeMismatchError(
+            "An Avro format needs an AvroSchema", seen=schema, expected="AvroSchema.parse_string(...)"
+        )
     found = _type(node, {}, groups)
     if not isinstance(found, RowType):
-        raise InvalidProgramError("An Avro schema of rows describes a record", seen=str(schema))
+        raise InvalidProgramError("An Avro schema of rows must describe a record", seen=str(schema))
     return found
 
 
 def resolved(node: Any, named: dict[str, Any]) -> Any:
-    """Return a part of a schema as a dict whose type is a text, or as the list of a union; `named` keeps types with a name.
+    """Return a part of a schema as a dict whose type is a string, or as the list of a union; `named` collects named types.
 
     >>> resolved("int", {}), resolved({"type": {"type": "map", "values": "int"}}, {})
     ({'type': 'int'}, {'type': 'map', 'values': 'int'})
@@ -77,7 +79,7 @@ def parts_of_union(node: list[Any]) -> list[Any]:
 
 
 def has_column(node: Any, named: dict[str, Any]) -> bool:
-    """Return whether a field has a column in Parquet: what is always null has none.
+    """Return whether a field has a column in Parquet; a field that is always null has none.
 
     >>> has_column("int", {}), has_column("null", {})
     (True, False)
@@ -101,7 +103,7 @@ def _type(node: Any, named: dict[str, Any], groups: bool) -> DataType:
     if kind == "map":
         return DataTypes.MAP(DataTypes.STRING(), _type(node["values"], named, groups), nullable=False)
     if kind not in _PLAIN:
-        raise InvalidProgramError("This part of an Avro schema has no type of a column", seen=str(node))
+        raise InvalidProgramError("This part of the Avro schema has no column type", seen=str(node))
     return _PLAIN[kind]().not_null()  # type: ignore[no-any-return]
 
 
@@ -113,7 +115,7 @@ def _union(node: list[Any], named: dict[str, Any], groups: bool) -> DataType:
         members = enumerate(_type(part, named, groups) for part in real)
         found = DataTypes.ROW([DataTypes.FIELD(f"member{index}", part.nullable()) for index, part in members])
     else:
-        raise InvalidProgramError("A union of Avro is a type or null", seen=str(node))
+        raise InvalidProgramError("An Avro union must be one type, or one type and null", seen=str(node))
     return found.nullable() if len(real) < len(node) else found.not_null()  # type: ignore[no-any-return]
 
 

@@ -1,6 +1,6 @@
-"""How Avro files are read, through fastavro: block by block, records as dicts.
+"""Read Avro files with fastavro: block by block, records as dicts.
 
-A position is (blocks that were read, records of the next one that were given out): blocks are skipped without decoding.
+A position is (blocks that were read, records read of the next block). Blocks are skipped without decoding.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def fastavro() -> Any:
 
 
 class AvroRecords(FileFormat):
-    """Records of Avro files, read with a schema of the program."""
+    """Records of Avro files, read with the schema of the program."""
 
     def __init__(self, schema: Any) -> None:
         self.schema = schema
@@ -47,7 +47,7 @@ class _AvroReader(SplitReader):
         self._next = min(skipped, len(self._records))
 
     def _load(self) -> None:
-        """Goes on to the next block that has records."""
+        """Advance to the next block that has records."""
         while True:
             if self._started:
                 self._block += 1

@@ -1,6 +1,6 @@
-"""Records of Avro, which are dicts, as rows of the columns that Parquet has for them, and back.
+"""Convert Avro records, which are dicts, to rows of their columns in Parquet, and back.
 
-Decides which member of a union a value is. The columns are those of `avro_columns.row_type_of` with groups.
+Decides which member of a union a value belongs to. The columns are those of `avro_columns.row_type_of` with groups.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _INT_LIMIT = 1 << 31
 
 
 def row_maker(schema: AvroSchema) -> Convert:
-    """Return the function that makes the row of a record.
+    """Return the function that converts a record to a row.
 
     >>> fields = '[{"name": "a", "type": ["int", "double"]}, {"name": "b", "type": "null"}]'
     >>> schema = AvroSchema.parse_string(f'{{"type": "record", "name": "r", "fields": {fields}}}')
@@ -82,7 +82,7 @@ def _record_row(fields: list[tuple[str, Convert]]) -> Convert:
 
 def _there(value: Any) -> Any:
     if value is None:
-        raise ValueError("there is no value for a type that is never null")
+        raise ValueError("the value of a type that is not nullable is missing")
     return value
 
 
@@ -95,12 +95,12 @@ def _to_group(parts: list[Any], makers: list[Convert]) -> Convert:
 
 
 def _member(parts: list[Any], value: Any) -> int:
-    """The first part that has the type of the value; a whole number may be one with a point."""
+    """Return the first part that has the type of the value; an integer also matches a floating-point type."""
     for fits in (_is, _counts_as):
         for index, part in enumerate(parts):
             if fits(part, value):
                 return index
-    raise ValueError(f"{value!r} has none of the types of its union")
+    raise ValueError(f"{value!r} has no type of its union")
 
 
 def _is(part: Any, value: Any) -> bool:
@@ -117,7 +117,7 @@ def _counts_as(part: Any, value: Any) -> bool:
 
 
 def record_maker(schema: AvroSchema) -> Convert | None:
-    """Return the function that makes a record of the dict that pyarrow reads, None if that is the record already.
+    """Return the function that converts a dict of pyarrow to a record, or None if they are the same.
 
     >>> fields = '[{"name": "a", "type": ["int", "double"]}, {"name": "b", "type": "null"}]'
     >>> make = record_maker(AvroSchema.parse_string(f'{{"type": "record", "name": "r", "fields": {fields}}}'))

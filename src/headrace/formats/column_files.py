@@ -1,6 +1,6 @@
-"""Files of columns, read in blocks: Parquet's row groups, ORC's stripes.
+"""Read columnar files in blocks: Parquet's row groups, ORC's stripes.
 
-A position is (block, rows of it that were read). Large files are cut between blocks.
+A position is (block, rows of it that were read). Large files are split between blocks.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ _LARGE = 16 << 20
 
 
 class BlockFile:
-    """An open file: how many blocks it has, and the rows of each in batches."""
+    """An open file: its number of blocks, and the rows of each in batches."""
 
     blocks: int
 
     @abstractmethod
     def batches(self, block: int, rows: int) -> Iterator[Any]:
-        """Record batches of at most about `rows` rows."""
+        """Yield record batches of about `rows` rows at most."""
 
 
 class ColumnFiles(FileFormat):
-    """The base of formats that read columns."""
+    """The base of columnar formats."""
 
     batch_rows = 2048
 
     @abstractmethod
     def open_file(self, file: IO[bytes]) -> BlockFile:
-        """Read the foot of a file."""
+        """Open a file and read its footer."""
 
     @abstractmethod
     def records(self, batch: Any) -> list[Any]:
-        """Make records of a record batch; a `ColumnRun` makes them later, if at all."""
+        """Convert a record batch to records; a `ColumnRun` does so on first access."""
 
     def cuts(self, path: str, parts: int) -> list[int]:
         if file_size(path) < _LARGE:
@@ -57,7 +57,7 @@ class ColumnFiles(FileFormat):
 
 @dataclass(frozen=True)
 class _InFile:
-    """Columns of a file: where rows cannot be made of them, the error names it."""
+    """Adds the path and block to errors that occur when columns are converted to rows."""
 
     codec: ColumnCodec
     path: str
@@ -84,7 +84,7 @@ class _BlockReader(SplitReader):
         self._end = self._file.blocks if part.end is None else part.end
         self._block, self._done = position
         self._given = 0
-        """Rows of the block that have left `_rest` or are in it."""
+        """Number of rows of the block that have been put into `_rest`."""
         self._batches: Iterator[Any] | None = None
         self._rest: list[Any] = []
         self.finished = self._block >= self._end
@@ -102,7 +102,7 @@ class _BlockReader(SplitReader):
         return Batch(values)
 
     def _look_ahead(self) -> None:
-        """Finishes with the last rows, not one read later."""
+        """Load the next rows, so that the reader finishes with the last rows and not one read later."""
         try:
             while not self._rest and not self.finished:
                 self._load()
@@ -110,7 +110,7 @@ class _BlockReader(SplitReader):
             raise unreadable(self._path, error, f", in block {self._block}") from error
 
     def _load(self) -> None:
-        """Take the next batch of rows that were not given out yet, or goes on to the next block."""
+        """Load the next batch of rows that were not read yet, or advance to the next block."""
         if self._batches is None:
             self._batches, self._given = self._file.batches(self._block, self._format.batch_rows), 0
         batch = next(self._batches, None)

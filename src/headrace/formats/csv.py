@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, BinaryIO
 
 from headrace.connectors.files.source import StreamFormat
 from headrace.errors import TypeMismatchError
-from headrace.formats.csv_columns import column_writer
 from headrace.formats.csv_files import CsvFiles
 from headrace.formats.csv_lines import line_writer
 from headrace.formats.csv_rows import CsvRowDeserializationSchema, CsvRowSerializationSchema
 from headrace.formats.csv_schema import CsvSchema, CsvSchemaBuilder
+from headrace.formats.csv_values import column_writer
 from headrace.types.data_types import stream_type
 from headrace.types.serialization import BulkWriter, BulkWriterFactory, RowDataBulkWriterFactory
 from headrace.types.typeinfo import Types
@@ -56,15 +57,7 @@ class CsvBulkWriters:
     @staticmethod
     def for_schema(schema: CsvSchema) -> BulkWriterFactory:
         """Return the factory of writers for a schema."""
-        return RowDataBulkWriterFactory(_Make(_checked(schema)), schema.row_type)
-
-
-class _Make:
-    def __init__(self, schema: CsvSchema) -> None:
-        self._schema = schema
-
-    def __call__(self, stream: BinaryIO) -> BulkWriter:
-        return _CsvWriter(stream, self._schema)
+        return RowDataBulkWriterFactory(partial(_CsvWriter, schema=_checked(schema)), schema.row_type)
 
 
 class _CsvWriter(BulkWriter):

@@ -1,4 +1,4 @@
-"""How CSV files are read. A position is the number of rows that were given out: a successor reads over them."""
+"""Read CSV files. A position is the number of rows that were read, which a new reader skips."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from headrace.connectors.base.split_reader import Batch, SplitReader
 from headrace.connectors.files.file_format import FileFormat, FileRange, unreadable
 from headrace.errors import reason_of
-from headrace.formats.csv_columns import column_reader
 from headrace.formats.csv_schema import CsvSchema
+from headrace.formats.csv_values import column_reader
 from headrace.foundation.file_systems import open_decompressed
 from headrace.types.bad_record import BadRecord
 from headrace.types.data_types import stream_type
@@ -22,7 +22,7 @@ __all__ = ["CsvFiles", "field_readers"]
 
 
 def field_readers(schema: CsvSchema) -> list[Callable[[str], Any]]:
-    """The readers of the columns."""
+    """Return the parsers of the columns."""
     types = zip(schema.row_type.field_types(), schema.separators)
     return [column_reader(each, separator or "\0", schema.null_value) for each, separator in types]
 
@@ -59,9 +59,9 @@ class _CsvReader(SplitReader):
         self._look_ahead()
 
     def _check_header(self, names: list[str], strict: bool) -> None:
-        """A header is read over: columns go by their place. Only a strict one must have the names of the schema."""
+        """Skip the header: columns are matched by position. Only a strict header must have the names of the schema."""
         if strict and names != self._names:
-            raise ValueError(f"the header {names} is not {self._names}, and headers are strict")
+            raise ValueError(f"the header {names} differs from {self._names}, and headers are strict")
 
     def read(self, limit: int, now: int) -> Batch:
         rows = self._ahead

@@ -1,6 +1,6 @@
-"""How a line of CSV is cut into fields, and how texts become a line.
+"""Split a line of CSV into fields, and join strings to a line.
 
-Decides quoting only; what the fields mean is in `csv_values`.
+Decides quoting only; `csv_values` converts the fields.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ def one_character(text: object, what: str) -> str:
     ';'
     """
     if not isinstance(text, str) or len(text) != 1:
-        raise InvalidProgramError(f"{what} is one character", seen=text)
+        raise InvalidProgramError(f"{what} must be one character", seen=text)
     return text
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """What separates and protects fields.
+    """The delimiter, quote and escape characters.
 
     >>> Dialect().fields('1,"a,b"'), Dialect().protector()("a,b")
     (['1', 'a,b'], '"a,b"')
@@ -46,7 +46,7 @@ class Dialect:
     escape: str | None = None
 
     def fields(self, text: str) -> list[str]:
-        """Cut the first line of a text; a quoted field may go over several lines."""
+        """Split the first line of a string; a quoted field may span several lines."""
         if (self.quote is None or self.quote not in text) and (self.escape is None or self.escape not in text):
             return text.split("\n", 1)[0].rstrip("\r").split(self.delimiter)
         try:
@@ -62,9 +62,9 @@ class Dialect:
         return csv.reader(lines, quotechar=self.quote, **settings)
 
     def protector(self, line_end: str = "\n") -> Callable[[str], str]:
-        r"""Return the function that quotes texts that need it, by the rule of Flink's writer.
+        r"""Return the function that quotes strings if needed, with the rule of Flink's writer.
 
-        These are texts with the escape character (a backslash if there is none) or with a character that is not above
+        It quotes strings with the escape character (a backslash if there is none) or with a character that is not above
         delimiter, quote and line end in Unicode, and all that are longer than 24 characters.
 
         >>> protect = Dialect(";").protector()
@@ -94,7 +94,7 @@ def _java_length(text: str) -> int:
 def line_writer(
     dialect: Dialect, fields: Sequence[tuple[TypeInformation, Callable[[Any], str]]], null: str, line_end: str
 ) -> Callable[[Sequence[Any]], str]:
-    r"""Return the function that makes a line of values; numbers, truth values and nulls are never quoted.
+    r"""Return the function that converts values to a line; numbers, booleans and nulls are never quoted.
 
     >>> from headrace.common import Types
     >>> write = line_writer(Dialect(";"), [(Types.INT(), str), (Types.STRING(), str)], "", "\n")

@@ -1,9 +1,9 @@
-"""Rows as lines of CSV in messages: the serialisation schemas."""
+"""Serialization schemas of rows as lines of CSV."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headrace.errors import BadRecordError, TypeMismatchError, shortened
 from headrace.formats.csv_lines import Dialect, line_writer, one_character
@@ -12,13 +12,41 @@ from headrace.types.row import named_rows
 from headrace.types.serialization import DeserializationSchema, SerializationSchema
 from headrace.types.typeinfo import RowTypeInfo, TypeInformation
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 __all__ = ["CsvRowDeserializationSchema", "CsvRowSerializationSchema"]
 
 
 def _row_type(given: object) -> RowTypeInfo:
     if not isinstance(given, RowTypeInfo):
-        raise TypeMismatchError("Lines of CSV are rows", seen=given, expected="Types.ROW_NAMED(names, types)")
+        raise TypeMismatchError("Lines of CSV need a row type", seen=given, expected="Types.ROW_NAMED(names, types)")
     return given
+
+
+class _Builder:
+    """The settings that both builders share."""
+
+    def __init__(self, type_info: TypeInformation) -> None:
+        """Set the type of the rows."""
+        self._type_info = _row_type(type_info)
+        self._dialect = Dialect()
+        self._separator = ";"
+
+    def set_array_element_delimiter(self, delimiter: str) -> Self:
+        """Set the separator of the elements of arrays and of the fields of nested rows."""
+        self._separator = delimiter
+        return self
+
+    def set_quote_character(self, c: str) -> Self:
+        """Set the quote character."""
+        self._dialect = replace(self._dialect, quote=one_character(c, "The quote character"))
+        return self
+
+    def set_escape_character(self, c: str) -> Self:
+        """Set the escape character."""
+        self._dialect = replace(self._dialect, escape=one_character(c, "The escape character"))
+        return self
 
 
 class CsvRowDeserializationSchema(DeserializationSchema):
@@ -50,7 +78,7 @@ class CsvRowDeserializationSchema(DeserializationSchema):
         return type(self), self._settings
 
     def deserialize(self, message: bytes) -> Any:
-        """Return the row of a message; with `set_ignore_parse_errors` None for a line that cannot be cut into fields."""
+        """Return the row of a message; with `set_ignore_parse_errors`, None for a line that cannot be split."""
         try:
             texts = self._texts(message.decode())
             if self._ignore:
@@ -65,7 +93,7 @@ class CsvRowDeserializationSchema(DeserializationSchema):
                 f"The message is not CSV of the declared type: {error}",
                 seen=shortened(message),
                 expected=repr(self._type_info),
-                remedy="set_ignore_parse_errors(True) leaves such messages out",
+                remedy="set_ignore_parse_errors(True) skips such messages",
             ) from None
         return named_rows(self._names, [values])[0]
 
@@ -74,7 +102,7 @@ class CsvRowDeserializationSchema(DeserializationSchema):
             while text.startswith("#"):
                 text = text.partition("\n")[2]
         if not text:
-            raise ValueError("there is no line")
+            raise ValueError("the line is empty")
         texts = self._dialect.fields(text)
         if len(texts) > len(self._fields) or (len(texts) < len(self._fields) and not self._ignore):
             raise ValueError(f"{len(self._fields)} fields expected but was {len(texts)}")
@@ -84,55 +112,38 @@ class CsvRowDeserializationSchema(DeserializationSchema):
         """Return the type of the rows."""
         return self._type_info
 
-    class Builder:
+    class Builder(_Builder):
         """Collects the parts of the schema."""
 
         def __init__(self, type_info: TypeInformation) -> None:
-            """Take the type of the rows."""
-            self._type_info = _row_type(type_info)
-            self._dialect = Dialect()
-            self._separator = ";"
+            """Set the type of the rows."""
+            super().__init__(type_info)
             self._null: str | None = None
             self._comments = False
             self._ignore = False
 
         def set_field_delimiter(self, delimiter: str) -> CsvRowDeserializationSchema.Builder:
-            """Set what is between fields."""
+            """Set the delimiter of fields."""
             self._dialect = replace(self._dialect, delimiter=one_character(delimiter, "The field delimiter"))
             return self
 
         def set_allow_comments(self, allow_comments: bool) -> CsvRowDeserializationSchema.Builder:
-            """Leave out lines that begin with ``#``."""
+            """Set whether to skip lines that start with ``#``."""
             self._comments = allow_comments
             return self
 
-        def set_array_element_delimiter(self, delimiter: str) -> CsvRowDeserializationSchema.Builder:
-            """Set what is between the elements of arrays and the fields of rows in a row."""
-            self._separator = delimiter
-            return self
-
-        def set_quote_character(self, c: str) -> CsvRowDeserializationSchema.Builder:
-            """Set what fields are quoted with."""
-            self._dialect = replace(self._dialect, quote=one_character(c, "The quote character"))
-            return self
-
-        def set_escape_character(self, c: str) -> CsvRowDeserializationSchema.Builder:
-            """Set what stands before a character that means itself."""
-            self._dialect = replace(self._dialect, escape=one_character(c, "The escape character"))
-            return self
-
         def set_null_literal(self, null_literal: str) -> CsvRowDeserializationSchema.Builder:
-            """Set the text that stands for no value."""
+            """Set the string for null."""
             self._null = null_literal
             return self
 
         def set_ignore_parse_errors(self, ignore_parse_errors: bool) -> CsvRowDeserializationSchema.Builder:
-            """Leave out broken lines; a field that is missing or of a wrong type is None."""
+            """Set whether to skip invalid lines; a field that is missing or has a wrong type becomes None."""
             self._ignore = ignore_parse_errors
             return self
 
         def build(self) -> CsvRowDeserializationSchema:
-            """Make the schema."""
+            """Build the schema."""
             return CsvRowDeserializationSchema(
                 self._type_info, self._dialect, self._separator, self._null, self._comments, self._ignore
             )
@@ -176,58 +187,41 @@ class CsvRowSerializationSchema(SerializationSchema):
                 f"Could not serialize a row as CSV: {error}", seen=element, expected=repr(self._type_info)
             ) from None
 
-    class Builder:
+    class Builder(_Builder):
         """Collects the parts of the schema."""
 
         def __init__(self, type_info: TypeInformation) -> None:
-            """Take the type of the rows."""
-            self._type_info = _row_type(type_info)
-            self._dialect = Dialect()
-            self._separator = ";"
+            """Set the type of the rows."""
+            super().__init__(type_info)
             self._null = ""
             self._line_end = "\n"
 
         def set_field_delimiter(self, c: str) -> CsvRowSerializationSchema.Builder:
-            """Set what is between fields."""
+            """Set the delimiter of fields."""
             self._dialect = replace(self._dialect, delimiter=one_character(c, "The field delimiter"))
             return self
 
         def set_line_delimiter(self, delimiter: str) -> CsvRowSerializationSchema.Builder:
-            """Set what ends a line: a line feed, a carriage return, both, or nothing."""
+            """Set the end of lines: a line feed, a carriage return, both, or nothing."""
             if delimiter not in ("\n", "\r", "\r\n", ""):
                 raise TypeMismatchError(
-                    "A line of CSV ends with a line feed, a carriage return, or both", seen=delimiter
+                    "A line of CSV must end with a line feed, a carriage return, or both", seen=delimiter
                 )
             self._line_end = delimiter
             return self
 
-        def set_array_element_delimiter(self, delimiter: str) -> CsvRowSerializationSchema.Builder:
-            """Set what is between the elements of arrays and the fields of rows in a row."""
-            self._separator = delimiter
-            return self
-
         def disable_quote_character(self) -> CsvRowSerializationSchema.Builder:
-            """Quote nothing."""
+            """Never quote fields."""
             self._dialect = replace(self._dialect, quote=None)
             return self
 
-        def set_quote_character(self, c: str) -> CsvRowSerializationSchema.Builder:
-            """Set what fields are quoted with."""
-            self._dialect = replace(self._dialect, quote=one_character(c, "The quote character"))
-            return self
-
-        def set_escape_character(self, c: str) -> CsvRowSerializationSchema.Builder:
-            """Set what stands before a character that means itself."""
-            self._dialect = replace(self._dialect, escape=one_character(c, "The escape character"))
-            return self
-
         def set_null_literal(self, s: str) -> CsvRowSerializationSchema.Builder:
-            """Set the text that stands for no value."""
+            """Set the string for null."""
             self._null = s
             return self
 
         def build(self) -> CsvRowSerializationSchema:
-            """Make the schema."""
+            """Build the schema."""
             return CsvRowSerializationSchema(
                 self._type_info, self._dialect, self._separator, self._null, self._line_end
             )

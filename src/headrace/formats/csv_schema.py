@@ -1,4 +1,4 @@
-"""The columns of CSV files and how their lines are written."""
+"""CsvSchema: the columns of CSV files and the format of their lines."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NUMBERS = (TinyIntType, SmallIntType, IntType, BigIntType, FloatType, DoubleTyp
 
 @dataclass(frozen=True)
 class CsvSchema:
-    """The columns, and what separates and protects their texts; made by a builder.
+    """The columns and the format of lines; created by a builder.
 
     >>> schema = CsvSchema.builder().add_number_column("id").add_string_column("name").build()
     >>> len(schema), schema.row_type.field_names()
@@ -60,7 +60,7 @@ class CsvSchema:
 
 
 class CsvSchemaBuilder:
-    r"""Collects columns, in their order, and settings.
+    r"""Collects columns, in order, and settings.
 
     >>> CsvSchemaBuilder().add_array_column("tags", "|").set_column_separator("\t").build().separators
     ('|',)
@@ -73,14 +73,14 @@ class CsvSchemaBuilder:
         self._schema = CsvSchema(DataTypes.ROW())
 
     def add_number_column(self, name: str, number_type: DataType | None = None) -> CsvSchemaBuilder:
-        """Add a column of numbers, BIGINT if nothing is said."""
+        """Add a column of numbers, BIGINT by default."""
         kind = number_type or DataTypes.BIGINT()
         if not isinstance(kind, _NUMBERS):
-            raise InvalidProgramError("The type of a number column is one of numbers", seen=kind)
+            raise InvalidProgramError("A number column needs a numeric type", seen=kind)
         return self._add(name, kind)
 
     def add_string_column(self, name: str) -> CsvSchemaBuilder:
-        """Add a column of texts."""
+        """Add a column of strings."""
         return self._add(name, DataTypes.STRING())
 
     def add_boolean_column(self, name: str) -> CsvSchemaBuilder:
@@ -90,7 +90,7 @@ class CsvSchemaBuilder:
     def add_array_column(
         self, name: str, separator: str = ";", element_type: DataType | None = None
     ) -> CsvSchemaBuilder:
-        """Add a column of arrays, of texts if nothing is said."""
+        """Add a column of arrays, of strings by default."""
         return self._add(name, DataTypes.ARRAY(element_type or DataTypes.STRING()), separator)
 
     def add_columns_from(self, schema: CsvSchema) -> CsvSchemaBuilder:
@@ -101,9 +101,9 @@ class CsvSchemaBuilder:
 
     def _add(self, name: str, data_type: DataType, separator: str | None = None) -> CsvSchemaBuilder:
         if not isinstance(name, str):
-            raise TypeMismatchError("The name of a column is a text", seen=name)
+            raise TypeMismatchError("The name of a column must be a string", seen=name)
         if name in [each for each, _, _ in self._columns]:
-            raise InvalidProgramError("A column of CSV is there already", seen=name)
+            raise InvalidProgramError("The CSV schema already has this column", seen=name)
         self._columns.append((name, data_type, separator))
         return self
 
@@ -113,66 +113,66 @@ class CsvSchemaBuilder:
         return self
 
     def set_any_property_name(self, name: str) -> NoReturn:
-        """Refuse: rows have no place for columns without a name."""
-        raise InvalidProgramError("Rows have no place for columns that the schema does not name", seen=name)
+        """Raise an error: rows cannot contain columns that the schema does not name."""
+        raise InvalidProgramError("Rows cannot contain columns that the schema does not name", seen=name)
 
     def disable_array_element_separator(self) -> CsvSchemaBuilder:
-        """Separate the elements of arrays by nothing."""
+        """Use no separator for the elements of arrays."""
         return self.set_array_element_separator("")
 
     def remove_array_element_separator(self, index: int) -> CsvSchemaBuilder:
-        """Separate the elements of one column by nothing."""
+        """Use no separator for the elements of one column."""
         name, data_type, _ = self._columns[index]
         self._columns[index] = (name, data_type, "")
         return self
 
     def set_array_element_separator(self, separator: str) -> CsvSchemaBuilder:
-        """Set what is between the elements of arrays whose column does not say."""
+        """Set the default separator of the elements of arrays."""
         self._separator = separator
         return self
 
     def disable_escape_char(self) -> CsvSchemaBuilder:
-        """Let no character protect the next one."""
+        """Use no escape character."""
         return self._with(dialect=replace(self._schema.dialect, escape=None))
 
     def set_escape_char(self, char: str) -> CsvSchemaBuilder:
-        """Set what protects the next character."""
+        """Set the escape character."""
         return self._with(dialect=replace(self._schema.dialect, escape=one_character(char, "The escape character")))
 
     def disable_quote_char(self) -> CsvSchemaBuilder:
-        """Quote nothing."""
+        """Never quote fields."""
         return self._with(dialect=replace(self._schema.dialect, quote=None))
 
     def set_quote_char(self, char: str) -> CsvSchemaBuilder:
-        """Set what texts are quoted with."""
+        """Set the quote character."""
         return self._with(dialect=replace(self._schema.dialect, quote=one_character(char, "The quote character")))
 
     def set_column_separator(self, char: str) -> CsvSchemaBuilder:
-        """Set what is between columns."""
+        """Set the separator of columns."""
         return self._with(dialect=replace(self._schema.dialect, delimiter=one_character(char, "The column separator")))
 
     def set_line_separator(self, separator: str) -> CsvSchemaBuilder:
-        """Set what ends lines that are written; lines that are read may end with either or both characters."""
+        """Set the end of written lines; lines that are read may end with a line feed, a carriage return, or both."""
         return self._with(line_separator=separator)
 
     def set_null_value(self, null_value: str) -> CsvSchemaBuilder:
-        """Set the text that stands for no value."""
+        """Set the string for null."""
         return self._with(null_value=null_value)
 
     def set_use_header(self, use: bool = True) -> CsvSchemaBuilder:
-        """Read over the first line, or write one with the names; columns go by their place, as in Flink."""
+        """Skip the first line, or write one with the names. Columns are matched by position, as in Flink."""
         return self._with(use_header=use)
 
     def set_skip_first_data_row(self, skip: bool = True) -> CsvSchemaBuilder:
-        """Leave out the first line, or the first one after the header."""
+        """Skip the first line, or the first one after the header."""
         return self._with(skip_first_data_row=skip)
 
     def set_strict_headers(self, strict: bool = True) -> CsvSchemaBuilder:
-        """Fail if a header that is read has other names, or another order, than the schema."""
+        """Fail if a header has other names than the schema, or another order."""
         return self._with(strict_headers=strict)
 
     def set_allow_comments(self, allow: bool = True) -> CsvSchemaBuilder:
-        """Leave out lines that begin with ``#``."""
+        """Skip lines that start with ``#``."""
         return self._with(allow_comments=allow)
 
     def _with(self, **settings: object) -> CsvSchemaBuilder:
@@ -188,7 +188,7 @@ class CsvSchemaBuilder:
         return self.size()
 
     def build(self) -> CsvSchema:
-        """Make the schema."""
+        """Build the schema."""
         rows = DataTypes.ROW([DataTypes.FIELD(name, data_type) for name, data_type, _ in self._columns])
         separators = tuple(
             self._separator if separator is None else separator if isinstance(data_type, ArrayType) else ""

@@ -1,4 +1,8 @@
-"""How the fields of CSV become values of a type and back, with the conversions that Flink makes."""
+"""Convert fields of CSV to values of a type and back, with Flink's conversions.
+
+`reader_of` and `writer_of` convert fields of messages; `column_reader` and `column_writer` convert columns of files,
+where decimal numbers are also rounded to the type of their column.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,9 @@ from typing import Any
 
 from headrace.errors import InvalidProgramError
 from headrace.types import java_parsing
+from headrace.types.data_types import ArrayType, DataType, DecimalType, stream_type
+from headrace.types.java_formatting import decimal_text, double_text, float_text
 from headrace.types.row import named_rows
-from headrace.types.string_forms import double_text, float_text
 from headrace.types.time import Instant, utc_moment
 from headrace.types.typeinfo import (
     BasicArrayTypeInfo,
@@ -25,16 +30,7 @@ from headrace.types.typeinfo import (
     Types,
 )
 
-__all__ = [
-    "Reader",
-    "Writer",
-    "array_reader",
-    "array_writer",
-    "null_reader",
-    "null_writer",
-    "reader_of",
-    "writer_of",
-]
+__all__ = ["column_reader", "column_writer", "reader_of", "writer_of"]
 
 Reader = Callable[[str], Any]
 Writer = Callable[[Any], str]
@@ -42,21 +38,19 @@ _ARRAYS = (PrimitiveArrayTypeInfo, BasicArrayTypeInfo, ObjectArrayTypeInfo)
 
 
 def reader_of(type_info: TypeInformation, separator: str = ";", null: str | None = None) -> Reader:
-    """Return the function that reads the text of a field; `separator` is between the elements of arrays and rows.
+    """Return the function that parses a field; `separator` separates the elements of arrays and rows.
 
     >>> reader_of(Types.OBJECT_ARRAY(Types.INT()))("1;2")
     [1, 2]
     """
-    return null_reader(_reader(type_info, separator, null), null)
+    return _null_reader(_reader(type_info, separator, null), null)
 
 
-def null_reader(read: Reader, null: str | None) -> Reader:
-    """Return the reader that also knows the text that stands for no value."""
+def _null_reader(read: Reader, null: str | None) -> Reader:
     return read if null is None else lambda text: None if text == null else read(text)
 
 
-def array_reader(element: Reader, separator: str) -> Reader:
-    """Return the reader of arrays."""
+def _array_reader(element: Reader, separator: str) -> Reader:
     return lambda text: [element(part) for part in text.split(separator)] if text.strip() else []
 
 
@@ -77,7 +71,7 @@ def _reader(type_info: TypeInformation, separator: str, null: str | None) -> Rea
 
         return row
     if isinstance(type_info, _ARRAYS):
-        return array_reader(reader_of(type_info.element_type, separator, null), separator)
+        return _array_reader(reader_of(type_info.element_type, separator, null), separator)
     for known, read in _PLAIN_READERS:
         if type_info == known:
             return read
@@ -87,21 +81,19 @@ def _reader(type_info: TypeInformation, separator: str, null: str | None) -> Rea
 
 
 def writer_of(type_info: TypeInformation, separator: str = ";", null: str = "") -> Writer:
-    """Return the function that makes the text of a field.
+    """Return the function that formats a field.
 
     >>> writer_of(Types.OBJECT_ARRAY(Types.INT()))([1, None, 3])
     '1;;3'
     """
-    return null_writer(_writer(type_info, separator, null), null)
+    return _null_writer(_writer(type_info, separator, null), null)
 
 
-def null_writer(write: Writer, null: str) -> Writer:
-    """Return the writer that also writes None."""
+def _null_writer(write: Writer, null: str) -> Writer:
     return lambda value: null if value is None else write(value)
 
 
-def array_writer(element: Writer, separator: str) -> Writer:
-    """Return the writer of arrays."""
+def _array_writer(element: Writer, separator: str) -> Writer:
     return lambda value: separator.join([element(part) for part in value])
 
 
@@ -112,13 +104,46 @@ def _writer(type_info: TypeInformation, separator: str, null: str) -> Writer:
         fields = [writer_of(part, separator, null) for part in type_info.get_field_types()]
         return lambda row: separator.join([write(part) for write, part in zip(fields, row, strict=True)])
     if isinstance(type_info, _ARRAYS):
-        return array_writer(writer_of(type_info.element_type, separator, null), separator)
+        return _array_writer(writer_of(type_info.element_type, separator, null), separator)
     for known, write in _PLAIN_WRITERS:
         if type_info == known:
             return write
     if isinstance(type_info, BasicTypeInfo) and type_info.basic_type in _WRITERS:
         return _WRITERS[type_info.basic_type]
     raise InvalidProgramError("CSV has no fields of this type", seen=type_info)
+
+
+def column_reader(data_type: DataType, separator: str, null: str | None = None) -> Reader:
+    """Return the function that parses a column; a number with too many digits becomes None.
+
+    >>> from headrace.table import DataTypes
+    >>> read = column_reader(DataTypes.ARRAY(DataTypes.DECIMAL(3, 1)), ";")
+    >>> read("1;2.25;1000")
+    [Decimal('1.0'), Decimal('2.3'), None]
+    """
+    if isinstance(data_type, DecimalType):
+        fit = java_parsing.fitting(data_type.precision, data_type.scale)
+        return _null_reader(lambda text: fit(java_parsing.decimal_number(text)), null)
+    if isinstance(data_type, ArrayType):
+        return _null_reader(_array_reader(column_reader(data_type.element_type, separator, null), separator), null)
+    return reader_of(stream_type(data_type), separator, null)
+
+
+def column_writer(data_type: DataType, separator: str, null: str = "") -> Writer:
+    """Return the function that formats a column; a number with too many digits becomes null.
+
+    >>> from decimal import Decimal
+    >>> from headrace.table import DataTypes
+    >>> write = column_writer(DataTypes.DECIMAL(3, 1), ";", "null")
+    >>> write(Decimal("2.25")), write(Decimal("1.0")), write(Decimal(1000))
+    ('2.3', '1', 'null')
+    """
+    if isinstance(data_type, DecimalType):
+        fit, text = java_parsing.fitting(data_type.precision, data_type.scale), _null_writer(decimal_text, null)
+        return _null_writer(lambda value: text(fit(value)), null)
+    if isinstance(data_type, ArrayType):
+        return _null_writer(_array_writer(column_writer(data_type.element_type, separator, null), separator), null)
+    return writer_of(stream_type(data_type), separator, null)
 
 
 def _bytes(text: str) -> bytes:
@@ -130,13 +155,13 @@ def _bytes(text: str) -> bytes:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is not a text")
+        raise TypeError(f"{value!r} is not a string")
     return value
 
 
 def _whole(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{value!r} is not a whole number")
+        raise TypeError(f"{value!r} is not an integer")
     return str(value)
 
 

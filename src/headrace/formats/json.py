@@ -19,12 +19,12 @@ __all__ = ["JsonReaderFormat", "JsonRowDeserializationSchema", "JsonRowSerializa
 
 
 def _no_constant(text: str) -> Any:
-    raise ValueError(f"{text} is no JSON")
+    raise ValueError(f"{text} is not JSON")
 
 
 def _row_type(given: object) -> RowTypeInfo:
     if not isinstance(given, RowTypeInfo):
-        raise TypeMismatchError("JSON objects are rows", seen=given, expected="Types.ROW_NAMED(names, types)")
+        raise TypeMismatchError("JSON objects need a row type", seen=given, expected="Types.ROW_NAMED(names, types)")
     return given
 
 
@@ -65,7 +65,7 @@ class JsonRowDeserializationSchema(DeserializationSchema):
         self._prepare()
 
     def deserialize(self, message: bytes) -> Any:
-        """Return the row of a message; None for JSON's null, and for a broken message with `ignore_parse_errors`."""
+        """Return the row of a message; None for JSON's null and, with `ignore_parse_errors`, for an invalid message."""
         try:
             text = message.decode(json.detect_encoding(message))
             value, _ = self._decoder.raw_decode(text, len(text) - len(text.lstrip(" \t\r\n")))
@@ -79,7 +79,7 @@ class JsonRowDeserializationSchema(DeserializationSchema):
                 f"The message is not JSON of the declared type: {error}",
                 seen=shortened(message),
                 expected=repr(self._type_info),
-                remedy="ignore_parse_errors() leaves such messages out",
+                remedy="ignore_parse_errors() skips such messages",
             ) from None
 
     def get_produced_type(self) -> TypeInformation:
@@ -101,29 +101,29 @@ class JsonRowDeserializationSchema(DeserializationSchema):
             return self
 
         def json_schema(self, json_schema: str) -> JsonRowDeserializationSchema.Builder:
-            """Set the type of the rows by a JSON schema."""
+            """Set the type of the rows with a JSON schema."""
             if json_schema is None:
-                raise TypeMismatchError("A JSON schema is a text", seen="None")
+                raise TypeMismatchError("A JSON schema must be a string", seen="None")
             self._type_info = row_type_of(json_schema)
             return self
 
         def fail_on_missing_field(self) -> JsonRowDeserializationSchema.Builder:
-            """Fail if a field is not there; without this it is None."""
+            """Fail if a field is missing. By default it is None."""
             self._fail = True
             return self
 
         def ignore_parse_errors(self) -> JsonRowDeserializationSchema.Builder:
-            """Leave out messages that are no JSON; a field of a wrong type is None."""
+            """Skip messages that are not JSON; a field of a wrong type becomes None."""
             self._ignore = True
             return self
 
         def build(self) -> JsonRowDeserializationSchema:
-            """Make the schema."""
+            """Build the schema."""
             if self._type_info is None:
                 raise InvalidProgramError("A JSON schema needs a type", remedy="call type_info() or json_schema()")
             if self._fail and self._ignore:
                 raise InvalidProgramError(
-                    "A JSON schema either fails on missing fields or ignores parse errors",
+                    "A JSON schema cannot both fail on missing fields and ignore parse errors",
                     remedy="call fail_on_missing_field() or ignore_parse_errors(), not both",
                 )
             return JsonRowDeserializationSchema(self._type_info, self._fail, self._ignore)
@@ -174,7 +174,7 @@ class JsonRowSerializationSchema(SerializationSchema):
             return self
 
         def build(self) -> JsonRowSerializationSchema:
-            """Make the schema."""
+            """Build the schema."""
             if self._type_info is None:
                 raise TypeMismatchError("A JSON schema needs a type", remedy="call with_type_info()")
             return JsonRowSerializationSchema(self._type_info)
@@ -191,7 +191,7 @@ class JsonReaderFormat:
 
     @staticmethod
     def for_type_info(type_info: RowTypeInfo, ignore_parse_errors: bool = False) -> StreamFormat:
-        """Return the format for rows of a type; broken lines fail, or are left out."""
+        """Return the format for rows of a type. Invalid lines cause an error or are skipped."""
         schema = JsonRowDeserializationSchema(type_info, ignore_parse_errors=ignore_parse_errors)
         return StreamFormat(TextLines("UTF-8", _Line(schema), type_info))
 

@@ -1,4 +1,4 @@
-"""How the values of a JSON text become values of a type, with the conversions that Flink makes."""
+"""Convert JSON values to values of a type, with Flink's conversions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 from headrace.errors import InvalidProgramError
 from headrace.types import java_parsing
+from headrace.types.java_formatting import double_text
 from headrace.types.row import named_rows
-from headrace.types.string_forms import double_text
 from headrace.types.time import Instant
 from headrace.types.typeinfo import (
     BasicArrayTypeInfo,
@@ -35,7 +35,7 @@ _LAST_SECOND = 31_556_889_864_403_199
 
 
 def reader_of(type_info: TypeInformation, fail_on_missing: bool, ignore_errors: bool) -> Reader:
-    """Return the function that turns a value of `json.loads` into a value of a type; None stays None.
+    """Return the function that converts a value of `json.loads` to a value of a type; None stays None.
 
     >>> reader_of(Types.INT(), False, False)("12")
     12
@@ -61,7 +61,7 @@ def _reader(type_info: TypeInformation, fail_on_missing: bool, ignore_errors: bo
         return _row_reader(type_info, fail_on_missing, inner)
     if isinstance(type_info, MapTypeInfo):
         if type_info.key_type_info != Types.STRING():
-            raise InvalidProgramError("JSON objects have texts as keys", seen=type_info)
+            raise InvalidProgramError("JSON objects need strings as keys", seen=type_info)
         value_of = inner(type_info.value_type_info)
         return lambda value: {k: value_of(v) for k, v in value.items()} if isinstance(value, dict) else {}
     if type_info == Types.PRIMITIVE_ARRAY(Types.BYTE()):
@@ -88,7 +88,7 @@ def _row_reader(type_info: RowTypeInfo, fail_on_missing: bool, inner: Callable[[
         if fail_on_missing:
             for name in names:
                 if name not in value:
-                    raise ValueError(f"there is no field {name!r}")
+                    raise ValueError(f"the field {name!r} is missing")
         get = value.get
         return named_rows(names, [[convert(get(name)) for name, convert in fields]])[0]
 
@@ -102,7 +102,7 @@ def _checked(value: Any, kind: type, what: str) -> Any:
 
 
 def _text(value: Any) -> str:
-    """Jackson's `asText`, and compact JSON for arrays and objects."""
+    """Return a value as Jackson's `asText`, arrays and objects as compact JSON."""
     if type(value) is str:
         return value
     if isinstance(value, bool):
@@ -182,7 +182,7 @@ def _instant(value: Any) -> Instant | None:
     if isinstance(value, bool) or not isinstance(value, (int, float, decimal.Decimal)):
         raise ValueError(f"{_text(value)} is not a time")
     if not -_LAST_SECOND <= value <= _LAST_SECOND:
-        raise ValueError(f"{value} is beyond the times that there are")
+        raise ValueError(f"{value} is out of range")
     nanos = int(decimal.Decimal(repr(value) if isinstance(value, float) else value) * _NANOS)
     return Instant(*divmod(nanos, _NANOS))
 
@@ -196,7 +196,7 @@ def _is_number(text: str) -> bool:
 
 
 def _string_only(read: Callable[[str], Any]) -> Reader:
-    return lambda value: read(_checked(value, str, "a text"))
+    return lambda value: read(_checked(value, str, "a string"))
 
 
 _BASIC: dict[BasicType, Reader] = {

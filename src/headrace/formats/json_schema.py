@@ -1,4 +1,4 @@
-"""The row type that a JSON schema describes, as Flink understands it."""
+"""Convert a JSON schema to a row type, like Flink."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def row_type_of(text: str) -> RowTypeInfo:
         raise InvalidProgramError(f"Invalid JSON schema: {error}", seen=text) from None
     found = _type(root, root)
     if not isinstance(found, RowTypeInfo):
-        raise InvalidProgramError("A JSON schema for rows describes an object", seen=text)
+        raise InvalidProgramError("A JSON schema for rows must describe an object", seen=text)
     return found
 
 
@@ -62,10 +62,10 @@ def _referenced(address: str, root: Any) -> Any:
     node = root
     for step in address.removeprefix("#/").split("/"):
         if not isinstance(node, dict) or step not in node:
-            raise InvalidProgramError("A reference of a JSON schema leads nowhere", seen=address)
+            raise InvalidProgramError("A reference of the JSON schema cannot be resolved", seen=address)
         node = node[step]
     return node
 
 
 def _refused(node: object) -> InvalidProgramError:
-    return InvalidProgramError("This part of a JSON schema has no type of a row", seen=json.dumps(node))
+    return InvalidProgramError("This part of the JSON schema has no row type", seen=json.dumps(node))

@@ -1,4 +1,4 @@
-"""How values of a type become JSON text, written as Flink's serialiser writes it."""
+"""Convert values of a type to JSON, formatted like Flink's serializer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from headrace.errors import InvalidProgramError
-from headrace.types.string_forms import double_text, float_text
+from headrace.types.java_formatting import double_text, float_text
 from headrace.types.typeinfo import (
     BasicArrayTypeInfo,
     BasicType,
@@ -30,7 +30,7 @@ _ODD = re.compile("[\U00010000-\U0010ffff]|\\\\u00[01][a-f]")
 
 
 def writer_of(type_info: TypeInformation) -> Writer:
-    """Return the function that makes the JSON text of a value of a type.
+    """Return the function that converts a value of a type to JSON.
 
     >>> writer_of(Types.ROW_NAMED(["a", "b"], [Types.INT(), Types.DOUBLE()]))((1, 1e10))
     '{"a":1,"b":1.0E10}'
@@ -44,7 +44,7 @@ def _writer(type_info: TypeInformation) -> Writer:
         return _row_writer(type_info)
     if isinstance(type_info, MapTypeInfo):
         if type_info.key_type_info != Types.STRING():
-            raise InvalidProgramError("JSON objects have texts as keys", seen=type_info)
+            raise InvalidProgramError("JSON objects need strings as keys", seen=type_info)
         value_of = writer_of(type_info.value_type_info)
         return lambda value: "{" + ",".join(f"{_string(k)}:{value_of(v)}" for k, v in value.items()) + "}"
     if type_info == Types.PRIMITIVE_ARRAY(Types.BYTE()):
@@ -70,7 +70,7 @@ def _row_writer(type_info: RowTypeInfo) -> Writer:
 
 def _string(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is not a text")
+        raise TypeError(f"{value!r} is not a string")
     text = encode_basestring(value)
     return text if text.isascii() and "\\u" not in text else _ODD.sub(_escaped, text)
 
@@ -85,7 +85,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 def _whole(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{value!r} is not a whole number")
+        raise TypeError(f"{value!r} is not an integer")
     return str(value)
 
 

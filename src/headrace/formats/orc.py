@@ -1,4 +1,4 @@
-"""ORC files; the names are those of `pyflink.datastream.formats.orc`, and a format to read them."""
+"""ORC files; the names are those of `pyflink.datastream.formats.orc`, plus a format to read them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PROPERTIES = {
 
 
 class OrcBulkWriters:
-    """Writes rows to ORC files. Texts of CHAR have blanks up to their length, as in Flink.
+    """Writes rows to ORC files. Strings of CHAR are padded with blanks to their length, as in Flink.
 
     >>> from headrace.table import DataTypes
     >>> OrcBulkWriters.for_row_type(DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())])).get_row_type()
@@ -39,13 +39,13 @@ class OrcBulkWriters:
         writer_properties: Configuration | dict[str, str] | None = None,
         hadoop_config: Configuration | None = None,
     ) -> BulkWriterFactory:
-        """Return the factory of writers for rows; properties are those of ORC, such as ``orc.compress``."""
+        """Return the factory of writers for rows; ``writer_properties`` are those of ORC, such as ``orc.compress``."""
         arrow_rows.no_hadoop(hadoop_config, "ORC")
         settings: dict[str, Any] = {"compression": "zlib"}
         properties = writer_properties.to_dict() if isinstance(writer_properties, Configuration) else writer_properties
         for key, value in (properties or {}).items():
             if key not in _PROPERTIES:
-                raise InvalidProgramError("This property of ORC is unknown", seen=key, expected=", ".join(_PROPERTIES))
+                raise InvalidProgramError("Unknown ORC property", seen=key, expected=", ".join(_PROPERTIES))
             text = str(value).lower()
             settings[_PROPERTIES[key]] = int(text) if text.isdigit() else "uncompressed" if text == "none" else text
         rows = arrow_rows.row_type(row_type, "OrcBulkWriters.for_row_type")
@@ -58,7 +58,7 @@ class _Make:
 
     def __call__(self, stream: BinaryIO) -> BulkWriter:
         writer = arrow_rows.pyarrow("pyarrow.orc").ORCWriter(KeepOpen(stream), **self._settings)
-        # The writer learns the schema from the first table; an empty one makes a file without rows whole too.
+        # The writer takes the schema from the first table; an empty one makes a file without rows valid, too.
         writer.write(arrow_rows.arrow_schema(self._rows).empty_table())
         return ColumnWriter(self._rows, writer.write, writer.close, pads=True)
 
@@ -72,7 +72,7 @@ class OrcColumnarRowInputFormat(BulkFormat):
     """
 
     def __init__(self, row_type: RowType, batch_size: int = 2048) -> None:
-        """Take the type of the rows and how many are read at once."""
+        """Set the type of the rows and the number of rows per batch."""
         super().__init__(_OrcRows(arrow_rows.row_type(row_type, "OrcColumnarRowInputFormat"), batch_size))
 
 
@@ -83,7 +83,7 @@ class _OrcFile(BlockFile):
         self._names = names
         missing = [name for name in names if name not in self._file.schema.names]
         if missing:
-            raise BadRecordError(f"There are no columns {missing}", seen=f"the columns {self._file.schema.names}")
+            raise BadRecordError(f"The file has no columns {missing}", seen=f"the columns {self._file.schema.names}")
 
     def batches(self, block: int, rows: int) -> Iterator[Any]:
         stripe = self._file.read_stripe(block, columns=self._names)

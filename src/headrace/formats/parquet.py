@@ -7,7 +7,8 @@ from typing import Any, BinaryIO
 from headrace.config.configuration import Configuration
 from headrace.connectors.files.source import BulkFormat, StreamFormat
 from headrace.errors import TypeMismatchError
-from headrace.formats.arrow_rows import arrow_schema, no_hadoop, pyarrow, row_type
+from headrace.formats.arrow_rows import arrow_schema, no_hadoop, pyarrow
+from headrace.formats.arrow_rows import row_type as checked_row_type
 from headrace.formats.avro import AvroSchema
 from headrace.formats.avro_columns import row_type_of
 from headrace.formats.avro_parquet import row_maker
@@ -36,9 +37,9 @@ class ParquetColumnarRowInputFormat(BulkFormat):
         is_utc_timestamp: bool = False,
         is_case_sensitive: bool = True,
     ) -> None:
-        """Take the type of the rows and how many are read at once; timestamps are read as they are stored."""
+        """Set the type of the rows and the number of rows per batch; timestamps are read as they are stored."""
         no_hadoop(hadoop_config, "Parquet")
-        rows = _rows(row_type, "ParquetColumnarRowInputFormat")
+        rows = checked_row_type(row_type, "ParquetColumnarRowInputFormat")
         super().__init__(ParquetRows(rows, batch_size, is_case_sensitive))
 
 
@@ -71,7 +72,7 @@ class AvroParquetWriters:
 
 
 class ParquetBulkWriters:
-    """Writes rows to Parquet files, compressed with Snappy as Flink's are.
+    """Writes rows to Parquet files, compressed with Snappy like Flink's.
 
     >>> from headrace.table import DataTypes
     >>> ParquetBulkWriters.for_row_type(DataTypes.ROW([DataTypes.FIELD("id", DataTypes.BIGINT())])).get_row_type()
@@ -84,7 +85,7 @@ class ParquetBulkWriters:
     ) -> BulkWriterFactory:
         """Return the factory of writers for rows; timestamps are written as they are."""
         no_hadoop(hadoop_config, "Parquet")
-        rows = _rows(row_type, "ParquetBulkWriters.for_row_type")
+        rows = checked_row_type(row_type, "ParquetBulkWriters.for_row_type")
         return RowDataBulkWriterFactory(_Make(rows), rows)
 
 
@@ -108,7 +109,7 @@ class _RecordWriter(BulkWriter):
         try:
             row = self._row(element)
         except (TypeError, ValueError, AttributeError) as error:
-            raise TypeMismatchError(f"A record does not fit its Avro schema: {error}", seen=element) from None
+            raise TypeMismatchError(f"The record does not match its Avro schema: {error}", seen=element) from None
         self._writer.add_element(row)
 
     def flush(self) -> None:
@@ -116,7 +117,3 @@ class _RecordWriter(BulkWriter):
 
     def finish(self) -> None:
         self._writer.finish()
-
-
-def _rows(given: object, what: str) -> RowType:
-    return row_type(given, what)

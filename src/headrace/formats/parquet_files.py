@@ -1,4 +1,4 @@
-"""How Parquet files are read, through pyarrow."""
+"""Read Parquet files with pyarrow."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _found(name: str, names: list[str], case_sensitive: bool) -> str:
         if not case_sensitive and other.lower() == name.lower():
             return other
     raise BadRecordError(
-        f"There is no column {name!r}", seen=f"the columns {names}", expected="the fields of the row type"
+        f"The file has no column {name!r}", seen=f"the columns {names}", expected="the fields of the row type"
     )
 
 

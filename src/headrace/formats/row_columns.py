@@ -1,4 +1,4 @@
-"""How rows of one type become columns of pyarrow and back: what columnar files, functions on columns and sinks share."""
+"""RowColumns: convert rows of a type to pyarrow columns and back, for columnar files, functions on columns and sinks."""
 
 from __future__ import annotations
 
@@ -22,65 +22,65 @@ class RowColumns:
     """
 
     def __init__(self, rows: RowType) -> None:
-        """Take the type of the rows."""
+        """Set the type of the rows."""
         self.row_type = rows
         self.schema = arrow_schema(rows)
         self._read, self._write = columns_reader(rows), columns_writer(rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Only the type travels."""
+        """Pickle only the type."""
         return type(self), (self.row_type,)
 
     def rows(self, columns: Any) -> list[Any]:
-        """Make rows of columns."""
+        """Convert columns to rows."""
         return list(self._read(columns))
 
     def pack(self, columns: Any) -> bytes:
-        """Write columns down; of a part of a larger batch, only that part."""
+        """Serialize columns; of a slice of a larger batch, only the slice."""
         return bytes(columns.serialize())
 
     def unpack(self, data: bytes) -> Any:
-        """Read what `pack` wrote."""
+        """Deserialize columns."""
         return pyarrow("pyarrow.ipc").read_record_batch(pyarrow().py_buffer(data), self.schema)
 
     def run(self, rows: list[Any]) -> ColumnRun:
-        """Make columns of rows."""
+        """Convert rows to columns."""
         return ColumnRun(self._write(rows), self)
 
     def of(self, columns: Any) -> ColumnRun:
-        """Take columns over, brought to the types of the rows."""
+        """Wrap columns, cast to the types of the rows."""
         return ColumnRun(self._cast(columns), self)
 
     def fits(self, run: ColumnRun) -> bool:
-        """Return whether columns can be written as they are: as many as the rows have, with the same types."""
+        """Return whether columns can be written unchanged: same number, same types."""
         return bool(run.columns.schema.types == self.schema.types)
 
     def mapped(self, result: Any, count: int) -> ColumnRun:
-        """Check what a function made of `count` rows."""
+        """Check the result of a function for `count` rows."""
         pa = pyarrow()
         if not isinstance(result, pa.RecordBatch) or result.num_rows != count:
             raise TypeMismatchError(
-                "A function on columns gives a RecordBatch of pyarrow with as many rows as it was given",
+                "A function on columns must return a pyarrow RecordBatch with as many rows as it received",
                 seen=f"{result.num_rows} rows" if isinstance(result, pa.RecordBatch) else result,
                 expected=f"{count} rows",
             )
         missing = [name for name in self.schema.names if name not in result.schema.names]
         if missing:
             raise TypeMismatchError(
-                "A function on columns has left out columns of its output type",
+                "The result of a function on columns lacks columns of its output type",
                 seen=f"the columns {result.schema.names}",
                 expected=f"the columns {self.schema.names}",
             )
         return self.of(result)
 
     def mask(self, result: Any, count: int) -> Any:
-        """Check the truth values that a function gave for `count` rows; null counts as false."""
+        """Check the boolean array that a function returned for `count` rows; null counts as false."""
         pa = pyarrow()
         if isinstance(result, pa.ChunkedArray):
             result = result.combine_chunks()
         if not isinstance(result, pa.BooleanArray) or len(result) != count:
             raise TypeMismatchError(
-                "A filter on columns gives a truth value for each row, as a BooleanArray of pyarrow",
+                "A filter on columns must return a pyarrow BooleanArray with a value for each row",
                 seen=result if not isinstance(result, pa.Array) else f"{len(result)} values of {result.type}",
                 expected=f"{count} values of bool",
             )
@@ -98,6 +98,6 @@ class RowColumns:
                 arrays.append(column if column.type == field.type else column.cast(field.type))
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
                 raise TypeMismatchError(
-                    f"Values of column {field.name!r} have not its type: {error}", expected=str(field.type)
+                    f"Values of column {field.name!r} do not have its type: {error}", expected=str(field.type)
                 ) from None
         return pa.RecordBatch.from_arrays(arrays, names=self.schema.names)

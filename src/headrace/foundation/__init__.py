@@ -1,1 +1,1 @@
-"""What every room may use and that uses no other room: file systems, private folders, optional packages, fault points."""
+"""Basics that every package may use: file systems, private folders, optional packages, fault points."""

@@ -1,4 +1,4 @@
-"""Packages that only some connectors and formats need, imported when they are used."""
+"""Import optional packages of connectors and formats when they are used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["need", "require_rocksdict"]
 
 
 def need(module: str, extra: str, what: str) -> Any:
-    """Import `module`, or say which extra brings it.
+    """Import `module`, or raise an error that names the extra to install.
 
     >>> need("json", "formats", "JSON").loads("1")
     1
@@ -32,7 +32,7 @@ def need(module: str, extra: str, what: str) -> Any:
 
 
 def require_rocksdict() -> Any:
-    """Return the package, or say how to get it."""
+    """Return the package, or raise an error that tells how to install it."""
     try:
         import rocksdict
     except ImportError as error:

@@ -1,12 +1,12 @@
 """The named points at which tests stop a process: 28 places of the checkpoint protocol.
 
-Decides what happens when a point is reached. Without a fault armed that is nothing: one comparison. Called by the
-protocol's interpreter, by the store in the midst of a write, and by tasks. Never used to steer anything but tests.
+Decides what happens when a point is reached. Without an armed fault that is nothing: one comparison. Called by the
+protocol's interpreter, by the store during a write, and by tasks. Only used by tests.
 
 A fault is armed for a whole process by the environment variable ``HEADRACE_FAULT=point:n:action``: when the point is
-reached for the n-th time (from 1), ``kill`` ends the process at once by SIGKILL, ``stop`` lets it sleep by SIGSTOP until
-somebody sends SIGCONT, ``raise`` raises `InjectedFaultError`. A process that was killed may be replaced by one with the same
-environment: ``HEADRACE_FAULT_ONCE=path`` lets the fault happen in one process only, the one that creates that file.
+reached for the n-th time (from 1), ``kill`` kills the process with SIGKILL, ``stop`` pauses it with SIGSTOP until it
+receives SIGCONT, ``raise`` raises `InjectedFaultError`. A killed process may be replaced by one with the same environment:
+with ``HEADRACE_FAULT_ONCE=path`` the fault happens only in one process, the one that creates that file.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _ACTIONS = ("kill", "stop", "raise")
 
 
 class InjectedFaultError(HeadraceError):
-    """A test asked for a failure here.
+    """A test injected a failure here.
 
     >>> InjectedFaultError("marker.pre").code
     'INJECTED_FAULT'
@@ -83,7 +83,7 @@ class InjectedFaultError(HeadraceError):
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens when `point` is reached for the `count`-th time.
+    """The action when `point` is reached for the `count`-th time.
 
     >>> parse("manifest.pre:2:raise").point
     'manifest.pre'
@@ -93,11 +93,11 @@ class Fault:
     count: int
     action: str
     once: str | None = None
-    """A file: the fault happens only where it could be created."""
+    """A file: the fault happens only in the process that creates it."""
 
 
 class _Watch:
-    """Counts points and sets the fault off."""
+    """Counts points and triggers the fault."""
 
     def __init__(self, fault: Fault | None) -> None:
         self.fault = fault
@@ -105,7 +105,7 @@ class _Watch:
 
     def reach(self, point: str) -> None:
         if point not in POINTS:
-            raise ConfigurationError("There is no such fault point", seen=point)
+            raise ConfigurationError("Unknown fault point", seen=point)
         self.counts[point] += 1
         fault = self.fault
         if fault is None or fault.point != point or fault.count != self.counts[point]:
@@ -115,7 +115,7 @@ class _Watch:
         if fault.action == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         if fault.action == "stop":
-            signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)  # here, not wherever another thread gets it
+            signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)  # in this thread, not in any other
             return
         raise InjectedFaultError(f"The fault {point}:{fault.count} was asked for by {VARIABLE}")
 
@@ -129,7 +129,7 @@ def _created(path: str) -> bool:
 
 
 def parse(text: str, once: str | None = None) -> Fault:
-    """Read ``point:n:action``.
+    """Parse ``point:n:action``.
 
     >>> parse("manifest.pre:2:kill")
     Fault(point='manifest.pre', count=2, action='kill', once=None)
@@ -138,7 +138,7 @@ def parse(text: str, once: str | None = None) -> Fault:
     count, _, action = rest.partition(":")
     if point not in POINTS or not count.isascii() or not count.isdigit() or int(count) < 1 or action not in _ACTIONS:
         raise ConfigurationError(
-            f"{VARIABLE} cannot be understood",
+            f"{VARIABLE} cannot be parsed",
             seen=text,
             expected="point:n:kill, point:n:stop or point:n:raise, with a known point and n from 1",
         )
@@ -149,7 +149,7 @@ _watch: _Watch | None = None
 
 
 def reach(point: str) -> None:
-    """Say that the process is at `point`. Does nothing unless a test armed a fault or counts.
+    """Report that the process is at `point`. Does nothing unless a test armed a fault or counts.
 
     >>> reach("manifest.pre")
     """
@@ -158,7 +158,7 @@ def reach(point: str) -> None:
 
 
 def arm(text: str, once: str | None = None) -> None:
-    """Arm a fault for this process, in place of any other; `once` is the file that lets it happen in one process only.
+    """Arm a fault for this process, replacing any other; with the file `once`, it happens in one process only.
 
     >>> arm("plan.pre:1:raise")
     >>> reach("plan.pre")
@@ -172,7 +172,7 @@ def arm(text: str, once: str | None = None) -> None:
 
 
 def disarm() -> None:
-    """Let all points do nothing again.
+    """Disarm all faults.
 
     >>> arm("manifest.pre:1:raise")
     >>> disarm()
@@ -184,7 +184,7 @@ def disarm() -> None:
 
 @contextmanager
 def counting() -> Iterator[Counter[str]]:
-    """Count the points that are reached inside; an armed fault stays armed and starts its count anew.
+    """Count the points that are reached inside the block; an armed fault stays armed and restarts its count.
 
     >>> with counting() as reached:
     ...     reach("gc.pre")

@@ -1,6 +1,6 @@
-"""Where files are: the local file system, or any that fsspec knows by the scheme of the address.
+"""Access files in the local file system or any that fsspec supports, chosen by the scheme of the address.
 
-Decides how an address is opened. Used by file sources and file sinks, in the driver and in tasks.
+Used by file sources and file sinks, in the driver and in tasks.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["is_compressed", "is_local", "local_path", "open_decompressed", "open
 
 
 def is_local(path: str) -> bool:
-    """Return whether a path or address is of the local file system.
+    """Return whether a path or address is in the local file system.
 
     >>> is_local("/tmp/a"), is_local("file:///tmp/a"), is_local("memory://a")
     (True, True, False)
@@ -47,9 +47,9 @@ def local_path(path: str) -> str:
 
 
 def file_system(path: str) -> tuple[Any, str]:
-    """Return fsspec's file system for an address, and the path in it. What it remembers of listings is forgotten.
+    """Return fsspec's file system for an address, and the path in it. Clears cached listings.
 
-    Another process may have written meanwhile, and a listing that lacks its files would hide them.
+    Another process may have written files since, which a cached listing would hide.
     """
     fsspec = need("fsspec", "files", f"The file system of {path}")
     scheme = urlsplit(path).scheme
@@ -75,7 +75,7 @@ def file_system(path: str) -> tuple[Any, str]:
 
 
 def _need_hadoop_client(scheme: str) -> None:
-    """Reject early: without this client fsspec turns to pyarrow's, which needs libhdfs and a JVM in every process."""
+    """Fail early: without this client fsspec uses pyarrow's, which needs libhdfs and a JVM in every process."""
     if importlib.util.find_spec("hdfs_native") is None:
         raise MissingExtraError(
             f"Addresses that begin with {scheme}:// need the package hdfs-native",
@@ -85,7 +85,7 @@ def _need_hadoop_client(scheme: str) -> None:
 
 
 def present(system: Any, path: str) -> bool:
-    """Return whether a file system has a file. Raise if it does not answer: fsspec's `exists` takes that for a no.
+    """Return whether a file system has a file. Raise if it does not respond, where fsspec's `exists` returns False.
 
     >>> present(file_system("memory://a")[0], "/no/such")
     False
@@ -120,7 +120,7 @@ def file_size(path: str) -> int:
 
 
 class _Inflating(io.RawIOBase):
-    """The bytes that zlib has compressed."""
+    """A stream of zlib-compressed bytes."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self._inflate, self._rest = file, zlib.decompressobj(), b""
@@ -159,7 +159,7 @@ _OPENERS: dict[str, Any] = {
 
 
 def is_compressed(path: str) -> bool:
-    """Return whether the ending of a name is that of a compressed file.
+    """Return whether the extension of a name is that of a compressed file.
 
     >>> is_compressed("a.csv.gz"), is_compressed("a.csv")
     (True, False)
@@ -168,7 +168,7 @@ def is_compressed(path: str) -> bool:
 
 
 def open_decompressed(path: str) -> IO[bytes]:
-    """Open a file to read its bytes as they were before compression, which the ending of its name tells.
+    """Open a file to read its uncompressed bytes; the extension of its name tells the compression.
 
     >>> import gzip, tempfile
     >>> with tempfile.NamedTemporaryFile(suffix=".gz") as file:
@@ -183,7 +183,7 @@ def open_decompressed(path: str) -> IO[bytes]:
 
 
 def skip(file: IO[bytes], count: int) -> None:
-    """Go on by so many bytes in a file that may not be able to seek.
+    """Skip bytes of a file that may not be seekable.
 
     >>> import io
     >>> file = io.BytesIO(b"abcd")

@@ -1,4 +1,4 @@
-"""A lock file that shows whether the process that made it is alive. The lock ends with the process."""
+"""A lock file that shows whether the process that created it is alive. The lock ends with the process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["LifeMark"]
 
 
 class LifeMark:
-    """A file with a process id in it, locked as long as that process lives: who can lock it knows that it is dead."""
+    """A file that contains a process id and is locked while that process lives: if it can be locked, the process is dead."""
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
         self._file = open(
@@ -20,7 +20,7 @@ class LifeMark:
         )  # not inherited by programs that the process starts
 
     def take(self) -> bool:
-        """Locks the file for the life of this process; False if another one has it."""
+        """Lock the file for the life of this process. Return False if another process holds the lock."""
         if not self._lock():
             return False
         self._file.truncate(0)
@@ -29,11 +29,11 @@ class LifeMark:
         return True
 
     def keep(self) -> None:
-        """Lets nothing but the end of the process give the lock back: not even the end of its interpreter."""
+        """Release the lock only when the process ends, not even when its interpreter ends."""
         os.dup(self._file.fileno())
 
     def living(self) -> int | None:
-        """The id of the process that holds the lock; None if it is dead."""
+        """Return the id of the process that holds the lock, or None if it is dead."""
         if self._lock():
             fcntl.flock(self._file, fcntl.LOCK_UN)
             return None
@@ -42,7 +42,7 @@ class LifeMark:
         return int(text) if text.isdigit() else 0
 
     def close(self) -> None:
-        """Return the lock back, if this process has it."""
+        """Release the lock if this process holds it."""
         self._file.close()
 
     def _lock(self) -> bool:

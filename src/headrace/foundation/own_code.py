@@ -1,6 +1,6 @@
-"""Decides whether a source file belongs to this package: stacks shown to users leave such frames out.
+"""Decide whether a source file belongs to this package; stacks that users see omit such frames.
 
-Compares with the folder of the package itself. A name in the path decides nothing: a user's project may be called headrace too.
+Compares with the folder of the package, not with a name in the path: a user's project may be called headrace, too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 __all__ = ["PACKAGE", "is_own"]
 
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
-"""The folder of the package, with a separator at its end."""
+"""The folder of the package, with a trailing separator."""
 
 
 def is_own(file_name: str) -> bool:

@@ -18,7 +18,7 @@ __all__ = ["NotPrivateError", "make_folders", "owner_only", "private_folder", "r
 
 
 class NotPrivateError(PermissionError):
-    """Say that a folder that must be private belongs to somebody else, or is open to others."""
+    """A folder that must be private belongs to another user, or is accessible to others."""
 
 
 def private_folder(path: str | os.PathLike[str]) -> Path:

@@ -1,7 +1,4 @@
-"""The functions that programs write; the module has the names of `pyflink.datastream.functions`.
-
-Decides nothing: each family of functions has its own file here.
-"""
+"""Base classes of the functions that programs write, with the names of `pyflink.datastream.functions`."""
 
 from headrace.functions.aggregation_functions import AggregateFunction, ReduceFunction, ReduceFunctionWrapper
 from headrace.functions.async_functions import (
@@ -20,18 +17,26 @@ from headrace.functions.checkpointed_functions import (
     CheckpointListener,
     ListCheckpointed,
 )
-from headrace.functions.co_functions import CoFlatMapFunction, CoMapFunction
-from headrace.functions.co_process_functions import CoProcessFunction, KeyedCoProcessFunction
-from headrace.functions.element_functions import FilterFunction, FlatMapFunction, MapFunction
-from headrace.functions.function import Function, FunctionWrapper
-from headrace.functions.java_function_wrapper import JavaFunctionWrapper
+from headrace.functions.element_functions import (
+    CoFlatMapFunction,
+    CoMapFunction,
+    FilterFunction,
+    FlatMapFunction,
+    MapFunction,
+)
+from headrace.functions.function import Function, FunctionWrapper, JavaFunctionWrapper
 from headrace.functions.join_functions import (
     CoGroupFunction,
     FlatJoinFunction,
     JoinFunction,
     ProcessJoinFunction,
 )
-from headrace.functions.process_functions import KeyedProcessFunction, ProcessFunction
+from headrace.functions.process_functions import (
+    CoProcessFunction,
+    KeyedCoProcessFunction,
+    KeyedProcessFunction,
+    ProcessFunction,
+)
 from headrace.functions.runtime_context import KeyedStateStore, RuntimeContext
 from headrace.functions.selection_functions import KeySelector, NullByteKeySelector, Partitioner
 from headrace.functions.sink_function import SinkFunction

@@ -1,6 +1,6 @@
-"""Functions that make one value of many: reduce and aggregate.
+"""Functions that combine many values into one: reduce and aggregate.
 
-Decides the shapes; `KeyedStream.reduce`, windows and reducing/aggregating state take these.
+Used by `KeyedStream.reduce`, windows, and reducing and aggregating state.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["AggregateFunction", "ReduceFunction", "ReduceFunctionWrapper"]
 
 
 class ReduceFunction(Function):
-    """Creates one value of two of the same type.
+    """Combines two values into one of the same type.
 
     >>> class Longest(ReduceFunction):
     ...     def reduce(self, value1, value2):
@@ -26,22 +26,22 @@ class ReduceFunction(Function):
 
     @abstractmethod
     def reduce(self, value1: Any, value2: Any) -> Any:
-        """Combine what is there so far (``value1``) with the next value."""
+        """Combine the current result (``value1``) with the next value."""
 
 
 class ReduceFunctionWrapper(FunctionWrapper):
-    """A reduce function made of a plain callable.
+    """A reduce function from a plain callable.
 
     >>> ReduceFunctionWrapper(max).reduce(1, 2)
     2
     """
 
     def __init__(self, func: Callable[[Any, Any], Any]) -> None:
-        """Keep the callable."""
+        """Store the callable."""
         super().__init__(func)
 
     def reduce(self, value1: Any, value2: Any) -> Any:
-        """Combine two values by the callable.
+        """Combine two values with the callable.
 
         >>> ReduceFunctionWrapper(min).reduce(1, 2)
         1
@@ -50,7 +50,7 @@ class ReduceFunctionWrapper(FunctionWrapper):
 
 
 class AggregateFunction(Function):
-    """Adds values to an accumulator and makes a result of it; input, accumulator and result may differ in type.
+    """Adds values to an accumulator and computes a result from it. The three types may differ.
 
     >>> class Mean(AggregateFunction):
     ...     def create_accumulator(self):
@@ -71,7 +71,7 @@ class AggregateFunction(Function):
 
     @abstractmethod
     def create_accumulator(self) -> Any:
-        """Return an accumulator to which nothing was added."""
+        """Return an empty accumulator."""
 
     @abstractmethod
     def add(self, value: Any, accumulator: Any) -> Any:
@@ -79,8 +79,8 @@ class AggregateFunction(Function):
 
     @abstractmethod
     def get_result(self, accumulator: Any) -> Any:
-        """Return the result for an accumulator, which may get more values later."""
+        """Return the result of an accumulator; more values may be added later."""
 
     @abstractmethod
     def merge(self, acc_a: Any, acc_b: Any) -> Any:
-        """Return one accumulator for the values of both; the arguments are not used any more."""
+        """Return one accumulator for the values of both; the arguments are not used afterwards."""

@@ -1,7 +1,4 @@
-"""Functions for asynchronous calls and their retries.
-
-Decides the shapes only: `AsyncDataStream` takes these, `headrace.operators.async_wait` calls them.
-"""
+"""Functions for asynchronous calls and their retries, for `AsyncDataStream`."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ OUT = TypeVar("OUT")
 
 
 class AsyncRetryPredicate(ABC, Generic[OUT]):
-    """Say after which results and errors a call is made again.
+    """Decides after which results and errors a call is retried.
 
     >>> sorted(AsyncRetryPredicate.__abstractmethods__)
     ['exception_predicate', 'result_predicate']
@@ -27,15 +24,15 @@ class AsyncRetryPredicate(ABC, Generic[OUT]):
 
     @abstractmethod
     def result_predicate(self) -> Callable[[list[OUT]], bool] | None:
-        """Return the test on results, None if no result is tried again."""
+        """Return the predicate on results, or None if no result is retried."""
 
     @abstractmethod
     def exception_predicate(self) -> Callable[[Exception], bool] | None:
-        """Return the test on errors, None if no error is tried again."""
+        """Return the predicate on errors, or None if no error is retried."""
 
 
 class AsyncRetryStrategy(ABC, Generic[OUT]):
-    """Say how often and after which delay a call is made again.
+    """Decides how often and after which delay a call is retried.
 
     >>> AsyncRetryStrategy.fixed_delay(3, 100, None, None).get_backoff_time_millis(1)
     100
@@ -51,11 +48,11 @@ class AsyncRetryStrategy(ABC, Generic[OUT]):
 
     @abstractmethod
     def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
-        """Return the tests on results and errors."""
+        """Return the predicates on results and errors."""
 
     @staticmethod
     def no_restart() -> AsyncRetryStrategy[Any]:
-        """Return the strategy that never tries again.
+        """Return the strategy without retries.
 
         >>> AsyncRetryStrategy.no_restart().can_retry(1)
         False
@@ -103,7 +100,7 @@ class AsyncRetryStrategy(ABC, Generic[OUT]):
 
 
 class AsyncFunction(Function, Generic[IN, OUT]):
-    """Creates results of an element by asynchronous calls.
+    """Computes the results for an element by asynchronous calls.
 
     >>> class Lookup(AsyncFunction):
     ...     async def async_invoke(self, value):
@@ -119,12 +116,12 @@ class AsyncFunction(Function, Generic[IN, OUT]):
         """Return the results for ``value``."""
 
     def timeout(self, value: IN) -> list[OUT]:
-        """Return the results for an element whose call took too long; by default that is an error."""
+        """Return the results for an element whose call timed out. Raises an error by default."""
         raise TimeoutError(f"Async function call has timed out for input: {value}")
 
 
 class AsyncFunctionDescriptor:
-    """An asynchronous function with everything that was said about how to call it.
+    """An asynchronous function and the settings of its calls.
 
     >>> AsyncFunctionDescriptor(None, 1, 100, None, AsyncFunctionDescriptor.OutputMode.ORDERED).capacity
     100
@@ -144,7 +141,7 @@ class AsyncFunctionDescriptor:
         async_retry_strategy: Any,
         output_mode: AsyncFunctionDescriptor.OutputMode,
     ) -> None:
-        """Keep the parts."""
+        """Store the parts."""
         self.async_function = async_function
         self.timeout = timeout
         self.capacity = capacity

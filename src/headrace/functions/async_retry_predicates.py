@@ -1,4 +1,4 @@
-"""Ready-made tests for `AsyncRetryStrategy`: after which results and errors a call is made again."""
+"""Predefined predicates for `AsyncRetryStrategy`: after which results and errors a call is retried."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["empty_result_predicate", "exception_type_predicate", "has_exception_
 
 
 def empty_result_predicate(result: list[Any] | None) -> bool:
-    """Return whether a call gave no result.
+    """Return whether a call returned no result.
 
     >>> empty_result_predicate([]), empty_result_predicate([1])
     (True, False)

@@ -1,4 +1,4 @@
-"""How often, and after which delay, an asynchronous call is made again. Pure; used by asynchronous operators."""
+"""Retry strategies of asynchronous calls: how often and after which delay a call is retried."""
 
 from __future__ import annotations
 
@@ -27,35 +27,35 @@ def _positive(value: float, name: str) -> None:
 
 
 class RetryPredicate(AsyncRetryPredicate[OUT]):
-    """A pair of tests, either of which may be None.
+    """A pair of predicates, either of which may be None.
 
     >>> RetryPredicate(None, None).result_predicate() is None
     True
     """
 
     def __init__(self, result_predicate: ResultTest | None, exception_predicate: ErrorTest | None) -> None:
-        """Keep the tests."""
+        """Store the predicates."""
         self._result_predicate = result_predicate
         self._exception_predicate = exception_predicate
 
     def result_predicate(self) -> ResultTest | None:
-        """Return the test on results."""
+        """Return the predicate on results."""
         return self._result_predicate
 
     def exception_predicate(self) -> ErrorTest | None:
-        """Return the test on errors."""
+        """Return the predicate on errors."""
         return self._exception_predicate
 
 
 class NoRetryStrategy(AsyncRetryStrategy[OUT]):
-    """Never tries again.
+    """Never retries.
 
     >>> NoRetryStrategy().can_retry(1)
     False
     """
 
     def can_retry(self, current_attempts: int) -> bool:
-        """Say no."""
+        """Return False."""
         del current_attempts
         return False
 
@@ -65,12 +65,12 @@ class NoRetryStrategy(AsyncRetryStrategy[OUT]):
         return -1
 
     def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
-        """Return no tests."""
+        """Return empty predicates."""
         return RetryPredicate(None, None)
 
 
 class FixedDelayRetryStrategy(AsyncRetryStrategy[OUT]):
-    """Tries again up to ``max_attempts`` times, always after the same delay.
+    """Retries up to ``max_attempts`` times, always after the same delay.
 
     >>> FixedDelayRetryStrategy(2, 100, None, None).can_retry(2)
     True
@@ -83,7 +83,7 @@ class FixedDelayRetryStrategy(AsyncRetryStrategy[OUT]):
         result_predicate: ResultTest | None,
         exception_predicate: ErrorTest | None,
     ) -> None:
-        """Check and keep the numbers."""
+        """Check and store the numbers."""
         _positive(max_attempts, "max_attempts")
         _positive(backoff_time_millis, "backoff_time_millis")
         self._max_attempts = max_attempts
@@ -95,17 +95,17 @@ class FixedDelayRetryStrategy(AsyncRetryStrategy[OUT]):
         return current_attempts <= self._max_attempts
 
     def get_backoff_time_millis(self, current_attempts: int) -> int:
-        """Return the delay, which is always the same."""
+        """Return the fixed delay."""
         del current_attempts
         return self._backoff_time_millis
 
     def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
-        """Return the tests."""
+        """Return the predicates."""
         return self._predicate
 
 
 class ExponentialBackoffDelayRetryStrategy(AsyncRetryStrategy[OUT]):
-    """Tries again up to ``max_attempts`` times, after delays that grow by a factor up to a limit.
+    """Retries up to ``max_attempts`` times, after delays that grow by a factor up to a limit.
 
     >>> strategy = ExponentialBackoffDelayRetryStrategy(5, 100, 300, 2.0, None, None)
     >>> [strategy.get_backoff_time_millis(attempt) for attempt in (1, 2, 3, 4)]
@@ -121,7 +121,7 @@ class ExponentialBackoffDelayRetryStrategy(AsyncRetryStrategy[OUT]):
         result_predicate: ResultTest | None,
         exception_predicate: ErrorTest | None,
     ) -> None:
-        """Check and keep the numbers."""
+        """Check and store the numbers."""
         _positive(max_attempts, "max_attempts")
         _positive(initial_delay, "initial_delay")
         _positive(max_retry_delay, "max_retry_delay")
@@ -137,14 +137,14 @@ class ExponentialBackoffDelayRetryStrategy(AsyncRetryStrategy[OUT]):
         return current_attempts <= self._max_attempts
 
     def get_backoff_time_millis(self, current_attempts: int) -> int:
-        """Return the delay after attempt number ``current_attempts``, the first of which is 1."""
+        """Return the delay after attempt number ``current_attempts``, which starts at 1."""
         delay = self._initial_delay
         for _ in range(current_attempts - 1):
             delay = int(min(delay * self._multiplier, self._max_retry_delay))
         return delay
 
     def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
-        """Return the tests."""
+        """Return the predicates."""
         return self._predicate
 
 

@@ -1,7 +1,7 @@
-"""The low-level functions for a stream that is connected to a broadcast stream.
+"""Process functions for a stream that is connected to a broadcast stream.
 
-Decides the shapes of the functions and of their contexts; `headrace.operators` implements the contexts. Broadcast
-elements reach every subtask and may change broadcast state; other elements may only read it.
+`headrace.operators` implements the contexts. Broadcast elements reach every subtask and may change broadcast state;
+other elements may only read it.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ OUT = TypeVar("OUT")
 
 
 class BaseBroadcastProcessFunction(Function):
-    """What both broadcast functions have in common: their contexts.
+    """The contexts that both broadcast functions share.
 
     >>> issubclass(BaseBroadcastProcessFunction.ReadOnlyContext, BaseBroadcastProcessFunction.BaseContext)
     True
     """
 
     class BaseContext(ABC):
-        """What the function may know of the current element, on either side."""
+        """Information about the current element, on either side."""
 
         @abstractmethod
         def timestamp(self) -> int:
-            """Return the event time of the element in milliseconds (the lowest one, -2**63, if it has none)."""
+            """Return the event time of the element in milliseconds (-2**63 if it has none)."""
 
         @abstractmethod
         def current_processing_time(self) -> int:
@@ -62,7 +62,7 @@ class BaseBroadcastProcessFunction(Function):
 
 
 class BroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[IN1, IN2, OUT]):
-    """For a stream that is not keyed, connected to a broadcast stream.
+    """For a non-keyed stream that is connected to a broadcast stream.
 
     >>> class Allow(BroadcastProcessFunction):
     ...     rules = MapStateDescriptor("rules", None, None)
@@ -89,7 +89,7 @@ class BroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[IN1, IN2, O
 
     @abstractmethod
     def process_broadcast_element(self, value: Any, ctx: BroadcastProcessFunction.Context) -> Iterable[Any] | None:
-        """Handle a broadcast element: every subtask sees it, and must change the state in the same way."""
+        """Handle a broadcast element. Every subtask receives it and must change the state in the same way."""
 
 
 class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, IN1, IN2, OUT]):
@@ -120,7 +120,7 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
             """Return the key of the element."""
 
     class OnTimerContext(ReadOnlyContext, ABC):
-        """What `on_timer` may know of the timer that fires."""
+        """Information about the timer that fires."""
 
         @abstractmethod
         def time_domain(self) -> TimeDomain:
@@ -136,9 +136,9 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
 
     @abstractmethod
     def process_broadcast_element(self, value: Any, ctx: KeyedBroadcastProcessFunction.Context) -> Iterable[Any] | None:
-        """Handle a broadcast element: every subtask sees it, and must change the state in the same way."""
+        """Handle a broadcast element. Every subtask receives it and must change the state in the same way."""
 
     def on_timer(self, timestamp: int, ctx: KeyedBroadcastProcessFunction.OnTimerContext) -> Iterable[Any] | None:
-        """Handle a timer that was registered for ``timestamp``; without this method timers do nothing."""
+        """Handle a timer that was registered for ``timestamp``. Does nothing by default."""
         del timestamp, ctx
         return None

@@ -1,7 +1,7 @@
-"""Functions that keep state of the subtask, or want to know about checkpoints. PyFlink has no such classes: these are Java's.
+"""Interfaces of functions with operator state, or that are notified of checkpoints.
 
-Decides the shapes only; the operators call them. Any function may have one of them as a second base class: map and flat
-map, process, window, sink and source functions.
+They are not in PyFlink; the names are those of Flink's Java API. Any map, flat map, process, window, sink or source
+function may have one of them as a second base class.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["CheckpointListener", "CheckpointedFunction", "ListCheckpointed"]
 
 
 class CheckpointedFunction(ABC):
-    """A function that gets its state in `initialize_state` and brings it up to date in `snapshot_state`.
+    """A function that gets its state in `initialize_state` and updates it in `snapshot_state`.
 
     >>> from headrace.common import Types
     >>> from headrace.datastream.functions import MapFunction
@@ -37,11 +37,11 @@ class CheckpointedFunction(ABC):
 
     @abstractmethod
     def initialize_state(self, context: FunctionInitializationContext) -> None:
-        """Get the state: called once per subtask, before `open`, at a first start and after a restore."""
+        """Get the state: called once per subtask, before `open`, at the first start and after a restore."""
 
     @abstractmethod
     def snapshot_state(self, context: FunctionSnapshotContext) -> None:
-        """Bring the state up to date: it is saved when this returns."""
+        """Update the state, which is saved when this returns."""
 
 
 class ListCheckpointed(ABC):
@@ -60,21 +60,21 @@ class ListCheckpointed(ABC):
 
     @abstractmethod
     def snapshot_state(self, checkpoint_id: int, timestamp: int) -> list[Any]:
-        """Return the elements to be saved; ``None`` saves nothing."""
+        """Return the elements to save; ``None`` saves nothing."""
 
     @abstractmethod
     def restore_state(self, state: list[Any]) -> None:
-        """Take saved elements: called before `open`, only after a restore; other subtasks may have saved them."""
+        """Restore saved elements: called before `open`, only after a restore. Other subtasks may have saved them."""
 
 
 class CheckpointListener(ABC):
-    """Is told when checkpoints are complete. A notification may be lost with a failure: a later one stands for it too.
+    """Is notified when checkpoints complete. A failure may lose a notification; a later one covers it.
 
     >>> CheckpointListener().notify_checkpoint_complete(1)
     """
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        """The checkpoint and all before it are durable."""
+        """Handle the completion of this checkpoint and all before it."""
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
-        """The checkpoint was given up; its state goes into a later one."""
+        """Handle an aborted checkpoint; its state is part of a later one."""

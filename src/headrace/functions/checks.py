@@ -1,4 +1,4 @@
-"""Return whether a function fits the call it is given to. Pure; raises errors that guess the mistake."""
+"""Check the functions that programs pass; the errors guess the mistake."""
 
 from __future__ import annotations
 

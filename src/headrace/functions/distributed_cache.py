@@ -1,4 +1,4 @@
-"""DistributedCache: the files that the program registered, as they are found on the machine of a subtask."""
+"""DistributedCache: the registered files of a program, on the machine of a subtask."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from headrace.errors import InvalidProgramError
 
 
 class DistributedCache:
-    """What `RuntimeContext.get_distributed_cache` gives.
+    """The files that the program registered with `register_cached_file`.
 
     >>> DistributedCache({"model": "/tmp/model.bin"}).get_file("model").name
     'model.bin'
     """
 
     def __init__(self, files: Mapping[str, str] | None = None) -> None:
-        """Take the paths on this machine by name."""
+        """Store the paths on this machine, by name."""
         self._files = dict(files or {})
 
     def get_file(self, name: str) -> Path:
-        """The path of the file or directory that was registered as `name`."""
+        """Return the path of the file or directory that was registered as `name`."""
         if name not in self._files:
             raise InvalidProgramError(
                 f"File with name {name!r} is not available. Did you forget to register the file?",

@@ -1,6 +1,6 @@
-"""Functions that take one element: map, flat map, filter.
+"""Functions of one element: map, flat map and filter, and map and flat map for two connected streams.
 
-Decides the shapes; `DataStream.map`, `flat_map` and `filter` take these or plain callables.
+`DataStream.map`, `flat_map` and `filter` also take plain callables.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 
 from headrace.functions.function import Function
 
-__all__ = ["FilterFunction", "FlatMapFunction", "MapFunction"]
+__all__ = ["CoFlatMapFunction", "CoMapFunction", "FilterFunction", "FlatMapFunction", "MapFunction"]
 
 
 class MapFunction(Function):
-    """One result for each element.
+    """Returns one result for each element.
 
     >>> class Double(MapFunction):
     ...     def map(self, value):
@@ -30,7 +30,7 @@ class MapFunction(Function):
 
 
 class FlatMapFunction(Function):
-    """Any number of results for each element, returned as an iterable or yielded.
+    """Returns any number of results for each element, as an iterable or by ``yield``.
 
     >>> class Words(FlatMapFunction):
     ...     def flat_map(self, value):
@@ -45,7 +45,7 @@ class FlatMapFunction(Function):
 
 
 class FilterFunction(Function):
-    """Keeps the elements for which it says true.
+    """Keeps the elements for which it returns True.
 
     >>> class Even(FilterFunction):
     ...     def filter(self, value):
@@ -57,3 +57,47 @@ class FilterFunction(Function):
     @abstractmethod
     def filter(self, value: Any) -> bool:
         """Return whether ``value`` stays in the stream."""
+
+
+class CoMapFunction(Function):
+    """Returns at most one result for each element of either stream; None means no result.
+
+    >>> class Signed(CoMapFunction):
+    ...     def map1(self, value):
+    ...         return value
+    ...
+    ...     def map2(self, value):
+    ...         return -value
+    >>> Signed().map2(3)
+    -3
+    """
+
+    @abstractmethod
+    def map1(self, value: Any) -> Any:
+        """Return the result for an element of the first stream."""
+
+    @abstractmethod
+    def map2(self, value: Any) -> Any:
+        """Return the result for an element of the second stream."""
+
+
+class CoFlatMapFunction(Function):
+    """Returns any number of results for each element of either stream; None means no result.
+
+    >>> class FirstOnly(CoFlatMapFunction):
+    ...     def flat_map1(self, value):
+    ...         yield value
+    ...
+    ...     def flat_map2(self, value):
+    ...         return None
+    >>> list(FirstOnly().flat_map1(3))
+    [3]
+    """
+
+    @abstractmethod
+    def flat_map1(self, value: Any) -> Iterable[Any] | None:
+        """Return the results for an element of the first stream."""
+
+    @abstractmethod
+    def flat_map2(self, value: Any) -> Iterable[Any] | None:
+        """Return the results for an element of the second stream."""

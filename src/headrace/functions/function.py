@@ -1,7 +1,4 @@
-"""Function: what all functions of a program have in common, their life in a subtask.
-
-Decides nothing but the shape of `open` and `close`. Programs write subclasses; the operators call them.
-"""
+"""Function: the base class of all functions of a program, with the hooks `open` and `close`."""
 
 from __future__ import annotations
 
@@ -9,14 +6,16 @@ from abc import ABC
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
+from headrace.errors import NoJvmError
+
 if TYPE_CHECKING:
     from headrace.functions.runtime_context import RuntimeContext
 
-__all__ = ["Function", "FunctionWrapper"]
+__all__ = ["Function", "FunctionWrapper", "JavaFunctionWrapper"]
 
 
 class Function(ABC):
-    """The base of all functions. Each subtask has an object of its own, opened once and closed once.
+    """The base of all functions. Each subtask has its own object, which is opened once and closed once.
 
     >>> class Greeter(Function):
     ...     def open(self, runtime_context):
@@ -28,7 +27,7 @@ class Function(ABC):
     """
 
     def __class_getitem__(cls, types: Any) -> GenericAlias:
-        """Let a function name the types of its values, which changes nothing.
+        """Accept type parameters, which have no effect.
 
         >>> class Words(Function[str, list]):
         ...     def open(self, runtime_context):
@@ -39,10 +38,10 @@ class Function(ABC):
         return GenericAlias(cls, types)
 
     def open(self, runtime_context: RuntimeContext) -> None:
-        """Prepare for work: called once per subtask before the first element.
+        """Set up the function: called once per subtask before the first element.
 
-        Connections, caches and state handles belong here and not into ``__init__``: the object travels to the
-        workers after ``__init__`` and before ``open``.
+        Create connections, caches and state handles here and not in ``__init__``: the object is sent to the workers
+        after ``__init__`` and before ``open``.
 
         >>> Function().open(None)
         """
@@ -55,12 +54,37 @@ class Function(ABC):
 
 
 class FunctionWrapper(Function):
-    """Holds a plain callable where a function object is wanted.
+    """Wraps a plain callable as a function object.
 
     >>> FunctionWrapper(len)._func("abc")
     3
     """
 
     def __init__(self, func: Any) -> None:
-        """Keep the callable."""
+        """Store the callable."""
         self._func = func
+
+
+class JavaFunctionWrapper:
+    """PyFlink's wrapper of a Java function. Raises NoJvmError with the alternatives in Python.
+
+    >>> JavaFunctionWrapper("org.example.MySource")
+    Traceback (most recent call last):
+    ...
+    headrace.errors.NoJvmError: A Java function cannot run in headrace [NO_JVM]
+      seen:     org.example.MySource
+      remedy:   write a SourceFunction or SinkFunction in Python, or use a connector of headrace.datastream.connectors
+    """
+
+    def __init__(self, j_function: object) -> None:
+        """Raise NoJvmError: there is no Flink JVM."""
+        raise NoJvmError(
+            "A Java function cannot run in headrace",
+            seen=j_function,
+            remedy="write a SourceFunction or SinkFunction in Python, "
+            "or use a connector of headrace.datastream.connectors",
+        )
+
+    def get_java_function(self) -> Any:
+        """Raise NoJvmError: there is no Flink JVM."""
+        raise NoJvmError("There is no Java function in headrace")

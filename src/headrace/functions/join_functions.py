@@ -1,6 +1,6 @@
-"""Functions for joins: by window (JoinFunction, FlatJoinFunction, CoGroupFunction) and by interval (ProcessJoinFunction).
+"""Functions for window joins (JoinFunction, FlatJoinFunction, CoGroupFunction) and interval joins (ProcessJoinFunction).
 
-Decides the shapes only. PyFlink has none of these; they are those of Flink's Java API.
+They are not in PyFlink; the names are those of Flink's Java API.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ OUT = TypeVar("OUT")
 
 
 class JoinFunction(Function, Generic[IN1, IN2, OUT]):
-    """Creates one result of a pair.
+    """Returns one result for a pair.
 
     >>> class Both(JoinFunction):
     ...     def join(self, first, second):
@@ -30,11 +30,11 @@ class JoinFunction(Function, Generic[IN1, IN2, OUT]):
 
     @abstractmethod
     def join(self, first: IN1, second: IN2) -> OUT:
-        """Return the result of a pair."""
+        """Return the result for a pair."""
 
 
 class FlatJoinFunction(Function, Generic[IN1, IN2, OUT]):
-    """Creates any number of results of a pair.
+    """Returns any number of results for a pair.
 
     >>> class IfDearer(FlatJoinFunction):
     ...     def join(self, first, second):
@@ -46,11 +46,11 @@ class FlatJoinFunction(Function, Generic[IN1, IN2, OUT]):
 
     @abstractmethod
     def join(self, first: IN1, second: IN2) -> Iterable[OUT]:
-        """Return the results of a pair."""
+        """Return the results for a pair."""
 
 
 class CoGroupFunction(Function, Generic[IN1, IN2, OUT]):
-    """Creates results of the elements of two streams that have the same key and window; one side may be empty.
+    """Computes results from the elements of two streams with the same key and window; one side may be empty.
 
     >>> class Missing(CoGroupFunction):
     ...     def co_group(self, first, second):
@@ -62,11 +62,11 @@ class CoGroupFunction(Function, Generic[IN1, IN2, OUT]):
 
     @abstractmethod
     def co_group(self, first: Iterable[IN1], second: Iterable[IN2]) -> Iterable[OUT]:
-        """Return the results of both groups."""
+        """Return the results for both groups."""
 
 
 class ProcessJoinFunction(Function, Generic[IN1, IN2, OUT]):
-    """Creates results of a pair of an interval join.
+    """Computes results from a pair of an interval join.
 
     >>> class Delay(ProcessJoinFunction):
     ...     def process_element(self, left, right, ctx):
@@ -86,8 +86,8 @@ class ProcessJoinFunction(Function, Generic[IN1, IN2, OUT]):
 
         @abstractmethod
         def get_timestamp(self) -> int:
-            """Return the timestamp of the results: the later one of both."""
+            """Return the timestamp of the results: the later of both."""
 
     @abstractmethod
     def process_element(self, left: IN1, right: IN2, ctx: ProcessJoinFunction.Context) -> Iterable[Any]:
-        """Return the results of a pair."""
+        """Return the results for a pair."""

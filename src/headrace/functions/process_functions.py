@@ -1,20 +1,20 @@
-"""The low-level functions for one input: they see timestamps, timers, keys and side outputs.
+"""Process functions for one stream or two connected ones, with access to timestamps, timers, keys and side outputs.
 
-Decides the shapes of the functions and of the contexts they are given; `headrace.operators` implements the contexts.
-A function emits by yielding or by returning an iterable; ``yield tag, value`` goes to a side output.
+`headrace.operators` implements the contexts. A function emits by ``yield`` or by returning an iterable; ``yield tag,
+value`` emits to a side output.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 from headrace.common.time_domain import TimeDomain
 from headrace.functions.function import Function
 from headrace.functions.timer_service import TimerService
 
-__all__ = ["KeyedProcessFunction", "ProcessFunction"]
+__all__ = ["CoProcessFunction", "KeyedCoProcessFunction", "KeyedProcessFunction", "ProcessFunction"]
 
 
 class ProcessFunction(Function):
@@ -31,7 +31,7 @@ class ProcessFunction(Function):
     """
 
     class Context(ABC):
-        """What `process_element` may know of the current element."""
+        """Information about the current element."""
 
         @abstractmethod
         def timer_service(self) -> TimerService:
@@ -39,7 +39,7 @@ class ProcessFunction(Function):
 
         @abstractmethod
         def timestamp(self) -> int:
-            """Return the event time of the element in milliseconds (the lowest one, -2**63, if it has none)."""
+            """Return the event time of the element in milliseconds (-2**63 if it has none)."""
 
     @abstractmethod
     def process_element(self, value: Any, ctx: ProcessFunction.Context) -> Iterable[Any] | None:
@@ -60,7 +60,7 @@ class KeyedProcessFunction(Function):
     """
 
     class Context(ABC):
-        """What `process_element` may know of the current element."""
+        """Information about the current element."""
 
         @abstractmethod
         def get_current_key(self) -> Any:
@@ -72,10 +72,10 @@ class KeyedProcessFunction(Function):
 
         @abstractmethod
         def timestamp(self) -> int:
-            """Return the event time of the element in milliseconds (the lowest one, -2**63, if it has none)."""
+            """Return the event time of the element in milliseconds (-2**63 if it has none)."""
 
     class OnTimerContext(Context):
-        """What `on_timer` may know of the timer that fires."""
+        """Information about the timer that fires."""
 
         @abstractmethod
         def time_domain(self) -> TimeDomain:
@@ -86,6 +86,60 @@ class KeyedProcessFunction(Function):
         """Handle one element; state and timers are those of its key."""
 
     def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext) -> Iterable[Any] | None:
-        """Handle a timer that was registered for ``timestamp``; without this method timers do nothing."""
+        """Handle a timer that was registered for ``timestamp``. Does nothing by default."""
+        del timestamp, ctx
+        return None
+
+
+class CoProcessFunction(Function):
+    """Handles the elements of two connected streams that are not keyed.
+
+    >>> class Tagged(CoProcessFunction):
+    ...     def process_element1(self, value, ctx):
+    ...         yield 1, value
+    ...
+    ...     def process_element2(self, value, ctx):
+    ...         yield 2, value
+    >>> list(Tagged().process_element2("b", None))
+    [(2, 'b')]
+    """
+
+    Context: TypeAlias = ProcessFunction.Context
+
+    @abstractmethod
+    def process_element1(self, value: Any, ctx: CoProcessFunction.Context) -> Iterable[Any] | None:
+        """Handle an element of the first stream."""
+
+    @abstractmethod
+    def process_element2(self, value: Any, ctx: CoProcessFunction.Context) -> Iterable[Any] | None:
+        """Handle an element of the second stream."""
+
+
+class KeyedCoProcessFunction(Function):
+    """Handles the elements of two connected keyed streams, which share the state of a key.
+
+    >>> class Join(KeyedCoProcessFunction):
+    ...     def process_element1(self, value, ctx):
+    ...         yield ctx.get_current_key(), value
+    ...
+    ...     def process_element2(self, value, ctx):
+    ...         yield ctx.get_current_key(), value
+    >>> Join().on_timer(0, None) is None
+    True
+    """
+
+    Context: TypeAlias = KeyedProcessFunction.Context
+    OnTimerContext: TypeAlias = KeyedProcessFunction.OnTimerContext
+
+    @abstractmethod
+    def process_element1(self, value: Any, ctx: KeyedCoProcessFunction.Context) -> Iterable[Any] | None:
+        """Handle an element of the first stream; state and timers are those of its key."""
+
+    @abstractmethod
+    def process_element2(self, value: Any, ctx: KeyedCoProcessFunction.Context) -> Iterable[Any] | None:
+        """Handle an element of the second stream; state and timers are those of its key."""
+
+    def on_timer(self, timestamp: int, ctx: KeyedCoProcessFunction.OnTimerContext) -> Iterable[Any] | None:
+        """Handle a timer that was registered for ``timestamp``. Does nothing by default."""
         del timestamp, ctx
         return None

@@ -1,6 +1,6 @@
-"""RuntimeContext: what a function may know and get from the subtask that it runs in.
+"""RuntimeContext: information and services of the subtask that a function runs in.
 
-Decides the names only. `headrace.operators` has the implementation and hands it to `Function.open`.
+`headrace.operators` implements it and passes it to `Function.open`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["KeyedStateStore", "RuntimeContext"]
 
 
 class RuntimeContext(KeyedStateStore):
-    """Given to `open`: facts about the subtask, and (on keyed streams) access to keyed state.
+    """The argument of `open`: information about the subtask and, on keyed streams, access to keyed state.
 
     >>> sorted(
     ...     name for name in RuntimeContext.__abstractmethods__ if "subtask" in name
@@ -44,7 +44,7 @@ class RuntimeContext(KeyedStateStore):
 
     @abstractmethod
     def get_index_of_this_subtask(self) -> int:
-        """Return the index of this subtask: from 0 to the parallelism less one."""
+        """Return the index of this subtask, from 0 to the parallelism - 1."""
 
     @abstractmethod
     def get_attempt_number(self) -> int:
@@ -56,38 +56,38 @@ class RuntimeContext(KeyedStateStore):
 
     @abstractmethod
     def get_job_parameter(self, key: str, default_value: str) -> str:
-        """Return a global parameter of the job, or ``default_value`` if the job has none of that name."""
+        """Return a global parameter of the job, or ``default_value`` if it is not set."""
 
     @abstractmethod
     def get_metrics_group(self) -> MetricGroup:
         """Return the group in which this function registers its metrics."""
 
-    # ------------------------------------------------------------------ what Flink has and PyFlink has not
+    # ------------------------------------------------------------------ in Flink, but not in PyFlink
 
     @abstractmethod
     def get_distributed_cache(self) -> DistributedCache:
-        """Return the files that the program registered: ``get_file(name)`` gives the path on this machine."""
+        """Return the files that the program registered; ``get_file(name)`` returns the path on this machine."""
 
     @abstractmethod
     def add_accumulator(self, name: str, accumulator: Accumulator[Any, Any]) -> None:
-        """Register an accumulator; the job's result has its value over all subtasks."""
+        """Register an accumulator. The job's result contains its value over all subtasks."""
 
     @abstractmethod
     def get_accumulator(self, name: str) -> Accumulator[Any, Any] | None:
-        """Return an accumulator that was registered in this subtask, None if there is none of that name."""
+        """Return an accumulator that was registered in this subtask, or None."""
 
     @abstractmethod
     def get_int_counter(self, name: str) -> IntCounter:
-        """Return the accumulator of that name, an `IntCounter` that is made at the first call."""
+        """Return the `IntCounter` of that name; the first call creates it."""
 
     @abstractmethod
     def get_long_counter(self, name: str) -> LongCounter:
-        """Return the accumulator of that name, a `LongCounter` that is made at the first call."""
+        """Return the `LongCounter` of that name; the first call creates it."""
 
     @abstractmethod
     def get_double_counter(self, name: str) -> DoubleCounter:
-        """Return the accumulator of that name, a `DoubleCounter` that is made at the first call."""
+        """Return the `DoubleCounter` of that name; the first call creates it."""
 
     @abstractmethod
     def get_histogram(self, name: str) -> Histogram:
-        """Return the accumulator of that name, a `Histogram` that is made at the first call."""
+        """Return the `Histogram` of that name; the first call creates it."""

@@ -1,6 +1,6 @@
-"""Functions that say where an element goes: key selectors and partitioners.
+"""Functions that decide where an element goes: key selectors and partitioners.
 
-Decides the shapes; `key_by` and `partition_custom` take these or plain callables.
+`key_by` and `partition_custom` also take plain callables.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class KeySelector(Function):
 
 
 class NullByteKeySelector(KeySelector):
-    """Returns every element the same key, so that a keyed operator sees the whole stream.
+    """Returns the same key for every element, so that a keyed operator sees the whole stream.
 
     >>> NullByteKeySelector().get_key("anything")
     0
@@ -56,4 +56,4 @@ class Partitioner(Function):
 
     @abstractmethod
     def partition(self, key: Any, num_partitions: int) -> int:
-        """Return the index of the subtask, from 0 to ``num_partitions`` less one."""
+        """Return the index of the subtask, from 0 to ``num_partitions`` - 1."""

@@ -1,7 +1,6 @@
-"""Sinks written in Python: `invoke` is called for each element.
+"""SinkFunction: a sink written in Python, whose `invoke` is called for each element.
 
-Decides the shapes; `headrace.operators` calls them. A sink function gives at-least-once results: after a failure
-elements since the last checkpoint come again.
+A sink function is at-least-once: after a failure, the elements since the last checkpoint are written again.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ __all__ = ["SinkFunction"]
 
 
 class SinkFunction(Function):
-    """Takes the elements at the end of a stream.
+    """Writes the elements at the end of a stream.
 
     >>> class Append(SinkFunction):
     ...     def __init__(self, path):
@@ -37,21 +36,21 @@ class SinkFunction(Function):
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> SinkFunction:
-        """Reject what PyFlink takes here, a Java sink or the name of its class."""
+        """Reject a Java sink or the name of its class, which PyFlink takes here."""
         if cls is SinkFunction:
             raise NoJvmError(
                 "A sink written in Java cannot run in headrace",
                 seen=args[0] if args else None,
-                remedy="derive a class from SinkFunction and write `invoke`, or use a connector",
+                remedy="derive a class from SinkFunction and implement `invoke`, or use a connector",
             )
         return super().__new__(cls)
 
     class Context(ABC):
-        """What `invoke` may know of the current element."""
+        """Information about the current element."""
 
         @abstractmethod
         def timestamp(self) -> int | None:
-            """Return the event time of the element in milliseconds, None if it has none."""
+            """Return the event time of the element in milliseconds, or None."""
 
         @abstractmethod
         def current_watermark(self) -> int:
@@ -66,7 +65,7 @@ class SinkFunction(Function):
         """Write one element."""
 
     def get_definition(self) -> SinkDefinition | None:
-        """Return the definition of a sink that the engine runs in another way than by `invoke`; None for all others."""
+        """Return the definition of a sink that does not run by `invoke`, else None."""
         return None
 
     def finish(self) -> None:

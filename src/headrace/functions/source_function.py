@@ -1,7 +1,7 @@
-"""Sources written in Python: a `run` method that emits until it is done or cancelled.
+"""SourceFunction: a source written in Python, whose `run` emits until it returns or is cancelled.
 
-Decides the shapes; `headrace.connectors.functions.function_source` runs them in a thread of the task. A source function is not
-replayed after a failure: it starts anew. Sources with positions implement `headrace.connectors.Source`.
+`headrace.connectors.functions.function_source` runs it in a thread of the task. A source function is not replayed after
+a failure; it starts again. Sources with positions implement `headrace.connectors.base.source.Source`.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ class SourceFunction(Function):
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> SourceFunction:
-        """Reject what PyFlink takes here, a Java source or the name of its class."""
+        """Reject a Java source or the name of its class, which PyFlink takes here."""
         if cls is SourceFunction:
             raise NoJvmError(
                 "A source written in Java cannot run in headrace",
                 seen=args[0] if args else None,
-                remedy="derive a class from SourceFunction and write `run`, or use a connector",
+                remedy="derive a class from SourceFunction and implement `run`, or use a connector",
             )
         return super().__new__(cls)
 
     class SourceContext(ABC):
-        """How `run` emits. Calls block while the job cannot take more: that is the back pressure."""
+        """Emits elements. Calls block while the job cannot take more, which is the back pressure."""
 
         @abstractmethod
         def collect(self, element: Any) -> None:
@@ -56,15 +56,15 @@ class SourceFunction(Function):
 
         @abstractmethod
         def emit_watermark(self, watermark: Watermark | int) -> None:
-            """Say that no element with an event time up to ``watermark`` will follow."""
+            """Declare that no element with an event time up to ``watermark`` will follow."""
 
         @abstractmethod
         def get_checkpoint_lock(self) -> AbstractContextManager[Any]:
-            """Return the lock under which a function with state emits and changes its state in one step."""
+            """Return the lock under which a function with state emits and updates its state atomically."""
 
         @abstractmethod
         def mark_as_temporarily_idle(self) -> None:
-            """Say that nothing will follow for some time, so that nobody waits for this source's watermarks."""
+            """Declare the source idle, so that its watermarks do not hold back others."""
 
     @abstractmethod
     def run(self, ctx: SourceFunction.SourceContext) -> None:
@@ -76,7 +76,7 @@ class SourceFunction(Function):
 
 
 class ParallelSourceFunction(SourceFunction, ABC):
-    """A source function that runs in every subtask; `open` tells which subtask it is in.
+    """A source function that runs in every subtask; the argument of `open` has the index of the subtask.
 
     >>> issubclass(ParallelSourceFunction, SourceFunction)
     True

@@ -1,4 +1,4 @@
-"""TimerService: time and timers, as process functions see them. Implemented by `headrace.operators`."""
+"""TimerService: time and timers of process functions. Implemented by `headrace.operators`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ __all__ = ["TimerService"]
 
 
 class TimerService(ABC):
-    """Tells the time and keeps the timers of the current key.
+    """Provides the time and the timers of the current key.
 
-    A timer is there once per key and time, however often it is registered. Event-time timers fire when the watermark
-    reaches them, processing-time timers when the clock does; both survive failures.
+    There is at most one timer per key and timestamp, even if it is registered several times. Event-time timers fire when
+    the watermark reaches them, processing-time timers when the clock does. Both survive failures.
 
     >>> sorted(TimerService.__abstractmethods__)  # doctest: +NORMALIZE_WHITESPACE
     ['current_processing_time', 'current_watermark', 'delete_event_time_timer', 'delete_processing_time_timer',
@@ -24,20 +24,20 @@ class TimerService(ABC):
 
     @abstractmethod
     def current_watermark(self) -> int:
-        """Return the current watermark; no element with a smaller or equal event time is expected any more."""
+        """Return the current watermark; no more elements with a smaller or equal event time are expected."""
 
     @abstractmethod
     def register_processing_time_timer(self, timestamp: int) -> None:
-        """Have `on_timer` called for the current key when processing time reaches ``timestamp``."""
+        """Register a timer that fires when processing time reaches ``timestamp``, for the current key."""
 
     @abstractmethod
     def register_event_time_timer(self, timestamp: int) -> None:
-        """Have `on_timer` called for the current key when the watermark reaches ``timestamp``."""
+        """Register a timer that fires when the watermark reaches ``timestamp``, for the current key."""
 
     @abstractmethod
     def delete_processing_time_timer(self, timestamp: int) -> None:
-        """Forget the processing-time timer of the current key for ``timestamp``; nothing happens if there is none."""
+        """Delete the processing-time timer of the current key for ``timestamp``, if there is one."""
 
     @abstractmethod
     def delete_event_time_timer(self, timestamp: int) -> None:
-        """Forget the event-time timer of the current key for ``timestamp``; nothing happens if there is none."""
+        """Delete the event-time timer of the current key for ``timestamp``, if there is one."""

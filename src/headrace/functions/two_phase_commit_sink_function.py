@@ -1,6 +1,7 @@
-"""TwoPhaseCommitSinkFunction: exactly once into a system with transactions. PyFlink has no such class: this is Java's.
+"""TwoPhaseCommitSinkFunction: exactly once into a system with transactions.
 
-Decides the shape; `headrace.connectors.functions.two_phase_commit` calls it, in tasks and in the driver.
+It is not in PyFlink; the names are those of Flink's Java API. `headrace.connectors.functions.two_phase_commit` calls it,
+in tasks and in the driver.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ __all__ = ["TwoPhaseCommitSinkFunction"]
 
 
 class TwoPhaseCommitSinkFunction(SinkFunction):
-    r"""Writes elements in transactions, which are committed when a checkpoint is complete.
+    r"""Writes elements in transactions, which are committed when a checkpoint completes.
 
-    Transactions are objects of yours: anything that pickles. Each subtask begins, fills and prepares its own. The driver
+    A transaction is any picklable object that you choose. Each subtask begins, fills and prepares its own. The driver
     commits them, in a copy of this object that was opened there (its `get_index_of_this_subtask` is -1). After a failure
     it commits again what may not have been committed, so **`commit`, `recover_and_commit`, `abort` and
-    `recover_and_abort` must do nothing if they have been done before**.
+    `recover_and_abort` must be idempotent**.
 
     >>> import os, uuid
     >>> class Files(TwoPhaseCommitSinkFunction):
@@ -66,11 +67,11 @@ class TwoPhaseCommitSinkFunction(SinkFunction):
     ignores_failures_after_timeout: bool = False
     timeout_warning_ratio: float | None = None
 
-    # ------------------------------------------------------------------ to be written
+    # ------------------------------------------------------------------ to implement
 
     @abstractmethod
     def begin_transaction(self) -> Any:
-        """Return a new transaction; called in the subtask after `open`, and each time the one before was prepared."""
+        """Return a new transaction; called in the subtask after `open` and after each `pre_commit`."""
 
     @abstractmethod
     def invoke(self, transaction: Any, value: Any, context: SinkFunction.Context) -> None:  # type: ignore[override]
@@ -78,7 +79,7 @@ class TwoPhaseCommitSinkFunction(SinkFunction):
 
     @abstractmethod
     def pre_commit(self, transaction: Any) -> None:
-        """Prepare the transaction: after this its data is safe, and `commit` cannot fail for good. No element follows."""
+        """Prepare the transaction. Afterwards its data must be safe and `commit` must eventually succeed."""
 
     @abstractmethod
     def commit(self, transaction: Any) -> None:
@@ -86,70 +87,70 @@ class TwoPhaseCommitSinkFunction(SinkFunction):
 
     @abstractmethod
     def abort(self, transaction: Any) -> None:
-        """Drop the transaction; called in the subtask or in the driver."""
+        """Abort the transaction; called in the subtask or in the driver."""
 
-    # ------------------------------------------------------------------ to be overridden
+    # ------------------------------------------------------------------ to override
 
     def recover_and_commit(self, transaction: Any) -> None:
-        """Commit a transaction that may have been committed already. It calls `commit` unless you override it."""
+        """Commit a transaction that may have been committed already. Calls `commit` by default."""
         self.commit(transaction)
 
     def recover_and_abort(self, transaction: Any) -> None:
-        """Drop a transaction of a subtask or driver that is gone. It calls `abort` unless you override it."""
+        """Abort a transaction of a subtask or driver that is gone. Calls `abort` by default."""
         self.abort(transaction)
 
     def finish_processing(self, transaction: Any) -> None:
-        """Write what is left, after the last element of a bounded stream; `pre_commit` follows."""
+        """Write the remaining data after the last element of a bounded stream; `pre_commit` follows."""
 
     def initialize_user_context(self) -> Any:
-        """Return what this function keeps with its transactions, if it needs such a thing: anything that pickles."""
+        """Return a picklable object to store with the transactions, if the function needs one."""
         return None
 
     def finish_recovering_context(self, handled_transactions: list[Any]) -> None:
-        """A subtask was restored; ``handled_transactions`` are those it found and aborted."""
+        """Handle the restore of a subtask, which found and aborted ``handled_transactions``."""
 
-    # ------------------------------------------------------------------ to be called
+    # ------------------------------------------------------------------ to call
 
     def current_transaction(self) -> Any:
-        """Return the transaction that elements go to now, in a subtask."""
+        """Return the transaction that elements are written to, in a subtask."""
         return self._current_transaction
 
     def get_user_context(self) -> Any:
-        """Return what `initialize_user_context` gave, when this subtask or the one before it started."""
+        """Return the result of `initialize_user_context`, from when this subtask or its predecessor started."""
         return self._user_context
 
     def set_transaction_timeout(self, transaction_timeout: int) -> TwoPhaseCommitSinkFunction:
-        """Say after how many milliseconds the outer system drops a transaction. By itself this does nothing."""
+        """Set after how many milliseconds the external system aborts a transaction. Has no effect by itself."""
         if transaction_timeout <= 0:
-            raise InvalidProgramError("A transaction's timeout is positive", seen=transaction_timeout)
+            raise InvalidProgramError("The transaction timeout must be positive", seen=transaction_timeout)
         self.transaction_timeout = transaction_timeout
         return self
 
     def ignore_failures_after_transaction_timeout(self) -> TwoPhaseCommitSinkFunction:
-        """Return up, with a line in the log, a transaction that can no longer be committed after its timeout.
+        """Log a transaction that can no longer be committed after its timeout, instead of failing the job.
 
-        Its data is lost then. Without this call, or without a timeout, the job fails and tries it again.
+        Its data is lost then. Without this call, or without a timeout, the job fails and retries.
         """
         self.ignores_failures_after_timeout = True
         return self
 
     def enable_transaction_timeout_warnings(self, warning_ratio: float) -> TwoPhaseCommitSinkFunction:
-        """Warn in the log when a transaction is committed at an age of more than this part (0 to 1) of its timeout."""
+        """Log a warning if a transaction is committed after more than this fraction (0 to 1) of its timeout."""
         if not 0 <= warning_ratio <= 1:
-            raise InvalidProgramError("The ratio is from 0 to 1", seen=warning_ratio)
+            raise InvalidProgramError("The ratio must be between 0 and 1", seen=warning_ratio)
         self.timeout_warning_ratio = warning_ratio
         return self
 
     # ------------------------------------------------------------------ for the engine
 
     def set_user_context(self, context: Any) -> None:
-        """Keep the context; the engine calls it."""
+        """Store the context; the engine calls it."""
         self._user_context = context
 
     def set_current_transaction(self, transaction: Any) -> None:
-        """Keep the transaction; the engine calls it."""
+        """Store the transaction; the engine calls it."""
         self._current_transaction = transaction
 
     def get_definition(self) -> SinkDefinition:
-        """Return the definition that the runtime writes with."""
+        """Return the definition that the runtime uses."""
         return TwoPhaseCommitSink(self)

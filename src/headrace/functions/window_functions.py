@@ -1,7 +1,4 @@
-"""Functions that are given the contents of a window when it fires.
-
-Decides the shapes only; windowed streams take these.
-"""
+"""Functions that receive the contents of a window when it fires."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ W2 = TypeVar("W2")
 
 
 class WindowFunction(Function, Generic[IN, OUT, KEY, W]):
-    """Creates results of a window's elements.
+    """Computes results from the elements of a window.
 
     >>> class Total(WindowFunction):
     ...     def apply(self, key, window, inputs):
@@ -44,7 +41,7 @@ class WindowFunction(Function, Generic[IN, OUT, KEY, W]):
 
 
 class AllWindowFunction(Function, Generic[IN, OUT, W]):
-    """Creates results of the elements of a window over a stream that is not keyed.
+    """Computes results from the elements of a window over a stream that is not keyed.
 
     >>> class Total(AllWindowFunction):
     ...     def apply(self, window, inputs):
@@ -59,7 +56,7 @@ class AllWindowFunction(Function, Generic[IN, OUT, W]):
 
 
 class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
-    """Creates results of a window's elements, with access to the window, to time and to state.
+    """Computes results from the elements of a window, with access to the window, time and state.
 
     >>> class Bounds(ProcessWindowFunction):
     ...     def process(self, key, context, elements):
@@ -68,7 +65,7 @@ class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
     """
 
     class Context(ABC, Generic[W2]):
-        """What the function may know of the window that fires."""
+        """Information about the window that fires."""
 
         @abstractmethod
         def window(self) -> W2:
@@ -84,24 +81,24 @@ class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
 
         @abstractmethod
         def window_state(self) -> KeyedStateStore:
-            """Return state of this key and window; what is in it must be cleared in `clear`."""
+            """Return state of this key and window, which `clear` must clear."""
 
         @abstractmethod
         def global_state(self) -> KeyedStateStore:
-            """Return state of this key, shared by its windows."""
+            """Return state of this key, which all its windows share."""
 
     @abstractmethod
     def process(self, key: KEY, context: ProcessWindowFunction.Context[W], elements: Iterable[IN]) -> Iterable[OUT]:
         """Return the results for one key and window."""
 
     def clear(self, context: ProcessWindowFunction.Context[W]) -> None:
-        """Clear the window's own state: called when the window is removed."""
+        """Clear the window's state: called when the window is removed."""
 
     clear.does_nothing = True  # type: ignore[attr-defined]  # so that operators need not call it
 
 
 class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
-    """Creates results of the elements of a window over a stream that is not keyed, with access to window and state.
+    """Computes results from the elements of a window over a stream that is not keyed, with access to window and state.
 
     >>> class Count(ProcessAllWindowFunction):
     ...     def process(self, context, elements):
@@ -111,7 +108,7 @@ class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
     """
 
     class Context(ABC, Generic[W2]):
-        """What the function may know of the window that fires."""
+        """Information about the window that fires."""
 
         @abstractmethod
         def window(self) -> W2:
@@ -119,7 +116,7 @@ class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
 
         @abstractmethod
         def window_state(self) -> KeyedStateStore:
-            """Return state of this window; what is in it must be cleared in `clear`."""
+            """Return state of this window, which `clear` must clear."""
 
         @abstractmethod
         def global_state(self) -> KeyedStateStore:
@@ -130,13 +127,13 @@ class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
         """Return the results for one window."""
 
     def clear(self, context: ProcessAllWindowFunction.Context[W]) -> None:
-        """Clear the window's own state: called when the window is removed."""
+        """Clear the window's state: called when the window is removed."""
 
     clear.does_nothing = True  # type: ignore[attr-defined]  # so that operators need not call it
 
 
 class PassThroughWindowFunction(WindowFunction[IN, IN, KEY, W]):
-    """Returns the window's elements as they are.
+    """Returns the elements of the window unchanged.
 
     >>> list(PassThroughWindowFunction().apply("key", None, [1, 2]))
     [1, 2]
@@ -149,7 +146,7 @@ class PassThroughWindowFunction(WindowFunction[IN, IN, KEY, W]):
 
 
 class PassThroughAllWindowFunction(AllWindowFunction[IN, IN, W]):
-    """Returns the window's elements as they are.
+    """Returns the elements of the window unchanged.
 
     >>> list(PassThroughAllWindowFunction().apply(None, [1, 2]))
     [1, 2]

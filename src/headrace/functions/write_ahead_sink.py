@@ -1,6 +1,6 @@
-"""GenericWriteAheadSink and CheckpointCommitter: into systems without transactions. PyFlink has neither: they are Java's.
+"""GenericWriteAheadSink and CheckpointCommitter: for systems without transactions.
 
-Decides the shapes; `headrace.connectors.functions.write_ahead` calls them.
+They are not in PyFlink; the names are those of Flink's Java API. `headrace.connectors.functions.write_ahead` calls them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ __all__ = ["CheckpointCommitter", "GenericWriteAheadSink"]
 
 
 class CheckpointCommitter(ABC):
-    """Remembers, best in the outer system itself, what has been sent: pairs of subtask and number.
+    """Records what has been sent, ideally in the external system itself: pairs of subtask and number.
 
-    Numbers of one subtask rise, so it is enough to keep the last one of each. Called in the driver.
+    The numbers of a subtask increase, so the last one of each subtask is enough. Called in the driver.
 
     >>> sorted(CheckpointCommitter.__abstractmethods__)
     ['commit_checkpoint', 'is_checkpoint_committed']
@@ -28,18 +28,18 @@ class CheckpointCommitter(ABC):
     job_id: str
     """Set before the first call."""
     operator_id: str
-    """Set before the first call: together with the job's it says who asks."""
+    """Set before the first call; identifies the sink together with the job's id."""
 
     def set_job_id(self, job_id: str) -> None:
-        """Take the id of the job, which it keeps if it has a name (headrace.job.id)."""
+        """Set the id of the job, which is permanent if the job has a name (headrace.job.id)."""
         self.job_id = job_id
 
     def set_operator_id(self, operator_id: str) -> None:
-        """Take the id of the sink in the job."""
+        """Set the id of the sink in the job."""
         self.operator_id = operator_id
 
     def create_resource(self) -> None:
-        """Make the table or file to remember in, unless it is there; called before `open`."""
+        """Create the table or file for the records unless it exists; called before `open`."""
 
     def open(self) -> None:
         """Connect."""
@@ -50,19 +50,19 @@ class CheckpointCommitter(ABC):
 
     @abstractmethod
     def commit_checkpoint(self, subtask_idx: int, checkpoint_id: int) -> None:
-        """Remember that the values of this number have been sent."""
+        """Record that the values of this number have been sent."""
 
     def close(self) -> None:
         """Disconnect."""
 
 
 class GenericWriteAheadSink(SinkFunction):
-    r"""Keeps elements in the checkpoint and sends them when it is complete.
+    r"""Stores elements in the checkpoint and sends them when it completes.
 
     `send_values` is called in the driver, in a copy of this object that was opened there; subtasks do not open it. If the
-    process dies after the values were sent and before that was remembered, they are sent again: exactly once needs that
-    sending twice is the same as once, else it is at least once. The elements travel in the checkpoint's manifest, so
-    this is for results, not for the bulk of a stream.
+    process dies after the values were sent and before that was recorded, they are sent again. So the sink is exactly
+    once if sending is idempotent, else at least once. The elements are part of the checkpoint's manifest, so use this
+    for results, not for the bulk of a stream.
 
     >>> import json, os, tempfile
     >>> class Remembered(CheckpointCommitter):
@@ -101,16 +101,16 @@ class GenericWriteAheadSink(SinkFunction):
     """
 
     def __init__(self, committer: CheckpointCommitter) -> None:
-        """Take what remembers how far sending has come."""
+        """Set the committer that records what has been sent."""
         if not isinstance(committer, CheckpointCommitter):
             raise TypeMismatchError("A write-ahead sink needs a CheckpointCommitter", seen=committer)
         self.committer = committer
 
     @abstractmethod
     def send_values(self, values: list[Any], checkpoint_id: int, timestamp: int) -> bool:
-        """Send the values of one subtask, in order; give True if all have arrived, False to be called again.
+        """Send the values of one subtask, in order. Return True if all have arrived, False to be called again.
 
-        ``checkpoint_id`` is the number that the committer remembers, ``timestamp`` when the values were kept.
+        ``checkpoint_id`` is the number that the committer records, ``timestamp`` the time at which the values were stored.
         """
 
     def invoke(self, value: Any, context: SinkFunction.Context) -> None:
@@ -120,7 +120,7 @@ class GenericWriteAheadSink(SinkFunction):
         )
 
     def get_definition(self) -> SinkDefinition:
-        """Return the definition that the runtime writes with."""
+        """Return the definition that the runtime uses."""
         if not hasattr(self, "committer"):
             raise InvalidProgramError(
                 f"{type(self).__name__} has no committer", remedy="call super().__init__(committer) in its __init__"

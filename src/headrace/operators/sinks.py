@@ -9,7 +9,7 @@ from headrace.connectors.base.sink_writer import ElementContext
 from headrace.operators.base import FunctionOperator, Operator
 from headrace.operators.output import Timestamps, Values
 from headrace.types.codecs import codec_for
-from headrace.types.string_forms import string_form
+from headrace.types.java_formatting import string_form
 from headrace.types.typeinfo import TypeInformation
 
 

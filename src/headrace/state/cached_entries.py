@@ -32,7 +32,6 @@ class CachedEntries(dict[Any, Any]):
     __slots__ = ("_absent", "_file", "_old")
 
     def __init__(self, file: DiskFile) -> None:
-        """Start with the entries of the file."""
         super().__init__()
         self._file = file
         self._old: dict[Any, Any] = {}
@@ -57,11 +56,9 @@ class CachedEntries(dict[Any, Any]):
         return value
 
     def __contains__(self, key: Any) -> bool:
-        """Return whether there is such an entry."""
         return dict.__contains__(self, key) or self._bring(key) is not _MISSING
 
     def __delitem__(self, key: Any) -> None:
-        """Remove an entry."""
         if key not in self:
             raise KeyError(key)
         dict.__delitem__(self, key)
@@ -85,7 +82,6 @@ class CachedEntries(dict[Any, Any]):
         return value
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the keys."""
         return (key for key, _ in self.items())
 
     def keys(self) -> Any:
@@ -111,15 +107,12 @@ class CachedEntries(dict[Any, Any]):
         return sum(1 for _ in self.items())
 
     def __bool__(self) -> bool:
-        """Return whether there is any entry."""
         return dict.__len__(self) > 0 or any(True for _ in self.items())
 
     def __eq__(self, other: object) -> bool:
-        """Compare all entries."""
         return dict(self.items()) == other
 
     def __ne__(self, other: object) -> bool:
-        """Compare all entries."""
         return not self == other
 
     __hash__ = None

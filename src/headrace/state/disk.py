@@ -96,7 +96,6 @@ class DiskKeyedBackend(KeyedBackend):
     # -- memory ---------------------------------------------------------------------------------------------------
 
     def make_room(self) -> None:
-        """Take entries out of memory if there may be too many."""
         for queue in self._timers.values():
             queue.make_room()  # type: ignore[attr-defined]  # all are DiskTimerQueues
         tables: list[Any] = list(self._tables.values())
@@ -135,7 +134,6 @@ class DiskKeyedBackend(KeyedBackend):
                 file.put(entries, group)
 
     def close(self) -> None:
-        """Remove the database."""
         self._store.close()
 
 

@@ -36,7 +36,6 @@ class DiskFile:
     __slots__ = ("_cursor", "_group_of", "_number", "_store", "average")
 
     def __init__(self, store: DiskStore, number: int, group_of: Callable[[Any], int]) -> None:
-        """Take the store and the number of the state in it."""
         self._store = store
         self._number = number
         self._group_of = group_of
@@ -140,7 +139,6 @@ class DiskSnapshot(Mapping[int, Iterable[tuple[Any, Any]]]):
     """Key group -> entries, each group read from disk when it is asked for."""
 
     def __init__(self, file: DiskFile, expiry: Expiry | None) -> None:
-        """Take the file, and the expiry by which entries are left out."""
         self._file = file
         self._expiry = expiry
         self._groups = list(file.groups())
@@ -159,11 +157,9 @@ class DiskSnapshot(Mapping[int, Iterable[tuple[Any, Any]]]):
                         yield key, living
 
     def __iter__(self) -> Iterator[int]:
-        """Iterate over the key groups."""
         return iter(self._groups)
 
     def __len__(self) -> int:
-        """Count the key groups."""
         return len(self._groups)
 
 

@@ -31,7 +31,6 @@ class DiskMapTable(StoredTable, MapTable):
     __slots__ = ("_group_of", "_in_memory", "_old")
 
     def __init__(self, name: str, kind: str, namespaced: bool, file: DiskFile, group_of: GroupCache) -> None:
-        """Start with the entries of the file."""
         super().__init__(name, kind, namespaced, file, {})
         self._group_of = group_of
         self._old: dict[Any, dict[Any, Any]] = {}
@@ -39,7 +38,6 @@ class DiskMapTable(StoredTable, MapTable):
 
     @property
     def in_memory(self) -> int:
-        """How many entries came in since the last `retire`."""
         return self._in_memory
 
     def _cached(self, owner: Any) -> dict[Any, Any]:
@@ -50,7 +48,6 @@ class DiskMapTable(StoredTable, MapTable):
         return entries
 
     def lookup(self, owner: Any, key: Any) -> Any:
-        """Return the value of an entry, MISSING if it does not exist."""
         cached = self._cached(owner)
         value = cached.get(key, UNKNOWN)
         if value is UNKNOWN:
@@ -59,14 +56,12 @@ class DiskMapTable(StoredTable, MapTable):
         return value
 
     def put(self, owner: Any, key: Any, value: Any) -> None:
-        """Set the value of an entry."""
         cached = self._cached(owner)
         self._in_memory += key not in cached
         cached[key] = value
         self.dirty.add((owner, key))
 
     def remove(self, owner: Any, key: Any) -> bool:
-        """Remove an entry. Return whether it existed."""
         if self.lookup(owner, key) is MISSING:
             return False
         self.put(owner, key, MISSING)
@@ -87,18 +82,15 @@ class DiskMapTable(StoredTable, MapTable):
                     yield data, key, value
 
     def clear(self, owner: Any) -> None:
-        """Remove a map."""
         for key, _ in list(self.entries(owner)):
             self.put(owner, key, MISSING)
 
     def is_empty(self, owner: Any) -> bool:
-        """Return whether a map has no entry."""
         if any(value is not MISSING for value in self._cached(owner).values()):
             return False
         return next(self.entries(owner), None) is None
 
     def keys(self) -> Iterable[Any]:
-        """Iterate over the owners that have an entry now."""
         self.write_back()
         before: Any = MISSING
         for _, found in self._file.scan():

@@ -34,7 +34,6 @@ class StoredTable(Table):
     sweeps = False
 
     def __init__(self, name: str, kind: str, namespaced: bool, file: DiskFile, data: dict[Any, Any]) -> None:
-        """Start with the entries of the file."""
         super().__init__(name, kind, namespaced, data)
         self._file = file
         self._next_sample = _SAMPLE_AT
@@ -92,7 +91,6 @@ class StoredTable(Table):
 
     @property
     def changes(self) -> int:
-        """How many entries changed since the last delta."""
         return len(self.dirty) + len(self._undelivered)
 
     def collect_delta(self, group_of: GroupCache) -> StateDelta:
@@ -113,7 +111,6 @@ class StoredTable(Table):
         return self._file.by_group(self.expiry)  # type: ignore[return-value]  # read like a dict
 
     def load(self, group: int, entries: Entries, group_of: GroupCache | None = None) -> None:
-        """Add restored entries of a key group."""
         self.retire()
         self._drop()
         self._file.put(entries, group)
@@ -141,16 +138,13 @@ class DiskTable(StoredTable):
     data: CachedEntries
 
     def __init__(self, name: str, kind: str, namespaced: bool, file: DiskFile) -> None:
-        """Start with the entries of the file."""
         super().__init__(name, kind, namespaced, file, CachedEntries(file))
 
     @property
     def in_memory(self) -> int:
-        """How many entries came in since the last `retire`."""
         return self.data.young
 
     def keys(self) -> Iterable[Any]:
-        """Return the keys that have an entry now."""
         return iter(self.data)
 
     def _newest(self) -> Iterator[Any]:

@@ -68,13 +68,11 @@ class DiskTimerQueue(TimerQueue):
         self._popped = 0
 
     def __len__(self) -> int:
-        """Return the number of timers."""
         return len(self._live) + self._on_disk
 
     # -- registering ----------------------------------------------------------------------------------------------
 
     def register(self, timestamp: int, key: Any, namespace: Any = None) -> None:
-        """Add a timer, unless it exists already."""
         timer = (timestamp, key, namespace)
         if self._number(timer) is not None:
             return
@@ -85,7 +83,6 @@ class DiskTimerQueue(TimerQueue):
         self._added.append(timer)
 
     def delete(self, timestamp: int, key: Any, namespace: Any = None) -> None:
-        """Remove a timer, if it exists."""
         timer = (timestamp, key, namespace)
         if timer in self._live:
             super().delete(timestamp, key, namespace)
@@ -108,14 +105,12 @@ class DiskTimerQueue(TimerQueue):
     # -- firing ---------------------------------------------------------------------------------------------------
 
     def next_timestamp(self) -> int | None:
-        """Return the time of the next timer, ``None`` if there is none."""
         first = super().next_timestamp()
         if self._horizon is None:
             return first
         return self._horizon[0] if first is None else min(first, self._horizon[0])
 
     def pop_due(self, limit: int) -> Timer | None:
-        """Take the next timer with a time of at most ``limit``, ``None`` if there is none."""
         self._popped += 1
         if self._popped % _POPS == 0 and self._between is not None:
             self._between()
@@ -196,7 +191,6 @@ class DiskTimerQueue(TimerQueue):
     # -- saving ---------------------------------------------------------------------------------------------------
 
     def collect_delta(self) -> StateDelta:
-        """Return the changes since the last delta, by key group, and start the next one."""
         changed: dict[Timer, Any] = {timer: TOMBSTONE for timer in self._removed if self._number(timer) is None}
         for timer in self._added:
             number = self._number(timer)
@@ -213,7 +207,6 @@ class DiskTimerQueue(TimerQueue):
         return _TimerSnapshot(held, self._file)  # type: ignore[return-value]  # read like a dict
 
     def apply(self, delta: StateDelta, key_groups: range) -> None:
-        """Add the timers of a delta or snapshot that belong to ``key_groups``."""
         for group, entries in delta.items():
             if group not in key_groups:
                 continue

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from headrace.errors import StateError
 from headrace.foundation.private_folders import owner_only
-from headrace.state.delta import OperatorState, SubtaskState, fold
+from headrace.state.delta import OperatorState, SubtaskState
 from headrace.state.file_format import StateHeader, Wanted, checksum_in, decode, encode, verify
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "file_name",
     "make_durable",
     "problem_of",
-    "read_chain",
     "read_parts",
     "read_state_file",
     "since_last_base",
@@ -156,7 +155,7 @@ def read_parts(
     """
     for state_file in since_last_base(state_files):
         if state_file.name != os.path.basename(state_file.name):
-            raise StateError("A state file is named without a path", seen=state_file.name)
+            raise StateError("The name of a state file must not contain a path", seen=state_file.name)
         try:
             with Path(directory, state_file.name).open("rb") as stream:
                 yield from decode(
@@ -211,20 +210,11 @@ def _reader(stream: BinaryIO, whole: bool) -> Callable[[int, int], bytes]:
 def problem_of(path: Path, state_file: StateFile, job_id: str | None = None) -> str | None:
     """Return what is wrong with a file that should be ``state_file``, or None. Raise OSError if it cannot be checked."""
     with path.open("rb") as stream:
-        size = os.fstat(stream.fileno()).st_size
-        if size != state_file.size:
-            return f"it has {size} bytes, not {state_file.size}"
-
-        def read_at(offset: int, length: int) -> bytes:
-            stream.seek(offset)
-            return stream.read(length)
-
         try:
-            header = verify(size, read_at, checksum=state_file.checksum)
-        except StateError as error:
-            return error.message
-        except (ValueError, KeyError, TypeError) as error:
-            return f"its contents make no sense: {error!r}"
+            size = _checked_size(stream, state_file)
+            header = verify(size, _reader(stream, whole=False), checksum=state_file.checksum)
+        except (StateError, ValueError, KeyError, TypeError) as error:
+            return _reason(error)
     if job_id is not None and header.job_id != job_id:
         return f"it is foreign: its job_id is {header.job_id!r}, not {job_id!r}"
     if file_name(header) != state_file.name:
@@ -236,29 +226,3 @@ def _reason(error: Exception) -> str:
     if isinstance(error, StateError):
         return error.message
     return str(error) if isinstance(error, OSError) else f"its contents make no sense: {error!r}"
-
-
-def read_chain(
-    directory: str | os.PathLike[str],
-    state_files: Sequence[StateFile],
-    expected_header_fields: Mapping[str, Any],
-    key_groups: range | None = None,
-    *,
-    allowed_modules: Collection[str] | None = (),
-    trust_job_code: bool = False,
-) -> SubtaskState:
-    """Read the files of one subtask, oldest first, into its state after the last one.
-
-    Files before the last base are not read.
-    """
-    return fold(
-        read_state_file(
-            directory,
-            file,
-            expected_header_fields,
-            key_groups,
-            allowed_modules=allowed_modules,
-            trust_job_code=trust_job_code,
-        )
-        for file in since_last_base(state_files)
-    )

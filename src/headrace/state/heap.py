@@ -41,13 +41,11 @@ class HeapKeyedBackend(KeyedBackend):
     map_state = HeapMapState
 
     def __init__(self, max_parallelism: int, key_groups: range) -> None:
-        """Start empty, with no current key."""
         super().__init__(max_parallelism, key_groups, GroupCache(max_parallelism))
         # Restored states stay by key group until the program asks for them: only then it is known if they are namespaced.
         self._pending: dict[str, dict[int, dict[Any, Any]]] = {}
 
     def snapshot_full(self) -> KeyedDelta:
-        """Return everything, in the same shape. Changes still count for the next delta."""
         groups = self._groups
         snapshot: KeyedDelta = {
             name: found

@@ -35,31 +35,25 @@ class HeapTable(Table):
     sweeps = True
 
     def __init__(self, name: str, kind: str, namespaced: bool = False) -> None:
-        """Start empty."""
         super().__init__(name, kind, namespaced, {})
 
     @property
     def changes(self) -> int:
-        """How many entries changed since the last delta."""
         return len(self.dirty)
 
     def keys(self) -> Iterable[Any]:
-        """Return the keys that have an entry now."""
         return list(self.data)
 
     def collect_delta(self, group_of: GroupCache) -> StateDelta:
-        """Return the changed entries by key group, and forget that they changed."""
         get = self.data.get
         delta = self._by_group([(key, get(key, TOMBSTONE)) for key in self.dirty], group_of)
         self.dirty.clear()
         return delta
 
     def snapshot_full(self, group_of: GroupCache) -> StateDelta:
-        """Return all entries by key group."""
         return self._by_group(_unexpired(self.data.items(), self.expiry), group_of)
 
     def load(self, group: int, entries: Entries, group_of: GroupCache | None = None) -> None:
-        """Add restored entries of a key group."""
         self.data.update(entries)
         for entry_key, value in entries:
             if value is TOMBSTONE:
@@ -92,26 +86,21 @@ class HeapMapTable(MapTable):
     sweeps = True
 
     def __init__(self, name: str, kind: str, namespaced: bool = False) -> None:
-        """Start empty."""
         super().__init__(name, kind, namespaced, {})
         self.fresh: set[tuple[Any, Any]] = set()
 
     @property
     def changes(self) -> int:
-        """How many entries changed since the last delta."""
         return len(self.dirty)
 
     def keys(self) -> Iterable[Any]:
-        """Return the owners that have an entry now."""
         return list(self.data)
 
     def lookup(self, owner: Any, key: Any) -> Any:
-        """Return the value of an entry, MISSING if it does not exist."""
         entries = self.data.get(owner)
         return MISSING if entries is None else entries.get(key, MISSING)
 
     def put(self, owner: Any, key: Any, value: Any) -> None:
-        """Set the value of an entry."""
         entry = (owner, key)
         changed = entry in self.dirty  # first of all: an unhashable key is refused before anything is stored for it
         entries = self.data.get(owner)
@@ -124,7 +113,6 @@ class HeapMapTable(MapTable):
         entries[key] = value
 
     def remove(self, owner: Any, key: Any) -> bool:
-        """Remove an entry. Return whether it existed."""
         entries = self.data.get(owner)
         if entries is None or key not in entries:
             return False
@@ -142,21 +130,17 @@ class HeapMapTable(MapTable):
             self.dirty.add(entry)
 
     def entries(self, owner: Any) -> Iterator[tuple[Any, Any]]:
-        """Iterate over the entries of a map."""
         return iter(self.data.get(owner, _NOTHING).items())
 
     def clear(self, owner: Any) -> None:
-        """Remove a map."""
         entries = self.data.pop(owner, _NOTHING)
         for key in entries:
             self._removed((owner, key))
 
     def is_empty(self, owner: Any) -> bool:
-        """Return whether a map has no entry."""
         return owner not in self.data
 
     def collect_delta(self, group_of: GroupCache) -> StateDelta:
-        """Return the changed entries by key group, and forget that they changed."""
         get = self.data.get
         changed = [(entry, get(entry[0], _NOTHING).get(entry[1], TOMBSTONE)) for entry in self.dirty]
         self.dirty.clear()
@@ -164,12 +148,10 @@ class HeapMapTable(MapTable):
         return self._by_group(changed, group_of)
 
     def snapshot_full(self, group_of: GroupCache) -> StateDelta:
-        """Return all entries by key group."""
         flat = (((owner, key), value) for owner, entries in self.data.items() for key, value in entries.items())
         return self._by_group(_unexpired(flat, self.expiry), group_of)
 
     def load(self, group: int, entries: Entries, group_of: GroupCache | None = None) -> None:
-        """Add restored entries of a key group."""
         for (owner, key), value in entries:
             if value is not TOMBSTONE:
                 self.data.setdefault(owner, {})[key] = value

@@ -94,13 +94,11 @@ class GroupCache(dict[Any, int]):
     __slots__ = ("limit", "max_parallelism")
 
     def __init__(self, max_parallelism: int, limit: int = _CACHE_LIMIT) -> None:
-        """Start empty."""
         super().__init__()
         self.max_parallelism = max_parallelism
         self.limit = limit
 
     def __missing__(self, key: Any) -> int:
-        """Compute and remember."""
         if len(self) >= self.limit:
             self.clear()
         group = self[key] = murmur(stable_hash(_form(key))) % self.max_parallelism
@@ -128,14 +126,12 @@ class TargetCache(dict[Any, int]):
     __slots__ = ("limit", "max_parallelism", "parallelism")
 
     def __init__(self, max_parallelism: int, parallelism: int, limit: int = _CACHE_LIMIT) -> None:
-        """Start empty; ``limit`` is the greatest number of keys to remember."""
         super().__init__()
         self.max_parallelism = max_parallelism
         self.parallelism = parallelism
         self.limit = limit
 
     def __missing__(self, key: Any) -> int:
-        """Compute and remember."""
         if holds_nan(key):  # never remembered, so every run of records with such a key gets here
             raise TypeError(f"a key with a NaN does not equal itself: {key!r}")
         if len(self) >= self.limit:

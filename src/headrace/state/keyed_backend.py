@@ -105,7 +105,6 @@ class KeyedBackend(KeyHolder):
     """Whether state may be larger than memory: then operators keep everything in their tables."""
 
     def __init__(self, max_parallelism: int, key_groups: range, groups: GroupCache) -> None:
-        """Start empty, with no current key."""
         self.key: Any = NO_KEY
         self.now: Callable[[], int] = wall_clock
         """The processing time by which states with a time to live expire, in milliseconds."""
@@ -218,7 +217,7 @@ class KeyedBackend(KeyHolder):
     # -- saving ---------------------------------------------------------------------------------------------------
 
     def state_kinds(self) -> dict[str, str]:
-        """Return the kind of every state, to be filed beside the entries and handed to :meth:`apply` again."""
+        """Return the kind of every state, to be saved with the entries and passed to :meth:`apply`."""
         return self._kinds | {name: table.kind for name, table in self._tables.items()} | self.raw.kinds()
 
     def collect_delta(self) -> KeyedDelta:

@@ -63,11 +63,9 @@ class KeyedValueState(_KeyedState, ValueState[Any]):
     __slots__ = ()
 
     def value(self) -> Any:
-        """Return the value, ``None`` if there is none."""
         return self._data.get(self._holder.key)
 
     def update(self, value: Any) -> None:
-        """Set the value; ``None`` removes it."""
         if value is None:
             self.clear()
             return
@@ -87,7 +85,6 @@ class KeyedListState(_KeyedState, ListState[Any]):
         return [] if values is None else values[:]
 
     def add(self, value: Any) -> None:
-        """Append one element."""
         key = self._holder.key
         values = self._data.get(key)
         if values is None:
@@ -97,7 +94,6 @@ class KeyedListState(_KeyedState, ListState[Any]):
         self._dirty.add(key)
 
     def add_all(self, values: Iterable[Any]) -> None:
-        """Append all elements."""
         added = list(values)
         if added:
             key = self._holder.key
@@ -109,7 +105,6 @@ class KeyedListState(_KeyedState, ListState[Any]):
             self._dirty.add(key)
 
     def update(self, values: Iterable[Any]) -> None:
-        """Replace the list; an empty one clears the state."""
         replaced = list(values)
         if replaced:
             key = self._holder.key
@@ -125,50 +120,39 @@ class KeyedMapState(MapState[Any, Any]):
     __slots__ = ("_holder", "_table")
 
     def __init__(self, holder: KeyHolder, table: MapTable, descriptor: StateDescriptor) -> None:
-        """Bind the table."""
         self._holder = holder
         self._table = table
 
     def get(self, key: Any) -> Any:
-        """Return the value under ``key``, ``None`` if there is none."""
         value = self._table.lookup(self._holder.key, key)
         return None if value is MISSING else value
 
     def put(self, key: Any, value: Any) -> None:
-        """Set the value under ``key``."""
         self._table.put(self._holder.key, key, value)
 
     def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
-        """Set all entries of ``dict_value``."""
         for key, value in dict(dict_value).items():
             self._table.put(self._holder.key, key, value)
 
     def remove(self, key: Any) -> None:
-        """Remove ``key``; without entries the state is empty again."""
         self._table.remove(self._holder.key, key)
 
     def contains(self, key: Any) -> bool:
-        """Return whether there is an entry under ``key``."""
         return self._table.lookup(self._holder.key, key) is not MISSING
 
     def items(self) -> Iterator[tuple[Any, Any]]:
-        """Iterate over the entries."""
         return self._table.entries(self._holder.key)
 
     def keys(self) -> Iterator[Any]:
-        """Iterate over the keys."""
         return (key for key, _ in self.items())
 
     def values(self) -> Iterator[Any]:
-        """Iterate over the values."""
         return (value for _, value in self.items())
 
     def is_empty(self) -> bool:
-        """Return whether there is no entry."""
         return self._table.is_empty(self._holder.key)
 
     def clear(self) -> None:
-        """Remove all entries of the current key."""
         self._table.clear(self._holder.key)
 
 
@@ -181,26 +165,21 @@ class HeapMapState(KeyedMapState):
     __slots__ = ("_data",)
 
     def __init__(self, holder: KeyHolder, table: MapTable, descriptor: StateDescriptor) -> None:
-        """Bind the table and its dicts."""
         super().__init__(holder, table, descriptor)
         self._data = table.data
 
     def get(self, key: Any) -> Any:
-        """Return the value under ``key``, ``None`` if there is none."""
         entries = self._data.get(self._holder.key)
         return None if entries is None else entries.get(key)
 
     def contains(self, key: Any) -> bool:
-        """Return whether there is an entry under ``key``."""
         entries = self._data.get(self._holder.key)
         return entries is not None and key in entries
 
     def keys(self) -> Iterator[Any]:
-        """Iterate over the keys."""
         return iter(self._data.get(self._holder.key, _NOTHING))
 
     def values(self) -> Iterator[Any]:
-        """Iterate over the values."""
         return iter(self._data.get(self._holder.key, _NOTHING).values())
 
 
@@ -213,16 +192,13 @@ class KeyedReducingState(_KeyedState, ReducingState[Any]):
     __slots__ = ("_reduce",)
 
     def __init__(self, holder: KeyHolder, table: Table, descriptor: ReducingStateDescriptor) -> None:
-        """Bind the reduce function."""
         super().__init__(holder, table, descriptor)
         self._reduce = descriptor.get_reduce_function().reduce
 
     def get(self) -> Any:
-        """Return the folded value, ``None`` if nothing was added."""
         return self._data.get(self._holder.key)
 
     def add(self, value: Any) -> None:
-        """Fold one value in; ``None`` clears the state."""
         if value is None:
             self.clear()
             return
@@ -243,7 +219,6 @@ class KeyedAggregatingState(_KeyedState, AggregatingState[Any, Any]):
     __slots__ = ("_add", "_create", "_result")
 
     def __init__(self, holder: KeyHolder, table: Table, descriptor: AggregatingStateDescriptor) -> None:
-        """Bind the methods of the aggregate function."""
         super().__init__(holder, table, descriptor)
         function = descriptor.get_agg_function()
         self._create = function.create_accumulator
@@ -251,12 +226,10 @@ class KeyedAggregatingState(_KeyedState, AggregatingState[Any, Any]):
         self._result = function.get_result
 
     def get(self) -> Any:
-        """Return the result of the accumulator, ``None`` if nothing was added."""
         accumulator = self._data.get(self._holder.key)
         return None if accumulator is None else self._result(accumulator)
 
     def add(self, value: Any) -> None:
-        """Add one value to the accumulator; ``None`` clears the state."""
         if value is None:
             self.clear()
             return

@@ -1,4 +1,4 @@
-"""Where a class that old durable files name by its module lives today.
+"""The current modules of classes that old durable files name by an earlier path.
 
 State files, positions of sources and staged output contain pickles, and a pickle names a class by the module that
 defined it. When such a module moves, its old path stays here, so that savepoints of every earlier version can be
@@ -28,6 +28,9 @@ MOVED_MODULES = {
     "headrace.common.errors": "headrace.errors",
     "headrace.common.types": "headrace.types.row",
     "headrace.datastream.connectors.data_frame_source": "headrace.connectors.dataframes.source",
+    "headrace.datastream.functions.co_functions": "headrace.functions.element_functions",
+    "headrace.datastream.functions.co_process_functions": "headrace.functions.process_functions",
+    "headrace.datastream.functions.java_function_wrapper": "headrace.functions.function",
     "headrace.operators.windows.assigner": "headrace.windows.assigner",
     "headrace.operators.windows.continuous_triggers": "headrace.windows.continuous_triggers",
     "headrace.operators.windows.count_triggers": "headrace.windows.count_triggers",

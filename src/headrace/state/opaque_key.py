@@ -137,7 +137,6 @@ class OpaqueKey:
         self.frozen = _freeze(value)
 
     def __eq__(self, other: object) -> bool:
-        """Compare the frozen forms."""
         return isinstance(other, OpaqueKey) and (self.frozen is other.frozen or self.frozen == other.frozen)
 
     def __hash__(self) -> int:
@@ -149,7 +148,6 @@ class OpaqueKey:
         return OpaqueKey, (self.value,)
 
     def __repr__(self) -> str:
-        """Show the value."""
         return f"OpaqueKey({self.value!r})"
 
 

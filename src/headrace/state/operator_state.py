@@ -57,16 +57,13 @@ class ReadOnlyBroadcastView(ReadOnlyBroadcastState[Any, Any]):
     __slots__ = ("_entries", "_name")
 
     def __init__(self, name: str, entries: dict[Any, Any]) -> None:
-        """Take the entries to show."""
         self._name = name
         self._entries = entries
 
     def get(self, key: Any) -> Any:
-        """Return the value under ``key``, ``None`` if there is none."""
         return self._entries.get(key)
 
     def contains(self, key: Any) -> bool:
-        """Return whether there is an entry under ``key``."""
         return key in self._entries
 
     def items(self) -> Iterator[tuple[Any, Any]]:
@@ -74,15 +71,12 @@ class ReadOnlyBroadcastView(ReadOnlyBroadcastState[Any, Any]):
         return iter(self._entries.items())
 
     def keys(self) -> Iterator[Any]:
-        """Iterate over the keys."""
         return iter(self._entries)
 
     def values(self) -> Iterator[Any]:
-        """Iterate over the values."""
         return iter(self._entries.values())
 
     def is_empty(self) -> bool:
-        """Return whether there is no entry."""
         return not self._entries
 
     def clear(self) -> None:
@@ -116,22 +110,18 @@ class HeapBroadcastState(ReadOnlyBroadcastView, BroadcastState[Any, Any]):
         return ReadOnlyBroadcastView(self._name, self._entries)
 
     def put(self, key: Any, value: Any) -> None:
-        """Set the value under ``key``."""
         self._entries[key] = value
         self._changes.seen = True
 
     def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
-        """Set all entries of ``dict_value``."""
         self._entries.update(dict_value)
         self._changes.seen = True
 
     def remove(self, key: Any) -> None:
-        """Remove ``key``; a missing key is not an error."""
         self._entries.pop(key, None)
         self._changes.seen = True
 
     def clear(self) -> None:
-        """Remove all entries."""
         self._entries.clear()
         self._changes.seen = True
 
@@ -158,22 +148,18 @@ class HeapOperatorListState(ListState[Any]):
         return self._elements[:]
 
     def add(self, value: Any) -> None:
-        """Append one element."""
         self._elements.append(value)
         self._changes.seen = True
 
     def add_all(self, values: Iterable[Any]) -> None:
-        """Append all elements."""
         self._elements.extend(values)
         self._changes.seen = True
 
     def update(self, values: Iterable[Any]) -> None:
-        """Replace the list."""
         self._elements[:] = list(values)
         self._changes.seen = True
 
     def clear(self) -> None:
-        """Remove all elements."""
         self._elements.clear()
         self._changes.seen = True
 
@@ -190,7 +176,6 @@ class OperatorStateBackend(OperatorStateStore):
     """
 
     def __init__(self) -> None:
-        """Start empty."""
         self._contents = OperatorSnapshot()
         self._changes = _Changes()
         self._asked_for: set[str] = set()
@@ -199,18 +184,15 @@ class OperatorStateBackend(OperatorStateStore):
         """The declared types of the states that programs ask for."""
 
     def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> HeapBroadcastState:
-        """Return the broadcast state of that name, empty if it is new."""
         self._check(state_descriptor, "broadcast")
         name = state_descriptor.name
         return HeapBroadcastState(name, self._contents.broadcast.setdefault(name, {}), self._changes)
 
     def get_list_state(self, state_descriptor: ListStateDescriptor) -> HeapOperatorListState:
-        """Return the list state of that name: on a change of parallelism its elements are split evenly."""
         self._check(state_descriptor, "split")
         return HeapOperatorListState(self._contents.split.setdefault(state_descriptor.name, []), self._changes)
 
     def get_union_list_state(self, state_descriptor: ListStateDescriptor) -> HeapOperatorListState:
-        """Return the union list state of that name: on restore every subtask gets the elements of all."""
         self._check(state_descriptor, "union")
         return HeapOperatorListState(self._contents.union.setdefault(state_descriptor.name, []), self._changes)
 

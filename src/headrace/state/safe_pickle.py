@@ -110,7 +110,7 @@ class _SafeUnpickler(_TrustingUnpickler):
             found = super().find_class(module, name)
         except (ImportError, AttributeError) as error:
             raise StateError(
-                f"A state file holds values of {module}.{name}, which does not exist here: {error}",
+                f"A state file contains values of {module}.{name}, which does not exist here: {error}",
                 remedy="run the job with the code that wrote the state, or keep the class under its old name",
             ) from error
         # A module's namespace also contains its imports, and dotted names walk through it ("module", "os.system").
@@ -175,7 +175,7 @@ def load(
             raise StateError(f"Unknown codec {codec!r}", expected=f"{PLAIN!r} or {BY_VALUE!r}")
         if not trust_job_code:
             raise StateError(
-                "The state holds objects whose classes could not be named, with their code",
+                "The state contains objects of classes that cannot be imported, with their code",
                 expected="values of classes that can be imported",
                 remedy="move the classes into a module of the job; or trust the file's code with trust_job_code=True",
             )

@@ -38,7 +38,6 @@ class StateTypes:
     __slots__ = ("_declared", "_restored")
 
     def __init__(self) -> None:
-        """Start without types."""
         self._restored: dict[str, str] = {}
         self._declared: dict[str, str] = {}
 

@@ -38,7 +38,6 @@ class Table(ABC):
     """Whether states with a time to live check a few other entries at each use."""
 
     def __init__(self, name: str, kind: str, namespaced: bool, data: dict[Any, Any]) -> None:
-        """Start with the entries of ``data``, none of them changed."""
         self.name = name
         self.kind = kind
         self.namespaced = namespaced

@@ -63,7 +63,6 @@ class TimerQueue:
         self._removed: set[Timer] = set()
 
     def __len__(self) -> int:
-        """Return the number of timers."""
         return len(self._live)
 
     def register(self, timestamp: int, key: Any, namespace: Any = None) -> None:

@@ -35,7 +35,6 @@ class Tombstone:
         return "TOMBSTONE"
 
     def __repr__(self) -> str:
-        """Show the name."""
         return "TOMBSTONE"
 
 

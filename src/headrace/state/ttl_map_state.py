@@ -20,36 +20,30 @@ class TtlMapState(TtlState, MapState[Any, Any]):
     __slots__ = ("_map",)
 
     def __init__(self, holder: KeyHolder, table: MapTable, descriptor: StateDescriptor, now: Callable[[], int]) -> None:
-        """Bind the table."""
         super().__init__(holder, table, descriptor, now)
         self._map = table
 
     def get(self, key: Any) -> Any:
-        """Return the value under ``key``, ``None`` if there is none."""
         now, current = self._now(), self._holder.key
         self._sweep(now)
         return self._seen(current, key, self._map.lookup(current, key), now)
 
     def put(self, key: Any, value: Any) -> None:
-        """Set the value under ``key``."""
         now = self._now()
         self._sweep(now)
         self._map.put(self._holder.key, key, (value, now))
 
     def put_all(self, dict_value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
-        """Set all entries of ``dict_value``."""
         now, current = self._now(), self._holder.key
         self._sweep(now)
         for key, value in dict(dict_value).items():
             self._map.put(current, key, (value, now))
 
     def remove(self, key: Any) -> None:
-        """Remove ``key``; without entries the state is empty again."""
         self._sweep(self._now())
         self._map.remove(self._holder.key, key)
 
     def contains(self, key: Any) -> bool:
-        """Return whether there is an entry under ``key``."""
         now, current = self._now(), self._holder.key
         self._sweep(now)
         entry = self._map.lookup(current, key)
@@ -67,15 +61,12 @@ class TtlMapState(TtlState, MapState[Any, Any]):
         return self._items(current, now)
 
     def keys(self) -> Iterator[Any]:
-        """Iterate over the keys."""
         return (key for key, _ in self.items())
 
     def values(self) -> Iterator[Any]:
-        """Iterate over the values."""
         return (value for _, value in self.items())
 
     def is_empty(self) -> bool:
-        """Return whether there is no entry."""
         now, current = self._now(), self._holder.key
         self._sweep(now)
         seen = self._items(current, now, touch=False)
@@ -84,7 +75,6 @@ class TtlMapState(TtlState, MapState[Any, Any]):
         return empty
 
     def clear(self) -> None:
-        """Remove all entries of the current key."""
         self._map.clear(self._holder.key)
 
     def _items(self, current: Any, now: int, touch: bool = True) -> Generator[tuple[Any, Any], None, None]:

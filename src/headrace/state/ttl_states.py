@@ -128,11 +128,9 @@ class TtlValueState(TtlState, ValueState[Any]):
     __slots__ = ()
 
     def value(self) -> Any:
-        """Return the value, ``None`` if there is none."""
         return self._read()
 
     def update(self, value: Any) -> None:
-        """Set the value; ``None`` removes it."""
         now = self._now()
         self._sweep(now)
         if value is None:
@@ -149,7 +147,6 @@ class TtlListState(TtlState, ListState[Any]):
     per_element = True
 
     def get(self) -> list[Any]:
-        """Return the elements as a list."""
         now, key = self._now(), self._holder.key
         self._sweep(now)
         entry: list[Timed] | None = self._data.get(key)
@@ -166,11 +163,9 @@ class TtlListState(TtlState, ListState[Any]):
         return seen
 
     def add(self, value: Any) -> None:
-        """Append one element."""
         self.add_all((value,))
 
     def add_all(self, values: Iterable[Any]) -> None:
-        """Append all elements."""
         now, key = self._now(), self._holder.key
         self._sweep(now)
         added = [(value, now) for value in values]
@@ -179,7 +174,6 @@ class TtlListState(TtlState, ListState[Any]):
             self._dirty.add(key)
 
     def update(self, values: Iterable[Any]) -> None:
-        """Replace the list; an empty one clears the state."""
         now = self._now()
         self._sweep(now)
         replaced = [(value, now) for value in values]
@@ -197,16 +191,13 @@ class TtlReducingState(TtlState, ReducingState[Any]):
     def __init__(
         self, holder: KeyHolder, table: Table, descriptor: ReducingStateDescriptor, now: Callable[[], int]
     ) -> None:
-        """Bind the reduce function."""
         super().__init__(holder, table, descriptor, now)
         self._reduce = descriptor.get_reduce_function().reduce
 
     def get(self) -> Any:
-        """Return the folded value, ``None`` if nothing was added."""
         return self._read()
 
     def add(self, value: Any) -> None:
-        """Fold one value in; ``None`` clears the state."""
         now, key = self._now(), self._holder.key
         self._sweep(now)
         current = self._unexpired(key, now)
@@ -226,18 +217,15 @@ class TtlAggregatingState(TtlState, AggregatingState[Any, Any]):
     def __init__(
         self, holder: KeyHolder, table: Table, descriptor: AggregatingStateDescriptor, now: Callable[[], int]
     ) -> None:
-        """Bind the methods of the aggregate function."""
         super().__init__(holder, table, descriptor, now)
         function = descriptor.get_agg_function()
         self._create, self._add, self._result = function.create_accumulator, function.add, function.get_result
 
     def get(self) -> Any:
-        """Return the result of the accumulator, ``None`` if nothing was added."""
         accumulator = self._read()
         return None if accumulator is None else self._result(accumulator)
 
     def add(self, value: Any) -> None:
-        """Add one value to the accumulator; ``None`` clears the state."""
         now, key = self._now(), self._holder.key
         self._sweep(now)
         accumulator = None

@@ -16,7 +16,7 @@ from typing import Any
 import cloudpickle
 
 from headrace.functions import RuntimeContext, SinkFunction
-from headrace.types.string_forms import java_form
+from headrace.types.java_formatting import java_form
 from headrace.types.typeinfo import TypeInformation
 
 
@@ -35,7 +35,6 @@ class CollectingSink(SinkFunction):
     """
 
     def __init__(self) -> None:
-        """Create a directory for the elements."""
         self._folder = tempfile.mkdtemp(prefix="headrace-collected-")
         self._type: TypeInformation | None = None
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)

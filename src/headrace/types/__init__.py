@@ -1,1 +1,1 @@
-"""Types of records: type information, codecs, rows, times, column types, and Java's hashes and text forms."""
+"""Types of records: type information, codecs, rows, times, column types, and Java's hashes and string formats."""

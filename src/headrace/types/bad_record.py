@@ -1,4 +1,4 @@
-"""BadRecord: what goes to a dead-letter output in place of a record that cannot be read."""
+"""BadRecord: the element that a dead-letter output receives for a record that cannot be read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["BadRecord"]
 
 @dataclass(frozen=True)
 class BadRecord:
-    """A record of an outer system that could not be read: where it stands, what it is, why.
+    """A record of an external system that could not be read: its position, its value, and the reason.
 
     >>> bad = BadRecord({"topic": "orders", "partition": 0, "offset": 17}, b"{", "not JSON")
     >>> bad.place["offset"], str(bad)
@@ -20,11 +20,11 @@ class BadRecord:
     place: dict[str, Any]
     """`topic`, `partition`, `offset` of a message; `file`, `line` of a file."""
     value: Any
-    """As it came: the bytes of a message, the text of a line."""
+    """The raw value: the bytes of a message, the string of a line."""
     error: str
     key: Any = None
     headers: list[tuple[str, Any]] = field(default_factory=list)
 
     def __str__(self) -> str:
-        """Say where and why."""
+        """Return position and reason."""
         return f"{', '.join(f'{name} {part}' for name, part in self.place.items())}: {self.error}"

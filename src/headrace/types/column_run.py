@@ -1,7 +1,7 @@
-"""A run of rows that is still columns: what readers of columnar files hand on, for operators and sinks that work on columns.
+"""ColumnRun: a batch of rows as columns, from readers of columnar files to operators and sinks that work on columns.
 
-Decides nothing of the form of columns: a `ColumnCodec` knows it. They have `num_rows`, `slice` and `filter`, as record batches
-of pyarrow do.
+A `ColumnCodec` knows the format of the columns. They have `num_rows`, `slice` and `filter`, like record batches of
+pyarrow.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["ColumnCodec", "ColumnRun", "as_columns"]
 
 
 class ColumnCodec(Protocol):
-    """What is to be known of columns; it pickles.
+    """Converts columns to rows and to bytes; picklable.
 
     >>> from headrace.formats.row_columns import RowColumns
     >>> all(hasattr(RowColumns, name) for name in ("rows", "pack", "unpack"))
@@ -21,20 +21,20 @@ class ColumnCodec(Protocol):
     """
 
     def rows(self, columns: Any) -> list[Any]:
-        """Make rows of columns."""
+        """Convert columns to rows."""
         ...
 
     def pack(self, columns: Any) -> bytes:
-        """Write columns down."""
+        """Serialize columns."""
         ...
 
     def unpack(self, data: bytes) -> Any:
-        """Read what `pack` wrote."""
+        """Deserialize columns."""
         ...
 
 
 class ColumnRun:
-    """Rows as columns. It is read as the list of its rows, which are made when somebody asks for the first of them.
+    """Rows as columns. Behaves like the list of its rows, which are created on first access.
 
     >>> from headrace.formats.row_columns import RowColumns
     >>> from headrace.table import DataTypes
@@ -47,12 +47,12 @@ class ColumnRun:
     __slots__ = ("_rows", "codec", "columns")
 
     def __init__(self, columns: Any, codec: ColumnCodec) -> None:
-        """Take the columns and what makes rows of them."""
+        """Store the columns and their codec."""
         self.columns, self.codec = columns, codec
         self._rows: list[Any] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Rows do not travel, columns do."""
+        """Pickle the columns, not the rows."""
         return _unpacked, (self.codec, self.codec.pack(self.columns))
 
     def __len__(self) -> int:
@@ -60,11 +60,11 @@ class ColumnRun:
         return int(self.columns.num_rows)
 
     def __iter__(self) -> Iterator[Any]:
-        """Go over the rows."""
+        """Iterate over the rows."""
         return iter(self.rows())
 
     def __getitem__(self, index: int | slice) -> Any:
-        """Return a row; or a part of the run, whose columns are not copied."""
+        """Return a row, or a slice of the run without copying its columns."""
         if not isinstance(index, slice):
             return self.rows()[index]
         start, stop, step = index.indices(len(self))
@@ -73,18 +73,18 @@ class ColumnRun:
         return ColumnRun(self.columns.slice(start, max(stop - start, 0)), self.codec)
 
     def rows(self) -> list[Any]:
-        """Return the rows, made once."""
+        """Return the rows, which are created once."""
         if self._rows is None:
             self._rows = self.codec.rows(self.columns)
         return self._rows
 
     def kept(self, mask: Any) -> ColumnRun:
-        """Return the rows where `mask`, an array of truth values, is true."""
+        """Return the rows where `mask`, a boolean array, is true."""
         return ColumnRun(self.columns.filter(mask), self.codec)
 
 
 def as_columns(values: Any) -> ColumnRun | None:
-    """Return records as columns, if they are.
+    """Return the values if they are columns, else None.
 
     >>> as_columns([1, 2]) is None
     True

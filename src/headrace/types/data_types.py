@@ -1,6 +1,6 @@
-"""Logical types of columns, as Flink's tables name them: formats of files are described with them.
+"""Logical types of columns, with the names of Flink's tables; file formats are described with them.
 
-Decides the types, their texts and the stream type that belongs to each. Programs import `headrace.table.DataTypes`.
+Decides the types, their printed form and the stream type of each. Programs import `headrace.table.DataTypes`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class DataType:
     is_nullable: bool = field(default=True, kw_only=True)
 
     def nullable(self) -> Any:
-        """Return the type that also has nulls."""
+        """Return the type with nulls."""
         return replace(self, is_nullable=True)
 
     def not_null(self) -> Any:
@@ -43,7 +43,7 @@ class DataType:
         return replace(self, is_nullable=False)
 
     def bridged_to(self, conversion_cls: str) -> Any:
-        """Return the type itself: values are Python's, there is no Java class to convert them to.
+        """Return the type itself: values are Python objects, not of a Java class.
 
         >>> DataTypes.TIME().bridged_to("java.sql.Time")
         TimeType(0, true)
@@ -77,11 +77,11 @@ class _Sized(DataType):
 
 
 class CharType(_Sized):
-    """Texts of a fixed length."""
+    """Strings of a fixed length."""
 
 
 class VarCharType(_Sized):
-    """Texts up to a length."""
+    """Strings up to a length."""
 
 
 class BinaryType(_Sized):
@@ -94,7 +94,7 @@ class VarBinaryType(_Sized):
 
 @dataclass(frozen=True, repr=False)
 class DecimalType(DataType):
-    """Decimal numbers with so many digits, `scale` of them after the point."""
+    """Decimal numbers with `precision` digits, `scale` of them after the point."""
 
     precision: int = 10
     scale: int = 0
@@ -106,7 +106,7 @@ class _Precise(DataType):
 
 
 class TimeType(_Precise):
-    """Times of the day."""
+    """Times of day."""
 
 
 class TimestampType(_Precise):
@@ -114,7 +114,7 @@ class TimestampType(_Precise):
 
 
 class LocalZonedTimestampType(_Precise):
-    """Points in time: moments with a time zone in a stream."""
+    """Points in time: datetimes with a time zone in a stream."""
 
 
 class InstantType(LocalZonedTimestampType):
@@ -190,22 +190,22 @@ class DataTypes:
 
     @staticmethod
     def NULL() -> DataType:
-        """Nothing but null."""
+        """Only null."""
         return NullType()
 
     @staticmethod
     def CHAR(length: int, nullable: bool = True) -> CharType:
-        """Texts of a fixed length."""
+        """Strings of a fixed length."""
         return CharType(length, is_nullable=nullable)
 
     @staticmethod
     def VARCHAR(length: int, nullable: bool = True) -> VarCharType:
-        """Texts up to a length."""
+        """Strings up to a length."""
         return VarCharType(length, is_nullable=nullable)
 
     @staticmethod
     def STRING(nullable: bool = True) -> VarCharType:
-        """Texts."""
+        """Strings."""
         return VarCharType(is_nullable=nullable)
 
     @staticmethod
@@ -235,32 +235,32 @@ class DataTypes:
 
     @staticmethod
     def TINYINT(nullable: bool = True) -> DataType:
-        """Whole numbers of 8 bits."""
+        """Integers of 8 bits."""
         return TinyIntType(is_nullable=nullable)
 
     @staticmethod
     def SMALLINT(nullable: bool = True) -> DataType:
-        """Whole numbers of 16 bits."""
+        """Integers of 16 bits."""
         return SmallIntType(is_nullable=nullable)
 
     @staticmethod
     def INT(nullable: bool = True) -> DataType:
-        """Whole numbers of 32 bits."""
+        """Integers of 32 bits."""
         return IntType(is_nullable=nullable)
 
     @staticmethod
     def BIGINT(nullable: bool = True) -> DataType:
-        """Whole numbers of 64 bits."""
+        """Integers of 64 bits."""
         return BigIntType(is_nullable=nullable)
 
     @staticmethod
     def FLOAT(nullable: bool = True) -> DataType:
-        """Numbers of 32 bits with a point."""
+        """Floating-point numbers of 32 bits."""
         return FloatType(is_nullable=nullable)
 
     @staticmethod
     def DOUBLE(nullable: bool = True) -> DataType:
-        """Numbers of 64 bits with a point."""
+        """Floating-point numbers of 64 bits."""
         return DoubleType(is_nullable=nullable)
 
     @staticmethod
@@ -270,7 +270,7 @@ class DataTypes:
 
     @staticmethod
     def TIME(precision: int = 0, nullable: bool = True) -> TimeType:
-        """Times of the day."""
+        """Times of day."""
         return TimeType(precision, is_nullable=nullable)
 
     @staticmethod
@@ -297,7 +297,7 @@ class DataTypes:
 
     @staticmethod
     def ROW(row_fields: Sequence[RowField | DataType] = (), nullable: bool = True) -> RowType:
-        """Rows; fields without a name are called f0, f1 and so on."""
+        """Rows; unnamed fields are called f0, f1 and so on."""
         named = tuple(
             each if isinstance(each, RowField) else RowField(f"f{index}", _checked(each))
             for index, each in enumerate(row_fields)
@@ -312,7 +312,7 @@ class DataTypes:
 
 def _checked(given: object) -> DataType:
     if not isinstance(given, DataType):
-        raise TypeMismatchError("A part of a type is a type", seen=given, expected="e.g. DataTypes.INT()")
+        raise TypeMismatchError("A nested type must be a DataType", seen=given, expected="e.g. DataTypes.INT()")
     return given
 
 
@@ -352,18 +352,18 @@ def stream_type(data_type: DataType) -> TypeInformation:
     for kind, make in _STREAM_TYPES:
         if type(data_type) is kind:
             return make()
-    raise InvalidProgramError("There is no stream type for this type of a column", seen=data_type)
+    raise InvalidProgramError("Streams have no type for this column type", seen=data_type)
 
 
 def row_type_of_stream(kind: TypeInformation | None) -> RowType:
-    """Return the columns that rows of a stream have.
+    """Return the column types of the rows of a stream.
 
     >>> row_type_of_stream(Types.ROW_NAMED(["a", "b"], [Types.LONG(), Types.LIST(Types.STRING())]))
     RowType(RowField(a, BigIntType(true)),RowField(b, ArrayType(VarCharType(2147483647, true), true)))
     """
     found = _column_type(kind)
     if not isinstance(found, RowType):
-        raise InvalidProgramError("These are no rows", seen=kind)
+        raise InvalidProgramError("The stream does not contain rows", seen=kind)
     return found
 
 
@@ -378,4 +378,4 @@ def _column_type(kind: TypeInformation | None) -> DataType:
     for found, make in reversed(_STREAM_TYPES):
         if kind == make():
             return found()
-    raise InvalidProgramError("There is no type of columns for this type", seen=kind)
+    raise InvalidProgramError("Columns have no type for this stream type", seen=kind)

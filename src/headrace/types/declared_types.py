@@ -1,6 +1,6 @@
-"""From what a user passes as a type to what the graph keeps: None for any Python object, else a TypeInformation.
+"""Convert the type that a program declares to the one that the graph stores: None for any Python object.
 
-Pure; called by the stream classes and the environment.
+Called by the stream classes and the environment.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ __all__ = ["declared_type", "shown_type"]
 
 
 def declared_type(given: object, what: str = "output_type") -> TypeInformation | None:
-    """Return the type to keep for ``given``: None, a type, or a list of field types (which means a row).
+    """Return the type to store for ``given``: None, a type, or a list of field types (which means a row).
 
     >>> declared_type(None) is None, declared_type(Types.PICKLED_BYTE_ARRAY()) is None
     (True, True)
@@ -41,7 +41,7 @@ def declared_type(given: object, what: str = "output_type") -> TypeInformation |
 
 
 def shown_type(kept: TypeInformation | None) -> TypeInformation:
-    """Return the type that a user sees for a kept one: the fields of a row have names, if only by their positions.
+    """Return the type to show for a stored one; unnamed fields of a row are named by position.
 
     >>> shown_type(None)
     PickledByteArrayTypeInfo

@@ -1,7 +1,6 @@
-"""Java's hash codes of numbers and texts, and the order of a ``java.util.HashMap``.
+"""Java's hash codes of numbers and strings, and the iteration order of a ``java.util.HashMap``.
 
-Decides nothing for headrace's own data: key groups use ``stable_hash``, which builds on these. Used by
-``stable_hash`` and by the printed form of maps.
+Used by ``stable_hash``, which decides key groups, and to print maps in Java's order.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from headrace.types.typeinfo import BasicType, BasicTypeInfo, TypeInformation
 __all__ = ["double_hash", "hash_map_order", "long_hash", "string_hash", "to_int32"]
 
 _MASK = 0xFFFFFFFF
-_SHORT_TEXT = 32  # below this letting the number grow costs less than cutting it at each character
+_SHORT_TEXT = 32  # below this length, letting the number grow is faster than masking it at each character
 
 
 def to_int32(number: int) -> int:
@@ -61,7 +60,7 @@ _NATIVE = "-le" if array("H", b"\1\0")[0] == 1 else "-be"
 
 
 def double_hash(number: float) -> int:
-    """Return ``Double.hashCode``; all NaN have the same.
+    """Return ``Double.hashCode``; the same for all NaN values.
 
     >>> double_hash(1.5), double_hash(float("nan"))
     (1073217536, 2146959360)
@@ -89,9 +88,9 @@ _KEY_HASHES: dict[BasicType, Callable[[Any], int]] = {
 
 
 def hash_map_order(keys: Iterable[Any], key_type: TypeInformation, buckets: int = 4) -> list[Any]:
-    """Return keys in the order in which a Java ``HashMap`` of them iterates; keys of other types keep their order.
+    """Return keys in the iteration order of a Java ``HashMap``; keys of other types keep their order.
 
-    ``buckets`` is the number that the map begins with; it doubles as the map fills.
+    ``buckets`` is the initial number of buckets, which doubles as the map fills.
 
     >>> from headrace.common import Types
     >>> hash_map_order(["a", "b", "zz", "y", "c"], Types.STRING())

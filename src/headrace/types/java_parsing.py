@@ -1,6 +1,6 @@
-"""Numbers, dates and times as Java reads them from texts; what Java refuses raises ValueError.
+"""Parse numbers, dates and times as Java does; raise ValueError for strings that Java rejects.
 
-Used by formats. Python's own readers take more (underscores, "nan", other digits) or less (fractions of seconds).
+Used by formats. Python's own parsers accept more (underscores, "nan", other digits) or less (fractions of seconds).
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import decimal
 import re
 from array import array
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from headrace.types.time import Instant
 
-__all__ = ["date", "decimal_number", "double", "float32", "instant", "whole", "whole_in"]
+__all__ = ["date", "decimal_number", "double", "fitting", "float32", "instant", "whole", "whole_in"]
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -26,19 +27,19 @@ _EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def whole(text: str) -> int:
-    """Read a whole number.
+    """Parse an integer.
 
     >>> whole(" 12 "), whole("-7")
     (12, -7)
     """
     text = text.strip()
     if not _WHOLE.fullmatch(text):
-        raise ValueError(f"not a whole number: {text!r}")
+        raise ValueError(f"not an integer: {text!r}")
     return int(text)
 
 
 def whole_in(bits: int) -> Callable[[str], int]:
-    """Return the reader of whole numbers of so many bits.
+    """Return the parser of integers of `bits` bits.
 
     >>> whole_in(8)("-128")
     -128
@@ -59,7 +60,7 @@ def whole_in(bits: int) -> Callable[[str], int]:
 
 
 def double(text: str) -> float:
-    """Read a ``double``.
+    """Parse a ``double``.
 
     >>> double("1e3"), double(" 2.5 "), double("Infinity")
     (1000.0, 2.5, inf)
@@ -75,7 +76,7 @@ def double(text: str) -> float:
 
 
 def float32(text: str) -> float:
-    """Read a ``float``: the nearest number of 32 bits.
+    """Parse a ``float``: the nearest number of 32 bits.
 
     >>> float32("0.5"), float32("1e39")
     (0.5, inf)
@@ -92,7 +93,7 @@ def narrow(number: float) -> float:
 
 
 def decimal_number(text: str) -> decimal.Decimal:
-    """Read a decimal number.
+    """Parse a decimal number.
 
     >>> decimal_number("1.50")
     Decimal('1.50')
@@ -103,8 +104,39 @@ def decimal_number(text: str) -> decimal.Decimal:
     return decimal.Decimal(text)
 
 
+def fitting(precision: int, scale: int) -> Callable[[Any], decimal.Decimal | None]:
+    """Return the function that rounds numbers to `scale` fraction digits, like Flink; None beyond `precision` digits.
+
+    >>> fit = fitting(5, 2)
+    >>> fit(decimal.Decimal("1.005")), fit(-1.5), fit(1234)
+    (Decimal('1.01'), Decimal('-1.50'), None)
+    """
+    step = decimal.Decimal(1).scaleb(-scale)
+    zero = decimal.Decimal(0).quantize(step)
+    quantize = decimal.Context(precision, decimal.ROUND_HALF_UP, traps=[decimal.InvalidOperation]).quantize
+
+    def fit(value: Any) -> decimal.Decimal | None:
+        number = _finite(value)
+        try:
+            return quantize(number, step) or zero  # Java has no negative zero
+        except decimal.InvalidOperation:
+            return None
+
+    return fit
+
+
+def _finite(value: Any) -> decimal.Decimal:
+    try:
+        number = value if isinstance(value, decimal.Decimal) else decimal.Decimal(str(value))
+    except decimal.InvalidOperation:
+        raise ValueError(f"not a decimal number: {value!r}") from None
+    if not number.is_finite():
+        raise ValueError(f"not a finite number: {value}")
+    return number
+
+
 def date(text: str) -> datetime.date:
-    """Read a date.
+    """Parse a date.
 
     >>> date("2020-01-02")
     datetime.date(2020, 1, 2)
@@ -116,7 +148,7 @@ def date(text: str) -> datetime.date:
 
 
 def time_of_day(text: str, end: str = "") -> datetime.time:
-    """Read a time of the day that ends with `end`.
+    """Parse a time of day that ends with `end`.
 
     >>> time_of_day("03:04:05Z", "Z")
     datetime.time(3, 4, 5)
@@ -129,7 +161,7 @@ def time_of_day(text: str, end: str = "") -> datetime.time:
 
 
 def timestamp(text: str, between: str = " ", end: str = "") -> datetime.datetime:
-    """Read date and time with `between` between them and `end` at the end.
+    """Parse date and time with `between` between them and `end` at the end.
 
     >>> timestamp("2020-01-02 03:04:05.5")
     datetime.datetime(2020, 1, 2, 3, 4, 5, 500000)
@@ -143,7 +175,7 @@ def timestamp(text: str, between: str = " ", end: str = "") -> datetime.datetime
 
 
 def instant(text: str, between: str = "T") -> Instant:
-    """Read a point in time with its offset from UTC.
+    """Parse a point in time with its offset from UTC.
 
     >>> instant("2020-01-02T03:04:05+01:00")
     Instant<1577930645, 0>

@@ -1,7 +1,7 @@
 """Rows: values with positions, names and a kind of change.
 
-Decides how a row is read, compared and printed, all as PyFlink's. Never checks field types: codecs do. Used by
-programs, by the codecs of row types, and by the Table API.
+Decides how a row is read, compared and printed, as in PyFlink. Does not check field types: codecs do. Used by programs,
+by the codecs of row types, and by the Table API.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Row", "RowKind"]
 
 
 class RowKind(Enum):
-    """What a row says about a table: a new row, the old or the new half of an update, a deletion.
+    """The kind of change of a table: a new row, the old or the new version of an updated row, a deleted row.
 
     >>> [str(kind) for kind in RowKind]
     ['+I', '-U', '+U', '-D']
@@ -30,11 +30,11 @@ class RowKind(Enum):
     DELETE = 3
 
     def __str__(self) -> str:
-        """Return the two letters that stand before a printed row."""
+        """Return the two characters before a printed row."""
         return _KIND_TEXT[self._value_]
 
     def to_j_row_kind(self) -> Any:
-        """Refuse: there is no JVM of Flink.
+        """Raise NoJvmError: there is no Flink JVM.
 
         >>> RowKind.INSERT.to_j_row_kind()
         Traceback (most recent call last):
@@ -59,13 +59,13 @@ def _create_row(fields: list[str] | None, values: Sequence[Any], row_kind: RowKi
 
 @lru_cache(maxsize=1024)
 def _in_name_order(names: tuple[str, ...]) -> Callable[[list[Any]], Any]:
-    # Rows are equal whatever the order of their fields, so their hash must not depend on it either.
+    # Rows are equal regardless of the order of their fields, so their hash must not depend on it either.
     order = sorted(range(len(names)), key=names.__getitem__)
     return tuple if order == list(range(len(names))) else itemgetter(*order)
 
 
 class Row:
-    """Values with positions and, mostly, names.
+    """Values with positions and usually names.
 
     >>> row = Row(name="Alice", age=11)
     >>> row
@@ -73,14 +73,14 @@ class Row:
     >>> row["name"], row.age, row[0], "age" in row
     ('Alice', 11, 'Alice', True)
 
-    Called with values, an unnamed row acts as a class whose fields are named by its own values:
+    An unnamed row can be called like a class whose fields are named by its values:
 
     >>> Person = Row("name", "age")
     >>> Person("Bob", 7)
     Row(name='Bob', age=7)
     """
 
-    # Slots make a row small and fast, and refuse to take attributes other than these.
+    # Slots make a row small and fast, and prevent other attributes.
     __slots__ = ("_fields", "_row_kind", "_values")
 
     _fields: list[str]
@@ -88,7 +88,7 @@ class Row:
     _values: list[Any]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Make an unnamed row of ``args`` or a named one of ``kwargs``."""
+        """Create an unnamed row from ``args`` or a named one from ``kwargs``."""
         if args and kwargs:
             raise ValueError("A Row takes either values or named values, not both")
         if kwargs:
@@ -99,7 +99,7 @@ class Row:
         self._row_kind = _INSERT
 
     def as_dict(self, recursive: bool = False) -> dict[str, Any]:
-        """Return the fields as a dict; ``recursive`` also turns the rows inside into dicts.
+        """Return the fields as a dict; ``recursive`` also converts nested rows.
 
         >>> Row(key=1, value=Row(name="a")).as_dict(True)
         {'key': 1, 'value': {'name': 'a'}}
@@ -137,7 +137,7 @@ class Row:
         self._fields = field_names
 
     def get_fields_by_names(self, names: list[str]) -> list[Any]:
-        """Return the values in the order of ``names``; an unnamed row gives all its values.
+        """Return the values in the order of ``names``, or all values of an unnamed row.
 
         >>> Row(a=1, b=2).get_fields_by_names(["b", "a"])
         [2, 1]
@@ -151,7 +151,7 @@ class Row:
 
     @staticmethod
     def of_kind(row_kind: RowKind, *args: Any, **kwargs: Any) -> Row:
-        """Make a row of a kind.
+        """Create a row of a kind.
 
         >>> Row.of_kind(RowKind.UPDATE_AFTER, 1, "a").get_row_kind()
         <RowKind.UPDATE_AFTER: 2>
@@ -167,11 +167,11 @@ class Row:
             raise ValueError(f"The row has no field {name!r}; its fields are {self._fields}") from None
 
     def __contains__(self, item: Any) -> bool:
-        """Look among the names or, in an unnamed row, among the values."""
+        """Search the names or, in an unnamed row, the values."""
         return item in (self._fields if getattr(self, "_fields", None) is not None else self._values)
 
     def __call__(self, *args: Any) -> Row:
-        """Make a row whose fields are named by the values of this one."""
+        """Create a row whose fields are named by the values of this one."""
         if len(args) > len(self._values):
             raise ValueError(f"{self!r} names {len(self._values)} fields but {len(args)} values are given: {args}")
         return _create_row(self._values, args, self._row_kind)
@@ -206,7 +206,7 @@ class Row:
         return _create_row, state if self._row_kind is _INSERT else (*state, self._row_kind)
 
     def __repr__(self) -> str:
-        """Show names and values, or in angle brackets the values alone."""
+        """Return names and values, or the values in angle brackets."""
         if hasattr(self, "_fields"):
             return f"Row({', '.join(f'{k}={v!r}' for k, v in zip(self._fields, self._values, strict=False))})"
         return f"<Row({', '.join(map(repr, self._values))})>"
@@ -245,7 +245,7 @@ kind_of: Callable[[Row], RowKind] = attrgetter("_row_kind")
 
 
 def named_rows(fields: list[str], values: Iterable[list[Any]]) -> list[Row]:
-    """Make many inserted rows that share their list of names; each list of values becomes a row's own.
+    """Create many inserted rows that share their list of names. Each row takes ownership of its list of values.
 
     >>> named_rows(["a", "b"], [[1, 2], [3, 4]])
     [Row(a=1, b=2), Row(a=3, b=4)]

@@ -1,7 +1,7 @@
-"""How values become the bytes of messages and lines of files, and back.
+"""Schemas that convert values to the bytes of messages or lines of files, and back.
 
-Decides the schemas that need no format library; those of JSON, CSV, Avro and Parquet are in the datastream package.
-Called by connectors, in tasks: a schema must be picklable.
+Contains the schemas that need no format library; those of JSON, CSV, Avro and Parquet are in `headrace.formats`.
+Connectors call them in tasks, so a schema must be picklable.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.errors import ConfigurationError, NoJvmError, TypeMismatchError
-from headrace.types.string_forms import java_form
+from headrace.types.java_formatting import java_form
 from headrace.types.typeinfo import TypeInformation, Types
 
 __all__ = [
@@ -33,45 +33,45 @@ def _checked_charset(charset: str) -> str:
     try:
         codecs.lookup(charset)
     except LookupError:
-        raise ConfigurationError("There is no such character set", seen=repr(charset), expected="e.g. UTF-8") from None
+        raise ConfigurationError("Unknown character set", seen=repr(charset), expected="e.g. UTF-8") from None
     return charset
 
 
 def _no_java(java_object: object) -> None:
     if java_object is not None:
-        raise NoJvmError("A schema of headrace wraps no Java object", remedy="write a subclass in Python")
+        raise NoJvmError("A schema of headrace does not wrap a Java object", remedy="write a subclass in Python")
 
 
 class SerializationSchema(NoJvmObject):
-    """Turns elements into the bytes of messages; a program may write a subclass.
+    """Converts elements to the bytes of messages. Programs may implement a subclass.
 
     >>> SimpleStringSchema().serialize("a")
     b'a'
     """
 
     def __init__(self, j_serialization_schema: Any = None) -> None:
-        """Make a schema."""
+        """Create a schema."""
         _no_java(j_serialization_schema)
 
     def serialize(self, element: Any) -> bytes | None:
-        """Return the bytes of an element; ``None`` is a message without a value."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how to serialize")
+        """Return the bytes of an element; ``None`` means a message without a value."""
+        raise NotImplementedError(f"{type(self).__name__} does not implement serialize")
 
 
 class DeserializationSchema(NoJvmObject):
-    """Turns the bytes of messages into elements; a program may write a subclass.
+    """Converts the bytes of messages to elements. Programs may implement a subclass.
 
     >>> SimpleStringSchema().deserialize(b"a")
     'a'
     """
 
     def __init__(self, j_deserialization_schema: Any = None) -> None:
-        """Make a schema."""
+        """Create a schema."""
         _no_java(j_deserialization_schema)
 
     def deserialize(self, message: bytes) -> Any:
-        """Return the element of a message; ``None`` leaves the message out."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how to deserialize")
+        """Return the element of a message; ``None`` skips the message."""
+        raise NotImplementedError(f"{type(self).__name__} does not implement deserialize")
 
     def is_end_of_stream(self, next_element: Any) -> bool:
         """Return whether the stream ends before this element."""
@@ -83,27 +83,27 @@ class DeserializationSchema(NoJvmObject):
 
 
 class SimpleStringSchema(SerializationSchema, DeserializationSchema):
-    r"""Texts as bytes in a character set; bytes that are no text become U+FFFD.
+    r"""Strings as bytes in a character set; invalid bytes become U+FFFD.
 
     >>> SimpleStringSchema().serialize("ü")
     b'\xc3\xbc'
     """
 
     def __init__(self, charset: str = "UTF-8") -> None:
-        """Make a schema for a character set."""
+        """Create a schema for a character set."""
         super().__init__()
         self._charset = _checked_charset(charset)
 
     def serialize(self, element: Any) -> bytes:
-        """Return the bytes of a text."""
+        """Return the bytes of a string."""
         if not isinstance(element, str):
             raise TypeMismatchError(
-                "SimpleStringSchema writes texts", seen=element, expected="str", remedy="map the stream to str first"
+                "SimpleStringSchema takes strings", seen=element, expected="str", remedy="map the stream to str first"
             )
         return element.encode(self._charset, "replace")
 
     def deserialize(self, message: bytes) -> str:
-        """Return the text of bytes."""
+        """Return the string of the bytes."""
         return message.decode(self._charset, "replace")
 
     def get_produced_type(self) -> TypeInformation:
@@ -119,13 +119,13 @@ class ByteArraySchema(SerializationSchema, DeserializationSchema):
     """
 
     def __init__(self) -> None:
-        """Make the schema."""
+        """Create the schema."""
         super().__init__()
 
     def serialize(self, element: Any) -> bytes:
         """Return the bytes."""
         if not isinstance(element, (bytes, bytearray)):
-            raise TypeMismatchError("ByteArraySchema writes bytes", seen=element, expected="bytes")
+            raise TypeMismatchError("ByteArraySchema takes bytes", seen=element, expected="bytes")
         return bytes(element)
 
     def deserialize(self, message: bytes) -> bytes:
@@ -138,27 +138,27 @@ class ByteArraySchema(SerializationSchema, DeserializationSchema):
 
 
 class RowFieldExtractorSchema(SerializationSchema):
-    """One field of a row, which has bytes; for the key of a message, say.
+    """One field of a row, which contains bytes; for example for the key of a message.
 
     >>> RowFieldExtractorSchema(1).serialize(("a", b"b"))
     b'b'
     """
 
     def __init__(self, field_index: int) -> None:
-        """Make the schema for a position."""
+        """Create the schema for the field at an index."""
         if field_index < 0:
             raise ConfigurationError(f"Field index must be non-negative, got: {field_index}")
         super().__init__()
         self._field_index = field_index
 
     def serialize(self, element: Any) -> bytes:
-        """Return the bytes in the field; no bytes for ``None``."""
+        """Return the bytes of the field; empty for ``None``."""
         value = None if element is None else element[self._field_index]
         if value is None:
             return b""
         if not isinstance(value, (bytes, bytearray)):
             raise TypeMismatchError(
-                f"Field {self._field_index} of a row is to be written", seen=value, expected="bytes"
+                f"Field {self._field_index} of the row must contain bytes", seen=value, expected="bytes"
             )
         return bytes(value)
 
@@ -174,7 +174,7 @@ class Encoder:
     """
 
     def __init__(self, charset_name: str = "UTF-8", form: Callable[[Any], str] = str) -> None:
-        """Make an encoder that writes the text of an element and a line end."""
+        """Create an encoder that writes an element as a string and a newline."""
         self._charset = _checked_charset(charset_name)
         self._form = form
 
@@ -183,7 +183,7 @@ class Encoder:
         stream.write(f"{self._form(element)}\n".encode(self._charset, "replace"))
 
     def for_type(self, type_info: TypeInformation | None) -> Encoder:
-        """Return the encoder that writes elements of a type as Java's sinks write them."""
+        """Return an encoder that writes elements of a type as Java's sinks do."""
         return Encoder(self._charset, java_form(type_info))
 
     def lines(self, elements: list[Any]) -> list[bytes]:
@@ -198,7 +198,7 @@ class Encoder:
 
 
 class BulkWriter(ABC):
-    """Writes one file of a format that has a head, a foot or blocks; see ``BulkWriterFactory``.
+    """Writes one file of a format with a header, a footer or blocks; see ``BulkWriterFactory``.
 
     >>> hasattr(BulkWriter, "finish")
     True
@@ -210,7 +210,7 @@ class BulkWriter(ABC):
 
     @abstractmethod
     def flush(self) -> None:
-        """Write what is held back."""
+        """Write buffered elements."""
 
     @abstractmethod
     def finish(self) -> None:
@@ -225,15 +225,15 @@ class BulkWriterFactory:
     """
 
     def __init__(self, make: Callable[[BinaryIO], BulkWriter]) -> None:
-        """Make a factory of a function, which gets the stream of a file."""
+        """Create a factory from a function that receives the stream of a file."""
         self._make = make
 
     def create(self, stream: BinaryIO) -> BulkWriter:
-        """Make the writer of one file."""
+        """Create the writer of one file."""
         return self._make(stream)
 
     def get_java_object(self) -> Any:
-        """Refuse: there is no JVM of Flink."""
+        """Raise NoJvmError: there is no Flink JVM."""
         raise NoJvmError("A BulkWriterFactory has no Java object in headrace", remedy="pass the factory itself")
 
 
@@ -245,7 +245,7 @@ class RowDataBulkWriterFactory(BulkWriterFactory):
     """
 
     def __init__(self, make: Callable[[BinaryIO], BulkWriter], row_type: Any) -> None:
-        """Make a factory of a function and the type of the rows."""
+        """Create a factory from a function and the type of the rows."""
         super().__init__(make)
         self._row_type = row_type
 

@@ -1,6 +1,6 @@
-"""Serializers that a program writes for its own types of windows.
+"""Interface of serializers that a program writes for its own window types.
 
-Decides the interface only. Called by the state package for namespaces of custom windows.
+Called by the state package for namespaces of custom windows.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ T = TypeVar("T")
 
 
 class TypeSerializer(ABC, Generic[T]):
-    """Writes values to a stream of bytes and reads them back; a program writes a subclass.
+    """Writes values to a byte stream and reads them back. Programs implement a subclass.
 
-    Two serializers are equal when they are of one class and have equal attributes.
+    Two serializers are equal if they have the same class and equal attributes.
 
     >>> class TextSerializer(TypeSerializer[str]):
     ...     def serialize(self, element, stream):
@@ -55,7 +55,7 @@ class TypeSerializer(ABC, Generic[T]):
 
 
 class VoidNamespaceSerializer(TypeSerializer[bytes]):
-    """Writes nothing and reads nothing: for state that belongs to no window.
+    """Writes and reads nothing, for state that does not belong to a window.
 
     >>> VoidNamespaceSerializer().deserialize(BytesIO())
     b''
@@ -65,5 +65,5 @@ class VoidNamespaceSerializer(TypeSerializer[bytes]):
         """Write nothing."""
 
     def deserialize(self, stream: BytesIO) -> bytes:
-        """Return no bytes."""
+        """Return empty bytes."""
         return b""

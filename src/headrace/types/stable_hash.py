@@ -1,8 +1,8 @@
 """A hash of keys that is the same in every process, on every machine and in every Python version.
 
-Decides which key group a key belongs to, so the results must never change. Never uses Python's own ``hash``, which
-is salted for texts and may differ between versions. Agrees with ``==``: 1, 1.0, ``True`` and ``Decimal(1)`` are one
-key, as in a dict. Called by the key groups of the state package, which cache results.
+Decides which key group a key belongs to, so results must never change. Does not use Python's own ``hash``, which is
+salted for strings and may differ between versions. Consistent with ``==``: 1, 1.0, ``True`` and ``Decimal(1)`` are the
+same key, as in a dict. Called by the key groups of the state package, which cache results.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 def stable_hash(key: Any) -> int:
-    """Return the hash of a key as a signed integer of 32 bits; of texts and 64-bit integers it is Java's.
+    """Return the hash of a key as a signed integer of 32 bits; for strings and 64-bit integers it is Java's.
 
-    A class of the program counts by what it pickles, so it must not keep anything that ``==`` leaves out.
+    An object of a class of the program is hashed by its pickled state, which must not contain anything that ``==``
+    ignores.
 
     >>> stable_hash("hello"), stable_hash(7), stable_hash((1, "a")) == stable_hash((1.0, "a"))
     (99162322, 7, True)
@@ -40,14 +41,14 @@ def stable_hash(key: Any) -> int:
     ...
     headrace.errors.TypeMismatchError: A key must be comparable by value, this one only equals itself ...
       seen:     <object object at ...> (object)
-      remedy:   let the key selector give a field or a tuple of fields, or give the class __eq__ and __hash__
+      remedy:   let the key selector return a field or a tuple of fields, or define __eq__ and __hash__ in the class
     """
     hash_of = _BY_TYPE.get(type(key))
     return hash_of(key) if hash_of is not None else _hash_of_other(key)
 
 
 def murmur(code: int) -> int:
-    """Return Flink's ``MathUtils.murmurHash``: the bits of a 32-bit hash well mixed, as a number that is not negative.
+    """Return Flink's ``MathUtils.murmurHash``: the bits of a 32-bit hash mixed, as a non-negative number.
 
     >>> murmur(0), murmur(1), murmur(-1)
     (593689054, 68075478, 1982413648)
@@ -164,7 +165,7 @@ _BY_TYPE: dict[type, Callable[[Any], int]] = {
 
 
 def _hash_of_other(key: Any) -> int:
-    for base, hash_of in _BY_TYPE.items():  # subclasses, such as named tuples and IntEnum; datetime stands before date
+    for base, hash_of in _BY_TYPE.items():  # subclasses, such as named tuples and IntEnum; datetime precedes date
         if isinstance(key, base):
             return hash_of(key)
     if isinstance(key, Enum):
@@ -177,7 +178,7 @@ def _hash_of_other(key: Any) -> int:
         raise TypeMismatchError(
             "A key must be comparable by value, this one only equals itself",
             seen=key,
-            remedy="let the key selector give a field or a tuple of fields, or give the class __eq__ and __hash__",
+            remedy="let the key selector return a field or a tuple of fields, or define __eq__ and __hash__ in the class",
         )
     if dataclasses.is_dataclass(key):
         compared = [getattr(key, field.name) for field in dataclasses.fields(key) if field.compare]
@@ -190,7 +191,7 @@ _IDENTITY: tuple[Any, ...] = (object.__eq__, type.__eq__)
 
 
 def _stated(part: Any) -> Any:
-    # Classes and functions inside what an object pickles to stand for their names; iterators for their items.
+    # In the pickled state of an object, classes and functions count as their names, iterators as their items.
     if isinstance(part, tuple):
         return [_stated(item) for item in part]
     if callable(part):

@@ -1,6 +1,6 @@
-"""Spans and points of time as a program writes them.
+"""Durations and points in time.
 
-Decides units and checks input. Never reads a clock. Used by every call that takes a span: watermark strategies,
+Decides units and checks input. Never reads a clock. Used by every call that takes a duration: watermark strategies,
 windows, restart strategies, configuration.
 """
 
@@ -24,12 +24,12 @@ def _whole(value: object, what: str) -> int:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeMismatchError(f"{what} takes a whole number", seen=value, expected="int")
+        raise TypeMismatchError(f"{what} takes an integer", seen=value, expected="int")
     return int(value.__index__())
 
 
 def utc_text(millis: int) -> str:
-    """Write a moment for people, to the second; one that the calendar does not have as its number.
+    """Format a time for people, to the second; the plain number if it is out of range.
 
     >>> utc_text(1_600_000_000_000), utc_text(2**62)
     ('2020-09-13 12:26:40', '4611686018427387904')
@@ -44,7 +44,7 @@ def utc_text(millis: int) -> str:
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class Duration(NoJvmObject):
-    """A span of time, exact to the nanosecond.
+    """A duration, exact to the nanosecond.
 
     >>> Duration.of_seconds(90).to_millis()
     90000
@@ -58,7 +58,7 @@ class Duration(NoJvmObject):
 
     @staticmethod
     def of_days(days: int) -> Duration:
-        """Return a span of ``days`` times 24 hours.
+        """Return a duration of ``days`` times 24 hours.
 
         >>> Duration.of_days(1) == Duration.of_hours(24)
         True
@@ -67,7 +67,7 @@ class Duration(NoJvmObject):
 
     @staticmethod
     def of_hours(hours: int) -> Duration:
-        """Return a span of ``hours``.
+        """Return a duration of ``hours``.
 
         >>> Duration.of_hours(1).to_millis()
         3600000
@@ -76,7 +76,7 @@ class Duration(NoJvmObject):
 
     @staticmethod
     def of_millis(millis: int) -> Duration:
-        """Return a span of ``millis`` milliseconds.
+        """Return a duration of ``millis`` milliseconds.
 
         >>> Duration.of_millis(5).to_nanos()
         5000000
@@ -85,7 +85,7 @@ class Duration(NoJvmObject):
 
     @staticmethod
     def of_minutes(minutes: int) -> Duration:
-        """Return a span of ``minutes``.
+        """Return a duration of ``minutes``.
 
         >>> Duration.of_minutes(2).to_millis()
         120000
@@ -94,7 +94,7 @@ class Duration(NoJvmObject):
 
     @staticmethod
     def of_nanos(nanos: int) -> Duration:
-        """Return a span of ``nanos`` nanoseconds.
+        """Return a duration of ``nanos`` nanoseconds.
 
         >>> Duration.of_nanos(2_500_000).to_millis()
         2
@@ -103,7 +103,7 @@ class Duration(NoJvmObject):
 
     @staticmethod
     def of_seconds(seconds: int) -> Duration:
-        """Return a span of ``seconds``.
+        """Return a duration of ``seconds``.
 
         >>> Duration.of_seconds(3).to_millis()
         3000
@@ -111,7 +111,7 @@ class Duration(NoJvmObject):
         return Duration(_whole(seconds, "Duration.of_seconds") * _NANOS_PER_SECOND)
 
     def to_millis(self) -> int:
-        """Return the whole milliseconds in this span, rounded down.
+        """Return the duration in milliseconds, rounded down.
 
         >>> Duration.of_nanos(-1).to_millis()
         -1
@@ -119,7 +119,7 @@ class Duration(NoJvmObject):
         return self.nanos // _NANOS_PER_MILLI
 
     def to_nanos(self) -> int:
-        """Return the nanoseconds in this span.
+        """Return the duration in nanoseconds.
 
         >>> Duration.of_millis(1).to_nanos()
         1000000
@@ -172,7 +172,7 @@ class Instant:
 
     @staticmethod
     def of_epoch_milli(epoch_milli: int) -> Instant:
-        """Return the point that lies ``epoch_milli`` milliseconds after 1970-01-01 UTC.
+        """Return the instant ``epoch_milli`` milliseconds after 1970-01-01 UTC.
 
         >>> Instant.of_epoch_milli(2000) == Instant(2, 0)
         True
@@ -211,7 +211,7 @@ def instant_of(moment: datetime.datetime) -> Instant:
 
 
 class Time:
-    """A span of time in milliseconds, as the window and restart-strategy calls take it.
+    """A duration in milliseconds, for windows and restart strategies.
 
     >>> Time.seconds(5).to_milliseconds()
     5000
@@ -222,11 +222,11 @@ class Time:
     __slots__ = ("_milliseconds",)
 
     def __init__(self, milliseconds: int) -> None:
-        """Keep the span; a whole ``float`` counts as its ``int``."""
+        """Store the duration; a ``float`` without a fraction is accepted."""
         self._milliseconds = _whole(milliseconds, "Time")
 
     def to_milliseconds(self) -> int:
-        """Return the span in milliseconds.
+        """Return the duration in milliseconds.
 
         >>> Time(3).to_milliseconds()
         3
@@ -235,7 +235,7 @@ class Time:
 
     @staticmethod
     def milliseconds(milliseconds: int) -> Time:
-        """Return a span of ``milliseconds``.
+        """Return a duration of ``milliseconds``.
 
         >>> Time.milliseconds(7).to_milliseconds()
         7
@@ -244,7 +244,7 @@ class Time:
 
     @staticmethod
     def seconds(seconds: int) -> Time:
-        """Return a span of ``seconds``.
+        """Return a duration of ``seconds``.
 
         >>> Time.seconds(0.5).to_milliseconds()
         500
@@ -253,7 +253,7 @@ class Time:
 
     @staticmethod
     def minutes(minutes: int) -> Time:
-        """Return a span of ``minutes``.
+        """Return a duration of ``minutes``.
 
         >>> Time.minutes(1) == Time.seconds(60)
         True
@@ -262,7 +262,7 @@ class Time:
 
     @staticmethod
     def hours(hours: int) -> Time:
-        """Return a span of ``hours``.
+        """Return a duration of ``hours``.
 
         >>> Time.hours(1) == Time.minutes(60)
         True
@@ -271,7 +271,7 @@ class Time:
 
     @staticmethod
     def days(days: int) -> Time:
-        """Return a span of ``days`` times 24 hours.
+        """Return a duration of ``days`` times 24 hours.
 
         >>> Time.days(1) == Time.hours(24)
         True
@@ -291,21 +291,21 @@ class Time:
         return f"{self._milliseconds} ms"
 
     def __repr__(self) -> str:
-        """Return the call that makes this span."""
+        """Return the call that creates this duration."""
         return f"Time({self._milliseconds})"
 
 
 def millis_of(span: object, what: str, *, at_least: int | None = 0) -> int:
-    """Return the milliseconds of a ``Duration``, ``Time`` or ``timedelta``; refuse anything else and too short spans.
+    """Return the milliseconds of a ``Duration``, ``Time`` or ``timedelta``; reject other values and too short durations.
 
-    ``what`` names the argument in the error. ``at_least=None`` allows negative spans.
+    ``what`` names the argument in the error. ``at_least=None`` allows negative durations.
 
     >>> millis_of(Time.seconds(1), "size")
     1000
     >>> millis_of(5, "size")
     Traceback (most recent call last):
     ...
-    headrace.errors.TypeMismatchError: size takes a span of time [TYPE_MISMATCH]
+    headrace.errors.TypeMismatchError: size takes a duration [TYPE_MISMATCH]
       seen:     5 (int)
       expected: Duration or Time
       remedy:   write Duration.of_millis(5)
@@ -318,7 +318,7 @@ def millis_of(span: object, what: str, *, at_least: int | None = 0) -> int:
         millis = span // datetime.timedelta(milliseconds=1)
     else:
         raise TypeMismatchError(
-            f"{what} takes a span of time",
+            f"{what} takes a duration",
             seen=span,
             expected="Duration or Time",
             remedy=f"write Duration.of_millis({span})" if isinstance(span, int) else None,

@@ -1,1 +1,1 @@
-"""The place of `pyflink.util`, whose modules work on Java objects."""
+"""The path of `pyflink.util`, whose modules work on Java objects."""

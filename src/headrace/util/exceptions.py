@@ -1,4 +1,4 @@
-"""Stands for `pyflink.util.exceptions`: what a program imports from it is refused with what to use instead."""
+"""The path of `pyflink.util.exceptions`; importing its names raises an error with the alternative."""
 
 from headrace.compatibility.names import offer_pyflink_names
 

@@ -1,7 +1,8 @@
 """Many model runs in a row: the exhaustive families first, then damage and random ones up to the number.
 
 Every run has a label from which it can be replayed alone: `strike:manifest.torn/1/kill+marker.pre/1/power@4,2,0` (at points),
-`step:40/full+12/kill@4,1,9` (at steps), `zombie:17,40,-@4,1,9`, `cancel:17,40@4,1,9`, `damage:12`, `random:12`. After `@`
+`step:40/full+12/kill@4,1,9` (at steps), `zombie:17,40,-@4,1,9`, `cancel:17,40@4,1,9`,
+`restored:32,kill-unsynced,6,power@4,1,9`, `damage:12`, `random:12`. After `@`
 follow the records of a partition, the retained checkpoints and the tolerated failures.
 """
 
@@ -23,6 +24,7 @@ from protocol_kit.schedules import (
     pairs,
     run_cancel,
     run_random,
+    run_restored,
     run_steps,
     run_strikes,
     run_zombie,
@@ -74,6 +76,9 @@ def replay(label: str, **options: Any) -> World:
         return run_zombie(int(first), int(second), None if then == "-" else int(then), **options)
     if family == "cancel":
         return run_cancel(*map(int, what.split(",")), **options)
+    if family == "restored":
+        place, action, second, then = what.split(",")
+        return run_restored(int(place), action, int(second), then == "power", **options)
     raise ValueError(f"no schedule has the label {label!r}")
 
 
@@ -87,6 +92,7 @@ def labels(schedules: int, seed: int) -> Iterator[str]:
         exhaustive += _pairs_of_steps()
     exhaustive += _zombies(1 if whole else 10)
     exhaustive += _cancels(5 if whole else 20)
+    exhaustive += _restored(2 if whole else 14)
     random.Random(seed).shuffle(exhaustive)  # a short campaign gets a sample of everything
     yield from exhaustive[:schedules]
     left = max(0, schedules - len(exhaustive))
@@ -139,6 +145,15 @@ def _cancels(stride: int) -> Iterator[str]:
         yield from (f"cancel:{first},{second}@4,1,9" for second in range(0, life + 40, 2 * stride))
 
 
+def _restored(stride: int) -> Iterator[str]:
+    """Another job starts from each point of a driver's life, and gets to each `stride`-th step."""
+    for place, actions in enumerate(life_of(length=4)):
+        for action in ("-", *(a for a in actions if a in ("kill-after", "kill-unsynced", "kill-torn"))):
+            for second in (*range(place % stride, 20, stride), 100_000):
+                for then in ("power", "wake"):
+                    yield f"restored:{place},{action},{second},{then}@4,{1 + place % 2},9"
+
+
 def run_campaign(schedules: int, seed: int, keep: int = 20, **options: Any) -> Tally:
     """Run the schedules; keep the first `keep` violations with their labels."""
     tally = Tally()
@@ -162,7 +177,14 @@ def run_campaign(schedules: int, seed: int, keep: int = 20, **options: Any) -> T
 def first_violation(schedules: int, seed: int, **options: Any) -> tuple[int, str, str] | None:
     """Return how many runs it took to catch a broken variant, the label, and what was wrong."""
     dice = random.Random(seed)
-    families = [list(_singles()), list(_steps()), list(_pairs(1)), list(_zombies(10)), list(_cancels(10))]
+    families = [
+        list(_singles()),
+        list(_steps()),
+        list(_pairs(1)),
+        list(_zombies(10)),
+        list(_cancels(10)),
+        list(_restored(5)),
+    ]
     for family in families:
         dice.shuffle(family)
     families += [[f"{name}:{seed + n}" for n in range(schedules)] for name in ("damage", "random")]

@@ -116,6 +116,26 @@ def run_cancel(first: int, second: int, **options: Any) -> World:
     return world
 
 
+def run_restored(place: int, action: str, second: int, power: bool, **options: Any) -> World:
+    """A driver meets a fault at a step ("-": it stops there); a job that starts from its checkpoint takes `second` steps.
+
+    Then the machine loses power, or the driver, if it lives, continues, and after it the other job.
+    """
+    world = World(**options)
+    driver = world.spawn()
+    _some(world, driver, place)
+    if driver.state is RUNNING and action in applicable(driver.instruction):
+        world.step(driver, action)
+    restorer = world.spawn_restorer()
+    _some(world, restorer, second)
+    if power:
+        world.lose_power()
+    world.run(driver)
+    world.run(restorer)
+    conclude(world)
+    return world
+
+
 def _some(world: World, actor: Any, steps: int) -> None:
     while steps and actor.state is RUNNING:
         world.step(actor)

@@ -54,6 +54,7 @@ from protocol_kit.simulated_job import (
     Steps,
     Upsert,
     WriteState,
+    restored,
 )
 from protocol_kit.simulated_sinks import IdempotentSink, TwoPhaseSink
 from protocol_kit.verifier import Verifier
@@ -162,6 +163,16 @@ class World:
         driver = Driver(steps, self.length)
         driver.verify = self.verifier.on_restore
         actor = Actor(driver.life(), driver, Interpreter(self.store, committer, publisher, self.sleep))
+        self.actors.append(actor)
+        return actor
+
+    def spawn_restorer(self) -> Actor:
+        """Start another job from the newest checkpoint of this one: it finishes the commits, and never claims this job."""
+        committer, publisher = (
+            JobCommitter(JOB, self.graph),
+            JobPublisher(lambda positions: None, self.verifier.on_publish),
+        )
+        actor = Actor(restored(), None, Interpreter(self.store, committer, publisher, self.sleep))
         self.actors.append(actor)
         return actor
 

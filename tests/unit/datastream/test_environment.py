@@ -142,7 +142,7 @@ def test_runtime_mode(env):
     with pytest.raises(InvalidProgramError, match="UNBOUNDED source"):
         env.get_stream_graph()
     env.configure(Configuration().set_string("execution.runtime-mode", "SOMETIMES"))
-    with pytest.raises(InvalidProgramError, match="names no mode"):
+    with pytest.raises(InvalidProgramError, match="is not a known mode"):
         env.get_runtime_mode()
     with pytest.raises(TypeMismatchError):
         env.set_runtime_mode("BATCH")

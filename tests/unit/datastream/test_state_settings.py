@@ -244,9 +244,9 @@ def test_names_that_mean_nothing_are_refused(env):
     env.configure(
         Configuration().set_string("state.backend", "floppy").set_string("pipeline.time-characteristic", "Mean")
     )
-    with pytest.raises(ConfigurationError, match="names no state backend"):
+    with pytest.raises(ConfigurationError, match="is not a known state backend"):
         env.get_state_backend()
-    with pytest.raises(ConfigurationError, match="names no notion of time"):
+    with pytest.raises(ConfigurationError, match="is not a known time characteristic"):
         env.get_stream_time_characteristic()
 
 

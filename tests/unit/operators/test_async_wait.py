@@ -184,9 +184,9 @@ def test_what_is_refused():
         AsyncDataStream.ordered_wait(stream, NotAsync(), Time.seconds(1))
     with pytest.raises(TypeMismatchError, match="takes a stream"):
         AsyncDataStream.ordered_wait([1], Sleeper(), Time.seconds(1))
-    with pytest.raises(TypeMismatchError, match="span of time"):
+    with pytest.raises(TypeMismatchError, match="takes a duration"):
         AsyncDataStream.unordered_wait(stream, Sleeper(), 5)
-    with pytest.raises(InvalidProgramError, match="number of calls at once"):
+    with pytest.raises(InvalidProgramError, match="number of concurrent calls"):
         AsyncDataStream.unordered_wait(stream, Sleeper(), Time.seconds(5), 0)
     with pytest.raises(TypeMismatchError, match="Async retry strategy should not be None"):
         AsyncDataStream.unordered_wait_with_retry(stream, Sleeper(), Time.seconds(5), None)

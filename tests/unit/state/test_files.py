@@ -8,16 +8,16 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unit.state.folding import fold, read_chain
 
 from headrace.common.errors import StateError
 from headrace.state import file_format
-from headrace.state.delta import OperatorState, SubtaskState, fold
+from headrace.state.delta import OperatorState, SubtaskState
 from headrace.state.files import (
     StateFile,
     StateHeader,
     file_name,
     problem_of,
-    read_chain,
     read_parts,
     read_state_file,
     write_state_file,
@@ -164,7 +164,7 @@ def test_names_are_unique_per_attempt_and_safe():
 
 
 def test_a_path_as_a_name_is_refused(tmp_path):
-    with pytest.raises(StateError, match="without a path"):
+    with pytest.raises(StateError, match="must not contain a path"):
         read_state_file(tmp_path, StateFile("../x.delta", 1, 1), {})
 
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.state.backends import KINDS, make_backend, plain
+from tests.unit.state.folding import fold
 
-from headrace.state.delta import OperatorState, SubtaskState, fold
+from headrace.state.delta import OperatorState, SubtaskState
 from headrace.state.descriptors import (
     AggregatingStateDescriptor,
     ListStateDescriptor,

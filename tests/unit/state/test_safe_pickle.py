@@ -171,7 +171,7 @@ def test_local_classes_go_by_value_and_need_trust():
 
     codec, data = dump([Local(3)])
     assert codec == BY_VALUE
-    with pytest.raises(StateError, match="classes could not be named") as refused:
+    with pytest.raises(StateError, match="classes that cannot be imported") as refused:
         load(codec, data)
     assert "trust_job_code" in refused.value.remedy
     assert load(codec, data, trust_job_code=True)[0].n == 3

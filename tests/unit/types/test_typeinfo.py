@@ -100,7 +100,7 @@ def test_row_fields():
         (lambda: Types.MAP(Types.INT(), "x"), "value type"),
         (lambda: Types.ROW_NAMED(["a"], []), "as many names"),
         (lambda: Types.ROW_NAMED(["a", "a"], [Types.INT()] * 2), "unique"),
-        (lambda: Types.ROW_NAMED("a", [Types.INT()]), "texts"),
+        (lambda: Types.ROW_NAMED("a", [Types.INT()]), "strings"),
         (lambda: Types.PRIMITIVE_ARRAY(Types.STRING()), "OBJECT_ARRAY"),
         (lambda: Types.BASIC_ARRAY(Types.TUPLE([Types.INT()])), "OBJECT_ARRAY"),
         (lambda: BasicTypeInfo("Long"), "BasicType"),

@@ -65,7 +65,7 @@ class Sink(NoJvmObject):
 
 
 class DeliveryGuarantee(Enum):
-    """How often a record can arrive in the outer system when the job fails and goes on.
+    """How often a record can arrive in the external system when the job fails and recovers.
 
     >>> DeliveryGuarantee.EXACTLY_ONCE.name
     'EXACTLY_ONCE'

@@ -67,7 +67,7 @@ class FileCompactStrategy:
         def set_num_compact_threads(self, num_compact_threads: int) -> FileCompactStrategy.Builder:
             """Accept a number: each subtask of the sink merges its own files, so more than 1 has no effect."""
             if num_compact_threads < 1:
-                raise InvalidProgramError("Files are put together by at least one thread", seen=num_compact_threads)
+                raise InvalidProgramError("At least one thread merges files", seen=num_compact_threads)
             if num_compact_threads > 1:
                 warn_without_effect("set_num_compact_threads")
             return self

@@ -184,7 +184,7 @@ class FileSink(definitions.Sink):
                 return None
             if not isinstance(compactor, RecordWiseFileCompactor) or compactor.reader_format is None:
                 raise InvalidProgramError(
-                    "Files of a bulk format cannot be put together by writing one after the other",
+                    "Files of a bulk format cannot be concatenated",
                     seen=compactor,
                     remedy="use RecordWiseFileCompactor(format), with the format that reads what the sink writes",
                 )

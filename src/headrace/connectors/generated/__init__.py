@@ -1,1 +1,1 @@
-"""Sources without an outer system: collections, number sequences, and generated records."""
+"""Sources without an external system: collections, number sequences, and generated records."""

@@ -99,7 +99,7 @@ class JdbcSink(SinkFunction):
 
     def invoke(self, value: Any, context: SinkFunction.Context) -> None:
         """Refuse: the engine hands over whole runs of elements instead."""
-        raise TypeMismatchError("A JdbcSink is given to add_sink() as it is", seen=value)
+        raise TypeMismatchError("A JdbcSink must be passed to add_sink() itself", seen=value)
 
     def get_definition(self) -> Sink:
         """Return the definition that the runtime writes with."""

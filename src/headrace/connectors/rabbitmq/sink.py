@@ -99,7 +99,7 @@ class RMQSink(definitions.Sink):
             raise InvalidProgramError(
                 "An RMQSink has a queue or publish options",
                 seen="both" if queue_name is not None else "none of them",
-                remedy="give None for the queue to use publish options",
+                remedy="pass None for the queue to use publish options",
             )
         route = None if publish_options is None else publish_options.route
         settings = settings_of(connection_config)

@@ -74,7 +74,7 @@ class RMQSource(definitions.Source):
     """Consumes a queue; for `StreamExecutionEnvironment.add_source`.
 
     Messages are acknowledged when a checkpoint is complete. With ``use_correlation_id`` each message is read once, if
-    its producer gives it an id of its own; the source then has one subtask.
+    its producer sets a unique id; the source then has one subtask.
 
     >>> from headrace.common.serialization import SimpleStringSchema
     >>> config = RMQConnectionConfig.Builder().set_uri("amqp://guest:guest@localhost:5672/%2F").build()

@@ -1,4 +1,4 @@
-"""Sources and sinks of outer systems; the names are those of `pyflink.datastream.connectors`."""
+"""Sources and sinks of external systems, with the names of `pyflink.datastream.connectors`."""
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.connectors.base.definitions import DeliveryGuarantee, Sink, Source

@@ -1,4 +1,4 @@
-"""Stands for `pyflink.datastream.connectors.dynamic_kafka`: what programs import is refused with what to use instead."""
+"""The path of `pyflink.datastream.connectors.dynamic_kafka`; importing its names raises an error with the alternative."""
 
 from headrace.compatibility.names import offer_pyflink_names
 

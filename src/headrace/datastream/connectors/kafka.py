@@ -1,4 +1,4 @@
-"""Kafka as source and sink; the names are those of `pyflink.datastream.connectors.kafka`."""
+"""Kafka sources and sinks, with the names of `pyflink.datastream.connectors.kafka`."""
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.connectors.kafka.legacy import (

@@ -1,4 +1,4 @@
-"""Stands for `pyflink.datastream.connectors.pulsar`: what a program imports from it is refused with what to use instead."""
+"""The path of `pyflink.datastream.connectors.pulsar`; importing its names raises an error with the alternative."""
 
 from headrace.compatibility.names import offer_pyflink_names
 

@@ -1,1 +1,1 @@
-"""The stream classes, one file each; programs import them from `headrace.datastream`."""
+"""The stream classes; programs import them from `headrace.datastream`."""

@@ -1,7 +1,4 @@
-"""BroadcastStream and BroadcastConnectedStream: elements for every subtask, and a stream that sees them.
-
-Decides which function fits keyed and other streams. Made by `DataStream.broadcast` and `DataStream.connect`.
-"""
+"""BroadcastStream and BroadcastConnectedStream, created by `DataStream.broadcast` and `DataStream.connect`."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ __all__ = ["BroadcastConnectedStream", "BroadcastStream"]
 
 
 class BroadcastStream(NoJvmObject):
-    """A stream whose elements go to every subtask, with the descriptors of the state they fill.
+    """A stream whose elements go to every subtask, with the descriptors of the state that they fill.
 
     >>> from headrace.datastream import StreamExecutionEnvironment
     >>> from headrace.datastream.state import MapStateDescriptor

@@ -1,7 +1,6 @@
-"""CloseableIterator: the elements of a stream of a running job.
+"""CloseableIterator: the elements of a stream of a running job, from `DataStream.execute_and_collect`.
 
-Decides when the job is cancelled (on close, if it still runs) and when its end is awaited (after the last element).
-Made by `DataStream.execute_and_collect`.
+Closing it cancels the job if it is still running. After the last element it waits until the job finishes.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class _Job(Protocol):
 
 
 class CloseableIterator:
-    """Returns elements as the job makes them; a context manager.
+    """Iterates over elements as the job produces them; a context manager.
 
     >>> class Job:
     ...     def results(self, collect_id):
@@ -55,7 +54,7 @@ class CloseableIterator:
         return self
 
     def __next__(self) -> Any:
-        """Return the next element, waiting for it if need be."""
+        """Return the next element; wait for it if necessary."""
         return self.next()
 
     def __enter__(self) -> Self:
@@ -69,7 +68,7 @@ class CloseableIterator:
         self.close()
 
     def next(self) -> Any:
-        """Return the next element; an error of the job is raised here."""
+        """Return the next element. Raise the error of a failed job."""
         if self._ended:
             raise StopIteration("No more data.")
         try:
@@ -96,7 +95,7 @@ class CloseableIterator:
         return elements
 
     def close(self) -> None:
-        """Cancel the job if it still runs; elements that were not taken are lost."""
+        """Cancel the job if it is still running. Remaining elements are lost."""
         if not self._ended:
             self._ended = True
             self._job.cancel()

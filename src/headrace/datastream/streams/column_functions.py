@@ -1,4 +1,4 @@
-"""Functions on columns: `DataStream.map_columns` and `DataStream.filter_columns`. Decides what is refused."""
+"""Check the arguments of `DataStream.map_columns` and `DataStream.filter_columns` and build their specifications."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 def mapped_columns(stream: PartitionedStream, func: Any, output_type: RowType) -> tuple[MapColumns, TypeInformation]:
-    """What `map_columns` does, and the type of its rows."""
+    """Return the specification of `map_columns` and the type of its rows."""
     given = RowColumns(row_type(output_type, "map_columns"))
     return MapColumns(_checked(func, "map_columns"), _columns_of(stream), given), stream_type(output_type)
 
 
 def filtered_columns(stream: PartitionedStream, func: Any) -> FilterColumns:
-    """What `filter_columns` does."""
+    """Return the specification of `filter_columns`."""
     return FilterColumns(_checked(func, "filter_columns"), _columns_of(stream))
 
 
 def _checked(func: Any, method: str) -> Any:
     if not callable(func):
-        raise TypeMismatchError(f"{method} takes a function of a RecordBatch of pyarrow", seen=func)
+        raise TypeMismatchError(f"{method} takes a function of a pyarrow RecordBatch", seen=func)
     return func
 
 
@@ -41,5 +41,5 @@ def _columns_of(stream: PartitionedStream) -> RowColumns:
             "Functions on columns need a stream of rows whose fields have names and types",
             operator_name=stream.get_name(),
             seen=error.seen or kind,
-            remedy="declare them where the rows are made: output_type=Types.ROW_NAMED([...], [...])",
+            remedy="declare them on the previous operator: output_type=Types.ROW_NAMED([...], [...])",
         ) from None

@@ -1,7 +1,4 @@
-"""ConnectedStreams: two streams of possibly different types in one operator, so that they can share state.
-
-Decides which function fits keyed and other pairs. Made by `DataStream.connect`.
-"""
+"""ConnectedStreams: two streams, possibly of different types, that share an operator and its state."""
 
 from __future__ import annotations
 
@@ -49,7 +46,7 @@ class ConnectedStreams(NoJvmObject):
     def key_by(
         self, key_selector1: Any, key_selector2: Any, key_type: TypeInformation | None = None
     ) -> ConnectedStreams:
-        """Key both streams, so that elements with equal keys meet in one subtask and share state."""
+        """Key both streams, so that elements with equal keys reach the same subtask and share state."""
         first, second = self.stream1.before_keys(), self.stream2.before_keys()
         return ConnectedStreams(first.key_by(key_selector1, key_type), second.key_by(key_selector2, key_type))
 
@@ -87,7 +84,7 @@ class ConnectedStreams(NoJvmObject):
     ) -> DataStream:
         if self.stream1.is_keyed != self.stream2.is_keyed:
             raise InvalidProgramError(
-                "Connected streams must be keyed both or not at all",
+                "Connected streams must both be keyed, or neither",
                 seen=f"only the {'first' if self.stream1.is_keyed else 'second'} stream is keyed",
                 remedy="call key_by on the connected streams: a.connect(b).key_by(selector1, selector2)",
             )

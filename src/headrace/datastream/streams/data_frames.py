@@ -1,4 +1,4 @@
-"""Streams as DataFrames of Spark: `DataStream.sink_to_spark` and `DataStream.to_dataframe`. Decides what is refused."""
+"""Implement `DataStream.sink_to_spark` and `DataStream.to_dataframe`."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _MODES = ("append", "overwrite", "ignore", "error", "errorifexists")
 def spark_sink(
     stream: StreamSinks, format: str, options: Mapping[str, Any], schema: Any, mode: str, partition_by: Sequence[str]
 ) -> FrameSink:
-    """The sink that commits with a writer of Spark."""
+    """Return the sink that commits with a Spark writer."""
     from headrace.spark import dataframes
 
     if not isinstance(format, str) or not format:
-        raise TypeMismatchError("sink_to_spark takes the name of a format of Spark", seen=format)
+        raise TypeMismatchError("sink_to_spark takes the name of a Spark format", seen=format)
     if mode not in _MODES:
-        raise InvalidProgramError("There is no such save mode", seen=mode, expected=" or ".join(_MODES))
+        raise InvalidProgramError("Unknown save mode", seen=mode, expected=" or ".join(_MODES))
     wanted = _schema(stream, schema)
     texts = tuple((str(k), str(v).lower() if isinstance(v, bool) else str(v)) for k, v in options.items())
     env = stream.get_execution_environment()
@@ -38,7 +38,7 @@ def spark_sink(
 
 
 def as_data_frame(stream: StreamSinks, schema: Any, job_name: str | None) -> Any:
-    """Runs the program and gives the stream's rows."""
+    """Run the program and return the rows of the stream."""
     from headrace.spark import dataframes
 
     env = stream.get_execution_environment()
@@ -49,7 +49,7 @@ def as_data_frame(stream: StreamSinks, schema: Any, job_name: str | None) -> Any
     ]
     if endless:
         raise InvalidProgramError(
-            "A DataFrame is made of bounded streams",
+            "to_dataframe needs bounded sources",
             operator_name=endless[0].name,
             uid=endless[0].uid,
             remedy="bound the source, or write with sink_to_spark()",
@@ -70,5 +70,5 @@ def as_data_frame(stream: StreamSinks, schema: Any, job_name: str | None) -> Any
 def _schema(stream: StreamSinks, given: Any) -> Any:
     from headrace.spark import dataframes
 
-    stream.get_execution_environment().spark_session()  # Spark itself reads the text of a schema
+    stream.get_execution_environment().spark_session()  # Spark itself parses a schema string
     return dataframes.schema_of(given)

@@ -1,7 +1,4 @@
-"""Joins by interval: `a.interval_join(b).between(lower, upper).process(function)` on two keyed streams.
-
-Decides which bounds are legal. Made by `KeyedStream.interval_join`.
-"""
+"""Interval joins of two keyed streams: `a.interval_join(b).between(lower, upper).process(function)`."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ __all__ = ["IntervalJoin", "IntervalJoined"]
 
 
 class IntervalJoin:
-    """Two keyed streams whose bounds are not known yet.
+    """An interval join without bounds.
 
     >>> from headrace.common import Time
     >>> from headrace.datastream import StreamExecutionEnvironment
@@ -45,21 +42,21 @@ class IntervalJoin:
         self._right = right
 
     def in_event_time(self) -> IntervalJoin:
-        """Join by event time, which is the only way."""
+        """Join by event time, which is the default."""
         return self
 
     def in_processing_time(self) -> IntervalJoin:
-        """Refuse, as Flink does."""
+        """Raise an error, like Flink."""
         raise InvalidProgramError("Time-bounded stream joins are only supported in event time")
 
     def between(self, lower_bound: Any, upper_bound: Any) -> IntervalJoined:
-        """Say how much later than the left element the right one may be: at least ``lower_bound``, at most ``upper_bound``."""
+        """Set how much later than the left element the right one may be: from ``lower_bound`` to ``upper_bound``."""
         lower, upper = _millis(lower_bound, "lower_bound"), _millis(upper_bound, "upper_bound")
         return IntervalJoined(self._left, self._right, lower, upper)
 
 
 class IntervalJoined:
-    """An interval join of which only the function is missing.
+    """An interval join with bounds, without a function.
 
     >>> from headrace.common import Time
     >>> from headrace.datastream import StreamExecutionEnvironment
@@ -78,7 +75,7 @@ class IntervalJoined:
                 "The lower bound of an interval join is above its upper bound",
                 seen=f"between({lower} ms, {upper} ms)",
                 expected="lower_bound <= upper_bound",
-                remedy="exchange them; to look back in time use negative bounds",
+                remedy="swap them; use negative bounds to look back in time",
             )
         self._left = left
         self._right = right
@@ -89,22 +86,22 @@ class IntervalJoined:
         self._right_late: str | None = None
 
     def lower_bound_exclusive(self) -> IntervalJoined:
-        """Leave out pairs that lie exactly on the lower bound."""
+        """Exclude pairs exactly at the lower bound."""
         self._exclusive = (1, self._exclusive[1])
         return self
 
     def upper_bound_exclusive(self) -> IntervalJoined:
-        """Leave out pairs that lie exactly on the upper bound."""
+        """Exclude pairs exactly at the upper bound."""
         self._exclusive = (self._exclusive[0], 1)
         return self
 
     def side_output_left_late_data(self, output_tag: OutputTag) -> IntervalJoined:
-        """Send left elements that come behind the watermark to a side output."""
+        """Send late left elements to a side output."""
         self._left_late = _tag(output_tag)
         return self
 
     def side_output_right_late_data(self, output_tag: OutputTag) -> IntervalJoined:
-        """Send right elements that come behind the watermark to a side output."""
+        """Send late right elements to a side output."""
         self._right_late = _tag(output_tag)
         return self
 
@@ -115,7 +112,7 @@ class IntervalJoined:
         lower, upper = self._lower + self._exclusive[0], self._upper - self._exclusive[1]
         if lower > upper:
             raise InvalidProgramError(
-                "The bounds of the interval join leave no time between them",
+                "The interval between the bounds of the interval join is empty",
                 seen=f"{lower} to {upper} ms after bounds were made exclusive",
             )
         spec = specs.IntervalJoin(process_join_function, lower, upper, self._left_late, self._right_late)

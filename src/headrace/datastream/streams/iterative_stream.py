@@ -1,7 +1,7 @@
-"""IterativeStream: a stream into which records of a later stream come again, made by `DataStream.iterate`.
+"""IterativeStream: a loop in a program, created by `DataStream.iterate`.
 
-Decides what a legal loop is. The loop is a source and a sink in the graph, which stays without cycles: what reaches the
-sink comes out of the source in the next epoch.
+Checks that the loop is valid. In the graph, which has no cycles, the loop is a source and a sink: records that reach the
+sink come out of the source in the next epoch.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["IterativeStream", "check_iterations"]
 
 
 class IterativeStream(DataStream):
-    """The beginning of a loop; `close_with` names the stream that goes back to it.
+    """The start of a loop; `close_with` sets the stream that is fed back.
 
     >>> from headrace.common import Configuration
     >>> from headrace.datastream import StreamExecutionEnvironment
@@ -42,19 +42,21 @@ class IterativeStream(DataStream):
         self._closed = False
 
     def close_with(self, feedback_stream: DataStream) -> DataStream:
-        """Send the elements of ``feedback_stream`` to the beginning of the loop again; gives that stream back."""
+        """Feed the elements of ``feedback_stream`` back to the start of the loop. Return that stream."""
         self._check_neighbour(feedback_stream, "close_with")
         if self._closed:
-            raise InvalidProgramError("The iteration is closed already", remedy="unite the streams before close_with()")
+            raise InvalidProgramError(
+                "The iteration is already closed", remedy="call union() on the streams before close_with()"
+            )
         if self._id not in _ancestors(self._env.registry, feedback_stream.transformation_id):
             raise InvalidProgramError(
                 "Cannot close an iteration with a feedback DataStream that does not originate from said iteration.",
-                remedy="build the stream that goes back on the result of iterate()",
+                remedy="build the feedback stream from the result of iterate()",
             )
         own, other = self.transformation.output_type, feedback_stream.transformation.output_type
         if own is not None and own != other:
             raise TypeMismatchError(
-                "The stream that goes back has another type than the iteration",
+                "The feedback stream has another type than the iteration",
                 seen=feedback_stream.get_type(),
                 expected=str(own),
                 remedy="declare the output type of the last operator of the loop",
@@ -74,7 +76,7 @@ class IterativeStream(DataStream):
 
 
 def iteration(stream: DataStream, max_wait_time_millis: int) -> IterativeStream:
-    """Begin a loop at ``stream``."""
+    """Start a loop at ``stream``."""
     registry = stream.get_execution_environment().registry
     t = registry.get(stream.transformation_id)
     while t.kind is not TransformationKind.OPERATOR:
@@ -98,7 +100,7 @@ def iteration(stream: DataStream, max_wait_time_millis: int) -> IterativeStream:
 
 
 def check_iterations(program: TransformationRegistry, batch: bool) -> None:
-    """Reject loops that are open, and all loops in batch mode."""
+    """Reject loops that are not closed, and all loops in batch mode."""
     sinks = {t.spec.feedback_id for t in program if isinstance(t.spec, FeedbackSink)}
     for t in program:
         if isinstance(t.spec, SourceSpec) and isinstance(t.spec.source, FeedbackSource):

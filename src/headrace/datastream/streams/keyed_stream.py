@@ -1,8 +1,4 @@
-"""KeyedStream: a stream whose elements are brought together by key, with state and timers per key.
-
-Decides what is legal on a keyed stream. Made by `DataStream.key_by`; its operators are those of DataStream, run with the
-current key set.
-"""
+"""KeyedStream: a stream that is partitioned by key, with state and timers per key; created by `DataStream.key_by`."""
 
 from __future__ import annotations
 
@@ -13,6 +9,7 @@ from headrace.datastream.field_aggregation import FieldAggregation
 from headrace.datastream.key_selectors import KeyAndElement
 from headrace.datastream.streams.data_stream import DataStream
 from headrace.datastream.streams.window_settings import count_windows
+from headrace.datastream.streams.without_settings import WithoutSettings
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.functions import KeyedProcessFunction, ReduceFunction
 from headrace.functions.checks import check_function, check_or_callable
@@ -29,8 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["KeyedStream"]
 
 
-class KeyedStream(DataStream):
-    """A keyed stream. The partitioning is fixed by the keys, and it has no settings of its own.
+class KeyedStream(WithoutSettings):
+    """A keyed stream. The keys determine the partitioning, and it has no settings.
 
     >>> from headrace.datastream import StreamExecutionEnvironment
     >>> env = StreamExecutionEnvironment.get_execution_environment()
@@ -46,9 +43,10 @@ class KeyedStream(DataStream):
     """
 
     is_keyed = True
+    _instead = "call it on the operator after key_by(): the result of process(), reduce(), map(), ..."
 
     class AccumulateType(Enum):
-        """The kinds of running aggregation."""
+        """The kinds of incremental aggregation."""
 
         MIN = 1
         MAX = 2
@@ -62,7 +60,7 @@ class KeyedStream(DataStream):
         self._origin_stream = origin_stream
 
     def before_keys(self) -> DataStream:
-        """The stream before `key_by`."""
+        """Return the stream before `key_by`."""
         return self._origin_stream
 
     @property
@@ -72,7 +70,7 @@ class KeyedStream(DataStream):
         return partitioner
 
     def get_type(self) -> TypeInformation:
-        """Return the type of the elements with their keys: that of a row of both, as PyFlink does.
+        """Return the type of the elements with their keys: a row of both, as in PyFlink.
 
         >>> from headrace.common import Types
         >>> from headrace.datastream import StreamExecutionEnvironment
@@ -84,7 +82,7 @@ class KeyedStream(DataStream):
         return RowTypeInfo(types, ["f0", "f1"])
 
     def execute_and_collect(self, job_execution_name: str | None = None, limit: int | None = None) -> Any:
-        """Run the program and give the elements of this stream, each as a ``Row`` of its key and itself."""
+        """Run the program and return the elements of this stream, each as a ``Row`` of its key and itself."""
         spec = Map(KeyAndElement(self._keys.selector))
         pairs = self._origin_stream.beside(spec, "_stream_key_by_map_operator", self.get_type())
         return pairs.execute_and_collect(job_execution_name, limit)
@@ -92,7 +90,7 @@ class KeyedStream(DataStream):
     # ------------------------------------------------------------------ operators of keyed streams only
 
     def key_by(self, key_selector: Any, key_type: TypeInformation | None = None) -> KeyedStream:
-        """Key the elements by something else."""
+        """Key the elements by another key."""
         return self._origin_stream.key_by(key_selector, key_type)
 
     def process(self, func: Any, output_type: TypeInformation | None = None) -> DataStream:
@@ -112,10 +110,10 @@ class KeyedStream(DataStream):
         return self._add(Process(func, keyed=True), "KEYED PROCESS", declared_type(output_type))
 
     def reduce(self, func: Any) -> DataStream:
-        """Combine the elements of each key by ``func`` (a callable or a ReduceFunction), step by step.
+        """Combine the elements of each key incrementally with ``func``, a callable or a ReduceFunction.
 
-        In streaming mode each element gives the value so far, the first one as it is; in batch mode each key gives
-        its final value.
+        In streaming mode, each element emits the current value, which is the first element at first. In batch mode, each
+        key emits its final value.
         """
         check_or_callable(func, ReduceFunction, "The input must be a ReduceFunction or a callable function")
         return self._add(KeyedReduce(func), "Reduce", self.transformation.output_type)
@@ -139,11 +137,11 @@ class KeyedStream(DataStream):
         return self._accumulate(position_to_max, KeyedStream.AccumulateType.MAX)
 
     def min_by(self, position_to_min_by: int | str = 0) -> DataStream:
-        """Return the element with the smallest value of a field per key, the first one of equal ones."""
+        """Return the element with the smallest value of a field per key, the first one if there are several."""
         return self._accumulate(position_to_min_by, KeyedStream.AccumulateType.MIN_BY)
 
     def max_by(self, position_to_max_by: int | str = 0) -> DataStream:
-        """Return the element with the largest value of a field per key, the first one of equal ones."""
+        """Return the element with the largest value of a field per key, the first one if there are several."""
         return self._accumulate(position_to_max_by, KeyedStream.AccumulateType.MAX_BY)
 
     def window(self, window_assigner: Any) -> WindowedStream:
@@ -164,14 +162,14 @@ class KeyedStream(DataStream):
     def count_window(self, size: int, slide: int = 0) -> WindowedStream:
         """Group the elements of each key into windows of ``size`` elements.
 
-        With a ``slide`` a window begins every so many elements; each fires when it has ``size`` of them.
+        With a ``slide``, a window starts every ``slide`` elements. Each fires when it has ``size`` elements.
         """
         from headrace.datastream.streams.windowed_stream import WindowedStream
 
         return WindowedStream(self, count_windows(size, slide))
 
     def interval_join(self, other: KeyedStream) -> IntervalJoin:
-        """Pair elements of two keyed streams that have the same key and are near in event time.
+        """Pair elements of two keyed streams with the same key and event times within an interval.
 
         >>> from headrace.common import Time
         >>> from headrace.datastream import ProcessJoinFunction, StreamExecutionEnvironment
@@ -197,107 +195,52 @@ class KeyedStream(DataStream):
             )
         return self.reduce(FieldAggregation(acc_type.name, position))
 
-    # ------------------------------------------------------------------ what a keyed stream refuses
+    # ------------------------------------------------------------------ not on keyed streams
 
     def shuffle(self) -> NoReturn:
-        """Refuse: the keys decide."""
-        _refuse_partitioning("shuffle()")
+        """Raise an error: the keys determine the partitioning."""
+        _reject_partitioning("shuffle()")
 
     def rebalance(self) -> NoReturn:
-        """Refuse: the keys decide."""
-        _refuse_partitioning("rebalance()")
+        """Raise an error: the keys determine the partitioning."""
+        _reject_partitioning("rebalance()")
 
     def rescale(self) -> NoReturn:
-        """Refuse: the keys decide."""
-        _refuse_partitioning("rescale()")
+        """Raise an error: the keys determine the partitioning."""
+        _reject_partitioning("rescale()")
 
     def forward(self) -> NoReturn:
-        """Refuse: the keys decide."""
-        _refuse_partitioning("forward()")
+        """Raise an error: the keys determine the partitioning."""
+        _reject_partitioning("forward()")
 
     def global_(self) -> NoReturn:
-        """Refuse: the keys decide."""
-        _refuse_partitioning("global_()")
+        """Raise an error: the keys determine the partitioning."""
+        _reject_partitioning("global_()")
 
     def broadcast(self, *args: Any) -> NoReturn:
-        """Refuse: the keys decide."""
-        _refuse_partitioning("broadcast()")
+        """Raise an error: the keys determine the partitioning."""
+        _reject_partitioning("broadcast()")
 
     def partition_custom(self, partitioner: Any, key_selector: Any) -> NoReturn:
-        """Refuse: the keys decide."""
-        _refuse_partitioning("partition_custom()")
+        """Raise an error: the keys determine the partitioning."""
+        _reject_partitioning("partition_custom()")
 
     def get_side_output(self, output_tag: Any) -> NoReturn:
-        """Refuse: side outputs belong to operators."""
+        """Raise an error: side outputs belong to operators."""
         raise InvalidProgramError(
             "Get side output of KeyedStream is not supported.",
             seen=output_tag,
             remedy="call get_side_output() on the result of process()",
         )
 
-    def get_name(self) -> NoReturn:
-        """Refuse: a keyed stream is no operator."""
-        _refuse_setting("Get name of")
-
-    def name(self, name: str) -> NoReturn:
-        """Refuse: a keyed stream is no operator."""
-        _refuse_setting("Set name for")
-
-    def uid(self, uid: str) -> NoReturn:
-        """Refuse: a keyed stream is no operator."""
-        _refuse_setting("Set uid for")
-
-    def set_uid_hash(self, uid_hash: str) -> NoReturn:
-        """Refuse: a keyed stream is no operator."""
-        _refuse_setting("Set uid hash for")
-
-    def set_description(self, description: str) -> NoReturn:
-        """Refuse: a keyed stream is no operator."""
-        _refuse_setting("Set description for")
-
-    def set_parallelism(self, parallelism: int) -> NoReturn:
-        """Refuse: a keyed stream is no operator."""
-        _refuse_setting("Set parallelism for")
-
-    def set_max_parallelism(self, max_parallelism: int) -> NoReturn:
-        """Refuse: a keyed stream is no operator."""
-        _refuse_setting("Set max parallelism for")
-
-    def force_non_parallel(self) -> NoReturn:
-        """Refuse: a keyed stream is no operator."""
-        _refuse_setting("Set force non-parallel for")
-
-    def set_buffer_timeout(self, timeout_millis: int) -> NoReturn:
-        """Refuse: a keyed stream is no operator."""
-        _refuse_setting("Set buffer timeout for")
-
-    def start_new_chain(self) -> NoReturn:
-        """Refuse: a keyed stream is no operator."""
-        _refuse_setting("Start new chain for")
-
-    def disable_chaining(self) -> NoReturn:
-        """Refuse: a keyed stream is no operator."""
-        _refuse_setting("Disable chaining for")
-
-    def slot_sharing_group(self, slot_sharing_group: Any) -> NoReturn:
-        """Refuse: a keyed stream is no operator."""
-        _refuse_setting("Setting slot sharing group for")
-
     def cache(self) -> NoReturn:
-        """Refuse: a keyed stream is no operator."""
-        _refuse_setting("Cache for")
+        """Raise an error: a keyed stream is not an operator."""
+        self._reject("Cache for")
 
 
-def _refuse_partitioning(call: str) -> NoReturn:
+def _reject_partitioning(call: str) -> NoReturn:
     raise InvalidProgramError(
         "Cannot override partitioning for KeyedStream.",
         seen=f"{call} after key_by()",
         remedy=f"apply an operator to the keyed stream first, or call {call} before key_by()",
-    )
-
-
-def _refuse_setting(what: str) -> NoReturn:
-    raise InvalidProgramError(
-        f"{what} KeyedStream is not supported.",
-        remedy="do it on the operator that follows key_by(): the result of process(), reduce(), map(), ...",
     )

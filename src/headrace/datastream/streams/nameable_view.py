@@ -1,7 +1,7 @@
 """NameableView: a view of a stream (side output, custom partitioning) that becomes an operator if it is configured.
 
-In PyFlink these calls give an operator, so programs name them and set their parallelism. A view costs nothing, so the
-operator (an identity map) is only made when a setting asks for it.
+In PyFlink these calls return an operator, so programs name them and set their parallelism. A view is free, so the
+operator (an identity map) is only added if a program configures it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["NameableView"]
 
 
 def identity(element: Any) -> Any:
-    """Return the element as it is.
+    """Return the element unchanged.
 
     >>> identity(3)
     3

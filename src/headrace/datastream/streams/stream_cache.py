@@ -1,7 +1,7 @@
-"""StreamCache: the elements of a cached stream, from the end of the job that computes them until they are given up.
+"""StreamCache: the elements of a cached stream, from the end of the job that computes them until they are invalidated.
 
-Decides when the elements are known: after the end of a job that ran well. Filled in a thread of its own, because a job
-hands its results over while it runs. Used by CachedDataStream and the environment.
+The elements are known after a job that succeeded. A separate thread collects them, because a job delivers its results
+while it runs. Used by CachedDataStream and the environment.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class _Job(Protocol):
 
 
 class StreamCache:
-    """What is known of the elements of one stream: nothing yet, or all of them with their timestamps.
+    """The elements of one stream with their timestamps, or nothing yet.
 
     >>> class Job:
     ...     def results(self, collect_id):
@@ -45,32 +45,32 @@ class StreamCache:
     """
 
     def __init__(self, collect_id: str) -> None:
-        """`collect_id` is under what name jobs hand the elements over."""
+        """Create an empty cache; jobs deliver the elements under the name `collect_id`."""
         self.collect_id = collect_id
         self._elements: list[Any] | None = None
         self._filling: Thread | None = None
         self._job: _Job | None = None
 
     def elements(self) -> list[Any] | None:
-        """Return the elements with their timestamps, None while they are not known."""
+        """Return the elements with their timestamps, or None if they are not known yet."""
         if self._job is not None and self._job.status().is_globally_terminal_state():
-            self.settle()  # the last of them are on their way
+            self.settle()  # the last of them are still being delivered
         return self._elements
 
     def fill_from(self, job: _Job) -> None:
-        """Take the elements that ``job`` computes, if it ends well."""
+        """Collect the elements that ``job`` computes, if it succeeds."""
         self._job = job
         self._filling = Thread(target=self._fill, args=(job,), name=f"headrace-cache-{self.collect_id}", daemon=True)
         self._filling.start()
 
     def settle(self) -> None:
-        """Wait until the job that computes the elements has ended."""
+        """Wait until the job that computes the elements has finished."""
         if self._filling is not None:
             self._filling.join()
             self._filling = self._job = None
 
     def forget(self) -> None:
-        """Return the elements up; the next job computes them again."""
+        """Discard the elements; the next job computes them again."""
         self.settle()
         self._elements = None
 
@@ -79,5 +79,5 @@ class StreamCache:
             elements = list(job.results(self.collect_id))
             job.wait()
         except HeadraceError:
-            return  # whoever waits for the job is told
+            return  # the caller that waits for the job gets its error
         self._elements = elements

@@ -1,7 +1,4 @@
-"""Joins by window: `a.join(b).where(...).equal_to(...).window(...).apply(...)`, and the same with `co_group`.
-
-Decides what must be said before a join can run. Made by `DataStream.join` and `DataStream.co_group`.
-"""
+"""Window joins: `a.join(b).where(...).equal_to(...).window(...).apply(...)`, and the same with `co_group`."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ __all__ = ["CoGroupedStreams", "JoinedStreams"]
 
 
 class _Pair:
-    """Two streams, of which nothing is known yet but how they shall meet."""
+    """Two streams to join, without keys and windows."""
 
     _name = ""
 
@@ -31,7 +28,7 @@ class _Pair:
         self._second = second.before_keys()
 
     def where(self, key_selector: Any, key_type: TypeInformation | None = None) -> _Where:
-        """Say what the key of the first stream is."""
+        """Set the key of the first stream."""
         return _Where(self._name, self._first.key_by(key_selector, key_type), self._second)
 
 
@@ -76,7 +73,7 @@ class _Where:
         self._second = second
 
     def equal_to(self, key_selector: Any, key_type: TypeInformation | None = None) -> _EqualTo:
-        """Say what the key of the second stream is."""
+        """Set the key of the second stream."""
         return _EqualTo(self._name, self._first, self._second.key_by(key_selector, key_type))
 
 
@@ -89,12 +86,12 @@ class _EqualTo:
         self._second = second
 
     def window(self, window_assigner: Any) -> WindowedJoin:
-        """Say in which windows elements meet."""
+        """Set the windows in which elements are joined."""
         return WindowedJoin(self._name, self._first, self._second, window_assigner)
 
 
 class WindowedJoin(WindowSettings):
-    """A join of which only the function is missing; trigger, evictor and lateness may be set."""
+    """A join without a function; trigger, evictor and lateness may be set."""
 
     def __init__(self, name: str, first: KeyedStream, second: KeyedStream, window_assigner: Any) -> None:
         """Programs call `window` after `equal_to`."""
@@ -106,8 +103,8 @@ class WindowedJoin(WindowSettings):
     def apply(self, function: Any, output_type: TypeInformation | None = None) -> DataStream:
         """Call ``function`` with every pair (join), or with both groups (co_group), when a window fires.
 
-        A join takes a JoinFunction, a FlatJoinFunction, or a callable that gives one result; a co_group takes a
-        CoGroupFunction or a callable that gives or yields results.
+        A join takes a JoinFunction, a FlatJoinFunction, or a callable that returns one result; a co_group takes a
+        CoGroupFunction or a callable that returns or yields results.
         """
         spec = WindowCoGroup(
             assigner=self._window_assigner,

@@ -1,6 +1,6 @@
-"""What can be said about the windows of a stream before their function is named: trigger, evictor, lateness, late data.
+"""Settings of the windows of a stream: trigger, evictor, lateness, late data.
 
-Decides which combinations are legal. Base of `WindowedStream`, `AllWindowedStream` and the joins by window.
+Decides which combinations are legal. Base of `WindowedStream`, `AllWindowedStream` and the window joins.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Self = TypeVar("Self", bound="WindowSettings")
 
 
 def checked_assigner(given: Any, call: str) -> WindowAssigner[Any, Any]:
-    """Return the assigner, or refuse what is none.
+    """Check that the argument is an assigner and return it.
 
     >>> checked_assigner(10, "window()")
     Traceback (most recent call last):
@@ -49,19 +49,19 @@ def checked_assigner(given: Any, call: str) -> WindowAssigner[Any, Any]:
 
 
 def count_windows(size: int, slide: int) -> WindowAssigner[Any, Any]:
-    """Return the assigner of count windows; without a slide one follows the other.
+    """Return the assigner of count windows; tumbling without a slide.
 
     >>> count_windows(4, 0), count_windows(4, 2)
     (CountTumblingWindowAssigner(4), CountSlidingWindowAssigner(4, 2))
     """
     for value, name in ((size, "size"), (slide, "slide")):
         if isinstance(value, bool) or not isinstance(value, int):
-            raise TypeMismatchError(f"The {name} of a count window is a number of elements", seen=value)
+            raise TypeMismatchError(f"The {name} of a count window must be a number of elements", seen=value)
     return CountTumblingWindowAssigner(size) if slide == 0 else CountSlidingWindowAssigner(size, slide)
 
 
 def needs_keys(call: str, otherwise: str | None, seen: object) -> InvalidProgramError:
-    """What to raise for a call on a stream without keys.
+    """Return the error for a call on a stream without keys.
 
     >>> print(needs_keys("window()", None, 5).remedy)
     call key_by(...) before it
@@ -71,10 +71,10 @@ def needs_keys(call: str, otherwise: str | None, seen: object) -> InvalidProgram
 
 
 class WindowSettings(NoJvmObject):
-    """The settings; each call changes this object and gives it back, as in PyFlink."""
+    """The settings; each call changes this object and returns it, as in PyFlink."""
 
     def __init__(self, assigner: WindowAssigner[Any, Any]) -> None:
-        """Start with the assigner alone."""
+        """Set the assigner."""
         self._window_assigner = assigner
         self._window_trigger: Trigger[Any, Any] | None = None
         self._window_evictor: Evictor[Any, Any] | None = None
@@ -82,7 +82,7 @@ class WindowSettings(NoJvmObject):
         self._late_data_output_tag: OutputTag | None = None
 
     def trigger(self: Self, trigger: Any) -> Self:
-        """Fire the windows by ``trigger``, not by the assigner's own one.
+        """Use ``trigger`` instead of the assigner's default.
 
         >>> from headrace.datastream.window import DeltaTrigger, EventTimeSessionWindows
         >>> WindowSettings(EventTimeSessionWindows(1000)).trigger(DeltaTrigger.of(1, lambda a, b: b - a))
@@ -98,9 +98,9 @@ class WindowSettings(NoJvmObject):
         return self
 
     def evictor(self: Self, evictor: Any) -> Self:
-        """Let ``evictor`` take elements out of a window before or after its function is called.
+        """Let ``evictor`` remove elements of a window before or after its function is called.
 
-        The elements of a window are then kept, also for reduce and aggregate.
+        All elements of a window are then stored, even for reduce and aggregate.
         """
         if not isinstance(evictor, Evictor):
             remedy = f"pass an object: {evictor.__name__}.of(...)" if isinstance(evictor, type) else None
@@ -109,7 +109,7 @@ class WindowSettings(NoJvmObject):
         return self
 
     def allowed_lateness(self: Self, time_ms: Any) -> Self:
-        """Keep windows for so many milliseconds after their end: elements that still come fire them again."""
+        """Keep windows for ``time_ms`` milliseconds after their end; late elements fire them again."""
         if isinstance(time_ms, bool) or not isinstance(time_ms, int):
             time_ms = millis_of(time_ms, "allowed_lateness", at_least=None)
         if time_ms < 0:
@@ -118,7 +118,7 @@ class WindowSettings(NoJvmObject):
         return self
 
     def side_output_late_data(self: Self, output_tag: OutputTag) -> Self:
-        """Send elements that are too late to a side output of the result, not nowhere."""
+        """Send elements that are too late to a side output of the result instead of dropping them."""
         if not isinstance(output_tag, OutputTag):
             raise TypeMismatchError("Side output tag must be an OutputTag", seen=output_tag, expected="an OutputTag")
         self._late_data_output_tag = output_tag
@@ -139,5 +139,5 @@ class WindowSettings(NoJvmObject):
             raise TypeMismatchError(
                 "A merging window assigner cannot be used with a trigger that does not support merging.",
                 seen=f"{trigger!r} for {self._window_assigner!r}",
-                remedy="take another trigger, or let can_merge() of your own one say True and implement on_merge()",
+                remedy="use another trigger, or return True from can_merge() of your own and implement on_merge()",
             )

@@ -1,6 +1,6 @@
-"""WindowedStream and AllWindowedStream: what can be done with the windows of a stream.
+"""WindowedStream and AllWindowedStream: operations on the windows of a stream.
 
-Decides which window operation a call adds to the graph, with which name and type. Made by `KeyedStream.window`,
+Decides which window operation a call adds to the graph, with which name and type. Created by `KeyedStream.window`,
 `KeyedStream.count_window`, `DataStream.window_all` and `DataStream.count_window_all`.
 """
 
@@ -34,7 +34,7 @@ _AGGREGATE_METHODS = ("create_accumulator", "add", "get_result", "merge")
 
 
 class _Windowed(WindowSettings):
-    """What both kinds have in common; they differ in the functions that they take."""
+    """The common part of both; they differ in the functions that they take."""
 
     _apply_class: Any
     _process_class: Any
@@ -57,9 +57,9 @@ class _Windowed(WindowSettings):
     def reduce(
         self, reduce_function: Any, window_function: Any = None, output_type: TypeInformation | None = None
     ) -> DataStream:
-        """Combine the elements of each window to one by ``reduce_function``, as they come.
+        """Combine the elements of each window incrementally with ``reduce_function``.
 
-        With a ``window_function``, that is called with the one value when the window fires.
+        A ``window_function`` is called with the combined value when the window fires.
         """
         check_or_callable(reduce_function, ReduceFunction, "The input must be a ReduceFunction or a callable function")
         kept = declared_type(output_type)
@@ -74,9 +74,9 @@ class _Windowed(WindowSettings):
         accumulator_type: TypeInformation | None = None,
         output_type: TypeInformation | None = None,
     ) -> DataStream:
-        """Add the elements of each window to an accumulator, as they come; its result is that of the window.
+        """Add the elements of each window incrementally to an accumulator, whose result is that of the window.
 
-        With a ``window_function``, that is called with the one result when the window fires.
+        A ``window_function`` is called with the result when the window fires.
         """
         message = "aggregate() takes an AggregateFunction"
         check_function(aggregate_function, (AggregateFunction,), _AGGREGATE_METHODS, message)
@@ -154,7 +154,7 @@ class WindowedStream(_Windowed):
 
 
 class AllWindowedStream(_Windowed):
-    """The windows of a stream without keys: one subtask sees all elements.
+    """The windows of a stream without keys: one subtask processes all elements.
 
     >>> from headrace.datastream import StreamExecutionEnvironment
     >>> env = StreamExecutionEnvironment.get_execution_environment()

@@ -96,7 +96,6 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
                 self.guarded(opener, TaskRuntimeContext(context))
 
     def close(self) -> None:
-        """Close conditions and function."""
         for owner in self._owners:
             closer = getattr(owner, "close", None)
             if callable(closer):

@@ -54,7 +54,6 @@ class ProcessingTimeCepOperator(CepOperator):
         self.context.processing_timers.register(time + 1, key)
 
     def next_processing_timer(self) -> int | None:
-        """Return the earliest timer."""
         return self.context.processing_timers.next_timestamp()
 
     def _can_start(self, value: Any) -> Any:

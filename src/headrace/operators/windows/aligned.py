@@ -72,7 +72,6 @@ class AlignedWindowOperator(WindowFunctionOperator):
     # -- elements -------------------------------------------------------------------------------------------------
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Add a run of records."""
         assert keys is not None
         if timestamps is None or None in timestamps:
             nameless = next(v for v, t in zip(values, timestamps or [None] * len(values)) if t is None)

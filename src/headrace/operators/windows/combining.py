@@ -24,7 +24,6 @@ class _RunsOperator(WindowFunctionOperator):
     """Takes runs; another base class takes records."""
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Add runs, or records."""
         if timestamps is not None:
             super().process_batch(values, timestamps, keys)
             return
@@ -49,7 +48,6 @@ class LargeCombiningWindowOperator(_RunsOperator, WindowOperator):
     """Merges runs into windows in tables, with a timer per key and window."""
 
     def merge_runs(self, keys: list[Any], runs: list[Run]) -> int:
-        """Add runs to the windows that are still open. Return the number of records that were late."""
         data, dirty, merge = self._table.data, self._table.dirty, self.contents.merge
         register = self.context.event_timers.register
         by_pane: dict[int, list[Any]] = {}

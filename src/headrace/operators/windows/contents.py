@@ -35,7 +35,6 @@ class Contents:
     """result(contents): the argument of the window function."""
 
     def __init__(self) -> None:
-        """Bind the operations of lists."""
         self.first = lambda element: [element]
         self.add = _append
         self.merge = _extend
@@ -63,7 +62,6 @@ class ReducedContents(Contents):
     single = True
 
     def __init__(self, function: Any) -> None:
-        """Bind the reduce function."""
         reduce = method_of(function, "reduce")
         self.reduce = reduce
         self.first = lambda element: element
@@ -78,7 +76,6 @@ class AggregatedContents(Contents):
     single = True
 
     def __init__(self, function: Any) -> None:
-        """Bind the aggregate function."""
         create, add = function.create_accumulator, function.add
         self.create = create
         self.first = lambda element: add(element, create())

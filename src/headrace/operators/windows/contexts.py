@@ -24,11 +24,9 @@ class AssignerContext(WindowAssigner.WindowAssignerContext):
         self._runtime = TaskRuntimeContext(operator.context)
 
     def get_current_processing_time(self) -> int:
-        """Return the clock, in milliseconds."""
         return self._clock.now()
 
     def get_runtime_context(self) -> Any:
-        """Return the runtime context; its keyed state is that of the element's key."""
         return self._runtime
 
 
@@ -54,39 +52,30 @@ class WindowTriggerContext(Trigger.OnMergeContext):
         return self
 
     def get_current_processing_time(self) -> int:
-        """Return the clock, in milliseconds."""
         return self._clock.now()
 
     def get_metric_group(self) -> Any:
-        """Return the operator's metric group."""
         return _metric_group(self._operator)
 
     def get_current_watermark(self) -> int:
-        """Return the operator's event time."""
         return self._operator.watermark
 
     def register_processing_time_timer(self, time: int) -> None:
-        """Register a timer of the key and window."""
         self._processing.register(time, self.key, self.window)
 
     def register_event_time_timer(self, time: int) -> None:
-        """Register a timer of the key and window."""
         self._event.register(time, self.key, self.window)
 
     def delete_processing_time_timer(self, time: int) -> None:
-        """Delete a timer of the key and window."""
         self._processing.delete(time, self.key, self.window)
 
     def delete_event_time_timer(self, time: int) -> None:
-        """Delete a timer of the key and window."""
         self._event.delete(time, self.key, self.window)
 
     def get_partitioned_state(self, state_descriptor: StateDescriptor) -> Any:
-        """Return state of the key and window."""
         return self._store.state(state_descriptor)
 
     def merge_partitioned_state(self, state_descriptor: StateDescriptor) -> None:
-        """Merge the state of the merged windows into that of the new one."""
         self._store.merge(state_descriptor, self.key, self.window, self.merged)
 
 
@@ -134,15 +123,12 @@ class FiringContext(Evictor.EvictorContext):
         return self._global_state
 
     def get_current_processing_time(self) -> int:
-        """Return the clock, in milliseconds."""
         return self._clock.now()
 
     def get_current_watermark(self) -> int:
-        """Return the operator's event time."""
         return self._operator.watermark
 
     def get_metric_group(self) -> Any:
-        """Return the operator's metric group."""
         return _metric_group(self._operator)
 
 

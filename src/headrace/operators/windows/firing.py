@@ -50,7 +50,6 @@ class WindowFunctionOperator(OperatorWithLateRecords):
         self.clears = callable(clear) and not getattr(clear, "does_nothing", False)
 
     def close(self) -> None:
-        """Close the functions."""
         for function in self._functions:
             closer = getattr(function, "close", None)
             if callable(closer):

@@ -133,5 +133,4 @@ class LocalWindowOperator(Operator):
         self._send()
 
     def finish(self) -> None:
-        """Send everything."""
         self._send()

@@ -24,7 +24,6 @@ class _Found(MergingWindowAssigner.MergeCallback[Any]):
         self.merges: list[tuple[Any, list[Any]]] = []
 
     def merge(self, to_be_merged: Iterable[Any], merge_result: Any) -> None:
-        """Note one merge."""
         self.merges.append((merge_result, list(to_be_merged)))
 
 
@@ -46,7 +45,6 @@ class MergingWindowSet:
     """
 
     def __init__(self, assigner: MergingWindowAssigner[Any, Any], table: Table) -> None:
-        """Take the assigner that decides on merges, and the table of the sets."""
         self._assigner = assigner
         self._data = table.data
         self._dirty = table.dirty

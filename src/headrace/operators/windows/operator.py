@@ -54,7 +54,6 @@ class WindowOperator(WindowFunctionOperator):
     # -- elements -------------------------------------------------------------------------------------------------
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Add a run of records."""
         assert keys is not None
         stamps: list[int | None] = timestamps if timestamps is not None else [None] * len(values)
         records = iter(values)
@@ -189,11 +188,9 @@ class WindowOperator(WindowFunctionOperator):
         self.output.emit_watermark(timestamp)
 
     def advance_processing_time(self, now: int) -> None:
-        """Fire processing-time timers."""
         self._fire_timers(self.context.processing_timers, now, False)
 
     def next_processing_timer(self) -> int | None:
-        """Return the earliest processing-time timer."""
         return self.context.processing_timers.next_timestamp()
 
     def _fire_timers(self, queue: Any, limit: int, event: bool) -> None:

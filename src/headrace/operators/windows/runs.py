@@ -32,7 +32,6 @@ class Runs:
     """
 
     def __init__(self, contents: Contents) -> None:
-        """Take the operations on contents."""
         self._contents = contents
         self._open: dict[Any, Run] = {}
         self.keys: list[Any] = []

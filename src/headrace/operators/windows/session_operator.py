@@ -57,7 +57,6 @@ class SessionWindowOperator(WindowFunctionOperator):
     # -- elements -------------------------------------------------------------------------------------------------
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Add a run of records."""
         assert keys is not None
         stamps = [MIN_TIMESTAMP] * len(values) if timestamps is None else timestamps
         gap, live, ends = self._gap, self._live, self._ends

@@ -30,7 +30,6 @@ class _Store(KeyedStateStore):
         raise NotImplementedError
 
     def get_state(self, state_descriptor: Any) -> Any:
-        """Return the state of that name."""
         return self.state(state_descriptor)
 
     get_list_state = get_map_state = get_reducing_state = get_aggregating_state = get_state
@@ -52,7 +51,6 @@ class WindowStateStore(_Store):
     """
 
     def __init__(self, backend: KeyedBackend, prefix: str) -> None:
-        """Take the backend of the tables."""
         self._backend = backend
         self._prefix = prefix
         self._holder = KeyHolder()
@@ -63,7 +61,6 @@ class WindowStateStore(_Store):
         self._holder.key = entry_key
 
     def state(self, descriptor: StateDescriptor) -> Any:
-        """Return the state that a descriptor describes."""
         if not isinstance(descriptor, StateDescriptor):
             raise TypeMismatchError("Not a state descriptor", seen=descriptor, expected="a StateDescriptor")
         of_kind = (descriptor.kind, descriptor.name)
@@ -103,11 +100,9 @@ class GlobalStateStore(_Store):
     """State by key alone, shared by all windows of the key."""
 
     def __init__(self, backend: KeyedBackend) -> None:
-        """Take the backend."""
         self._backend = backend
 
     def state(self, descriptor: StateDescriptor) -> Any:
-        """Return the state that a descriptor describes."""
         return self._backend.get_state(descriptor)  # type: ignore[call-overload]
 
 
@@ -115,7 +110,6 @@ class NoWindowState(_Store):
     """Refuses all: a window that may be merged cannot have its own state."""
 
     def state(self, descriptor: StateDescriptor) -> Any:
-        """Raise an error."""
         raise StateError(
             "Per-window state is not allowed when using merging windows.",
             seen=descriptor,

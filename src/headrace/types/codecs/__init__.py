@@ -1,10 +1,9 @@
-"""Codecs: how batches of values take their declared type and travel between processes.
+"""Codecs: convert batches of values to their declared type and to a form that pickles fast.
 
 Decides, for each type, what a value becomes (``coerce``, as in PyFlink when it crosses from Python to Java and back),
-and the form that travels (``encode`` and ``decode``). Never pickles and never knows frames: the runtime and the state
-backends call it and pickle what it gives.
+and its encoded form (``encode`` and ``decode``). The runtime and the state backends call codecs and pickle the result.
 
-Milliseconds for 100,000 records in batches of 10,000, there and back, on one core with CPython 3.11. ``plain`` pickles
+Milliseconds for a round trip of 100,000 records in batches of 10,000, on one core with CPython 3.11. ``plain`` pickles
 the list as it is, ``checked`` coerces it first, ``codec`` encodes (which coerces), pickles and decodes:
 
     ========================= ===== ======= =====
@@ -19,7 +18,7 @@ the list as it is, ``checked`` coerces it first, ``codec`` encodes (which coerce
     ROW([LONG, STRING])       250     294    87
     ========================= ===== ======= =====
 
-Lists, arrays, maps, dates and decimals travel as the list of their values: columns were not faster for them.
+Lists, arrays, maps, dates and decimals are encoded as the list of their values: columns were not faster for them.
 """
 
 from __future__ import annotations
@@ -97,10 +96,10 @@ _LOCAL_TIME: dict[LocalTimeTypeInfo.TimeType, Callable[[str], Codec]] = {
 
 
 def codec_for(type_info: TypeInformation | None, *, wrap: bool = False) -> Codec:
-    """Return the codec of a type; of no type, the codec that changes nothing.
+    """Return the codec of a type; without a type, the codec that changes nothing.
 
-    ``wrap`` lets integers that do not fit wrap around and takes an object for a map of its attributes, as PyFlink does
-    for the elements of ``from_collection``; what a function returns must fit.
+    With ``wrap``, integers that do not fit wrap around and an object becomes a map of its attributes, as in PyFlink for
+    the elements of ``from_collection``. Results of functions must fit.
 
     >>> codec_for(Types.TUPLE([Types.LONG(), Types.FLOAT()])).coerce([[1, 0.5], (True, 2)])
     [(1, 0.5), (1, 2.0)]
@@ -113,7 +112,7 @@ def codec_for(type_info: TypeInformation | None, *, wrap: bool = False) -> Codec
       seen:     1 (int)
       expected: String
     """
-    # Types are equal whatever the names of their fields; the text tells them apart.
+    # Types are equal regardless of field names; their string tells them apart.
     return _cached(type_info, str(type_info), wrap)
 
 

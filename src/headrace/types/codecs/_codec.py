@@ -1,8 +1,4 @@
-"""What a codec is, and the codec of untyped values.
-
-Decides the three questions every codec answers (what does a value become, do these values already have the type,
-what travels) and how a batch goes through them. Never knows a particular type.
-"""
+"""The base class of codecs, and the codec of untyped values."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ __all__ = ["AnyCodec", "Codec", "mismatch"]
 
 
 def mismatch(value: object, expected: str, remedy: str | None = None) -> TypeMismatchError:
-    """Make the error for a value that cannot take the declared type.
+    """Create the error for a value that cannot be converted to the declared type.
 
     >>> mismatch("x", "Long").expected
     'Long'
@@ -32,8 +28,8 @@ def mismatch(value: object, expected: str, remedy: str | None = None) -> TypeMis
 class Codec:
     """Coerces, encodes and decodes batches of values of one type.
 
-    A subclass gives ``convert`` and ``settled``; it overrides ``encode`` and ``decode`` where another form than the
-    list of values travels faster.
+    A subclass implements ``convert`` and ``settled``. It overrides ``encode`` and ``decode`` where another form than
+    the list of values is faster.
 
     >>> codec = AnyCodec("anything")
     >>> values = [1, "a"]
@@ -42,7 +38,7 @@ class Codec:
     """
 
     def __init__(self, expected: str) -> None:
-        """Make a codec; ``expected`` names the type in errors."""
+        """Create a codec; ``expected`` names the type in errors."""
         self.expected = expected
 
     def convert(self, value: Any) -> Any:
@@ -50,11 +46,11 @@ class Codec:
         raise NotImplementedError
 
     def settled(self, values: Sequence[Any]) -> bool:
-        """Say at C speed whether all values have the declared type; ``False`` only means "look at each"."""
+        """Check at C speed whether all values have the declared type; ``False`` means that each must be checked."""
         raise NotImplementedError
 
     def coerce(self, values: list[Any]) -> list[Any]:
-        """Return the values in the declared type; the same list if nothing has to change."""
+        """Return the values in the declared type; the same list if nothing changes."""
         if self.settled(values):
             return values
         converted = [self.convert(value) for value in values]
@@ -65,13 +61,13 @@ class Codec:
         return self.coerce(values)
 
     def decode(self, encoded: Any) -> list[Any]:
-        """Return the values of what ``encode`` gave."""
+        """Return the values of the encoded form."""
         values: list[Any] = encoded
         return values
 
 
 class AnyCodec(Codec):
-    """The codec of values that may be anything: nothing is ever changed.
+    """The codec of arbitrary values, which it never changes.
 
     >>> AnyCodec("anything").convert(None) is None
     True
@@ -82,5 +78,5 @@ class AnyCodec(Codec):
         return value
 
     def settled(self, values: Sequence[Any]) -> bool:
-        """Say yes."""
+        """Return True."""
         return True

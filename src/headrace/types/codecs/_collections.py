@@ -1,6 +1,6 @@
-"""Codecs of lists, arrays and maps: they travel as they are, their elements are coerced.
+"""Codecs of lists, arrays and maps, which are not encoded; only their elements are coerced.
 
-Decides where ``None`` may stand. A batch is checked by looking at all elements of all its lists at once.
+Decides where ``None`` is allowed. A batch is checked by looking at all elements of all its lists at once.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ListCodec(Codec):
     """
 
     def __init__(self, expected: str, element: Codec, *, gaps: bool) -> None:
-        """Make the codec of lists of such elements."""
+        """Create the codec of lists of these elements."""
         super().__init__(expected)
         self._element = element
         self._gaps = gaps
@@ -66,7 +66,7 @@ class MapCodec(Codec):
     """
 
     def __init__(self, expected: str, key: Codec, value: Codec, *, objects: bool = False) -> None:
-        """Make the codec of dicts with such keys and values; ``objects`` takes any object for the dict of its attributes."""
+        """Create the codec of dicts with these keys and values; ``objects`` converts any object to its attributes."""
         super().__init__(expected)
         self._key = key
         self._value = value
@@ -85,10 +85,10 @@ class MapCodec(Codec):
         return dict(zip(keys, items, strict=True))
 
     def _attributes(self, value: Any) -> Any:
-        """Return what PyFlink's JVM makes of a pickled object: its attributes, and the name of its class among texts."""
+        """Convert an object like PyFlink's JVM: to its attributes, and the name of its class if values are strings."""
         kind: Any = type(value)
         if not hasattr(value, "__dict__") or (kind.__reduce_ex__, kind.__reduce__) != _PLAIN or isinstance(value, type):
-            return value  # it pickles as something else than its attributes
+            return value  # it does not pickle as its attributes
         state = value.__reduce_ex__(2)[2]
         if not isinstance(state, dict):
             return value

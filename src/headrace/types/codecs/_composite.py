@@ -1,7 +1,6 @@
-"""Codecs of tuples and rows: a batch is turned into columns, and each column travels as its own codec likes it.
+"""Codecs of tuples and rows: a batch is split into columns, and each column is encoded by its own codec.
 
-Decides how records are taken apart and put together. No Python code runs per record but the unpacking in list
-comprehensions and the making of rows.
+The only Python code that runs per record is the unpacking in list comprehensions and the creation of rows.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def _three(records: Sequence[Any]) -> Columns:
     return [a for a, _, _ in records], [b for _, b, _ in records], [c for _, _, c in records]
 
 
-# Unpacking takes a column out and checks the number of fields in one go, at 25 ns a record; zip(*records) takes 80.
+# Unpacking extracts a column and checks the number of fields at once, in 25 ns per record; zip(*records) takes 80.
 _BY_WIDTH: dict[int, Callable[[Sequence[Any]], Columns]] = {1: _one, 2: _two, 3: _three}
 
 
@@ -67,7 +66,7 @@ def _located(error: TypeMismatchError, field: object, expected: str, record: obj
 
 
 class NullableCodec(Codec):
-    """Lets ``None`` stand for a value of a codec that knows no ``None`` itself; what fields of rows need.
+    """Adds ``None`` to the values of a codec, for fields of rows.
 
     >>> from headrace.types.codecs._numbers import IntegerCodec
     >>> codec = NullableCodec(IntegerCodec("Long", 64))
@@ -85,17 +84,17 @@ class NullableCodec(Codec):
         return None if value is None else self._inner.convert(value)
 
     def settled(self, values: Sequence[Any]) -> bool:
-        """Return whether all but the missing values have their type."""
+        """Return whether all values that are not ``None`` have their type."""
         return self._inner.settled([value for value in values if value is not None])
 
     def encode(self, values: list[Any]) -> tuple[bytes | None, Any]:
-        """Return a byte for each value, 0 for a missing one, and the encoded others; no bytes if none is missing."""
+        """Return a mask with a byte per value, 0 for ``None`` (no mask without ``None``), and the other values encoded."""
         present = [value for value in values if value is not None]
         mask = None if len(present) == len(values) else bytes([value is not None for value in values])
         return mask, self._inner.encode(present)
 
     def decode(self, encoded: tuple[bytes | None, Any]) -> list[Any]:
-        """Return the values, with ``None`` where one is missing."""
+        """Return the values, with ``None`` where the mask is 0."""
         mask, rest = encoded
         present = self._inner.decode(rest)
         if mask is None:
@@ -104,8 +103,35 @@ class NullableCodec(Codec):
         return [next(following) if there else None for there in mask]
 
 
-class TupleCodec(Codec):
-    """The codec of ``Types.TUPLE``; a list or row becomes a tuple.
+class _FieldsCodec(Codec):
+    """Records that are split into columns."""
+
+    _fields: tuple[Codec, ...]
+
+    def _columns(self, values: Sequence[Any]) -> Columns | None:
+        """Return the columns of records of the declared shape, or ``None`` if a record has another one."""
+        raise NotImplementedError
+
+    def settled(self, values: Sequence[Any]) -> bool:
+        """Return whether all records have the declared shape and all their fields have their type."""
+        columns = self._columns(values)
+        if columns is None:
+            return False
+        return all(field.settled(column) for field, column in zip(self._fields, columns, strict=True))
+
+    def _encoded(self, values: list[Any], columns: Columns | None) -> Any:
+        """Return the encoded columns, or the number of records without fields."""
+        if not columns:
+            return len(values)
+        try:
+            return [field.encode(column) for field, column in zip(self._fields, columns, strict=True)]  # type: ignore[arg-type]
+        except TypeMismatchError:
+            self.coerce(values)  # raises the same error with the record that contains it
+            raise
+
+
+class TupleCodec(_FieldsCodec):
+    """The codec of ``Types.TUPLE``; converts lists and rows to tuples.
 
     >>> from headrace.types.codecs._numbers import IntegerCodec
     >>> from headrace.types.codecs._texts import TextCodec
@@ -115,7 +141,7 @@ class TupleCodec(Codec):
     """
 
     def __init__(self, expected: str, fields: Sequence[Codec]) -> None:
-        """Make the codec of tuples with such fields."""
+        """Create the codec of tuples with these fields."""
         super().__init__(expected)
         self._fields = tuple(fields)
 
@@ -131,26 +157,12 @@ class TupleCodec(Codec):
                 raise _located(error, position, self.expected, value) from None
         return value if type(value) is tuple and all(map(is_, converted, value)) else tuple(converted)
 
-    def settled(self, values: Sequence[Any]) -> bool:
-        """Return whether all are tuples of the right width and all their fields have their type."""
-        columns = self._columns(values)
-        if columns is None:
-            return False
-        return all(field.settled(column) for field, column in zip(self._fields, columns, strict=True))
-
     def _columns(self, values: Sequence[Any]) -> Columns | None:
         return columns_of(values, len(self._fields)) if _TUPLE.issuperset(map(type, values)) else None
 
     def encode(self, values: list[Any]) -> Any:
         """Return the encoded columns."""
-        columns = self._columns(values) or self._columns(self.coerce(values))
-        if not columns:
-            return len(values)
-        try:
-            return [field.encode(column) for field, column in zip(self._fields, columns, strict=True)]  # type: ignore[arg-type]
-        except TypeMismatchError:
-            self.coerce(values)  # raises the same error, but with the record that it is in
-            raise
+        return self._encoded(values, self._columns(values) or self._columns(self.coerce(values)))
 
     def decode(self, encoded: Any) -> list[Any]:
         """Return the tuples."""
@@ -161,8 +173,8 @@ class TupleCodec(Codec):
         )
 
 
-class RowCodec(Codec):
-    """The codec of ``Types.ROW`` and ``ROW_NAMED``; a tuple, list, dict or object becomes a row with the names.
+class RowCodec(_FieldsCodec):
+    """The codec of ``Types.ROW`` and ``ROW_NAMED``; converts tuples, lists, dicts and objects to rows with the names.
 
     >>> from headrace.types.codecs._numbers import IntegerCodec
     >>> codec = RowCodec("row", ["a", "b"], [IntegerCodec("Long", 64), IntegerCodec("Long", 64)])
@@ -171,7 +183,7 @@ class RowCodec(Codec):
     """
 
     def __init__(self, expected: str, names: list[str], fields: Sequence[Codec]) -> None:
-        """Make the codec of rows with such names and fields; every field may be ``None``."""
+        """Create the codec of rows with these names and fields; every field may be ``None``."""
         super().__init__(expected)
         self._names = names
         self._fields = tuple(NullableCodec(field) for field in fields)
@@ -210,7 +222,7 @@ class RowCodec(Codec):
         return [named.get(name) for name in self._names]
 
     def _columns(self, values: Sequence[Any]) -> Columns | None:
-        # Rows whose names are the declared ones, in order; they mostly share one list of names, which count() sees.
+        # Rows whose names are the declared ones, in order. They usually share one list, which makes count() fast.
         if not _ROW.issuperset(map(type, values)):
             return None
         try:
@@ -220,28 +232,15 @@ class RowCodec(Codec):
             return None
         return columns_of(list(map(values_of, values)), len(self._fields))
 
-    def settled(self, values: Sequence[Any]) -> bool:
-        """Return whether all are rows with the declared names and all their fields have their type."""
-        columns = self._columns(values)
-        if columns is None:
-            return False
-        return all(field.settled(column) for field, column in zip(self._fields, columns, strict=True))
-
     def encode(self, values: list[Any]) -> tuple[Any, Any]:
-        """Return the kinds of the rows, if any is no insert, and the encoded columns."""
+        """Return the kinds of the rows, unless all are inserts, and the encoded columns."""
         columns = self._columns(values)
         if columns is None:
             values = self.coerce(values)
             columns = self._columns(values)
         kinds = list(map(kind_of, values))
         marks = None if kinds.count(RowKind.INSERT) == len(kinds) else bytes([kind.value for kind in kinds])
-        if not columns:
-            return marks, len(values)
-        try:
-            return marks, [field.encode(column) for field, column in zip(self._fields, columns, strict=True)]  # type: ignore[arg-type]
-        except TypeMismatchError:
-            self.coerce(values)  # raises the same error, but with the record that it is in
-            raise
+        return marks, self._encoded(values, columns)
 
     def decode(self, encoded: tuple[Any, Any]) -> list[Any]:
         """Return the rows."""

@@ -1,7 +1,6 @@
-"""Codecs of numbers and truth values: batches travel as the bytes of an array.
+"""Codecs of numbers and booleans: batches are encoded as the bytes of an array.
 
-Decides what becomes of an integer that does not fit, and how floats are rounded. Used by the codecs of composite
-types for their columns.
+Decides what happens to an integer that does not fit, and how floats are rounded. Composite codecs use them for columns.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ _INT = frozenset({int})
 _FLOAT = frozenset({float})
 _BOOL = frozenset({bool})
 
-# C's long is as wide as its long long on the systems that matter, and array() fills it in two thirds of the time.
+# C's long is as wide as its long long on most systems, and array() fills it in two thirds of the time.
 _WIDE = "l" if array("l").itemsize == 8 else "q"
 
-# The array type codes that may carry integers of so many bits, narrowest first: 64-bit values mostly fit in 32.
+# The array type codes for integers of each width, narrowest first: 64-bit values usually fit in 32 bits.
 _CODES = {8: "b", 16: "h", 32: "i", 64: "i" + _WIDE}
 
 
@@ -44,8 +43,8 @@ def _unpack(code: str, data: bytes) -> list[Any]:
 class IntegerCodec(Codec):
     """The codec of ``Types.BYTE/SHORT/INT/LONG``.
 
-    A ``bool`` becomes 0 or 1, a ``float`` or ``Decimal`` loses its fraction. A number that does not fit is refused,
-    or wraps around as in Java if ``wrap`` is set.
+    A ``bool`` becomes 0 or 1, a ``float`` or ``Decimal`` is truncated. A number that does not fit is rejected, or wraps
+    around like in Java if ``wrap`` is set.
 
     >>> IntegerCodec("Integer", 32).convert(1.7)
     1
@@ -54,7 +53,7 @@ class IntegerCodec(Codec):
     """
 
     def __init__(self, expected: str, bits: int, *, wrap: bool = False) -> None:
-        """Make the codec of integers of so many bits."""
+        """Create the codec of integers of ``bits`` bits."""
         super().__init__(expected)
         self._codes = _CODES[bits]
         self._low = -(1 << bits - 1)
@@ -122,12 +121,12 @@ class FloatCodec(Codec):
     """
 
     def __init__(self, expected: str, code: str) -> None:
-        """Make the codec of floats of an array type code."""
+        """Create the codec of floats of an array type code."""
         super().__init__(expected)
         self._code = code
 
     def convert(self, value: Any) -> float:
-        """Return a ``float`` of the declared precision; one too large for 32 bits becomes infinite."""
+        """Return a ``float`` of the declared precision; a number too large for 32 bits becomes infinite."""
         try:
             number: float = array(self._code, (value,))[0]
         except (TypeError, OverflowError):
@@ -154,7 +153,7 @@ class FloatCodec(Codec):
 
 
 class BooleanCodec(Codec):
-    """The codec of ``Types.BOOLEAN``; a number is true unless its whole part is 0.
+    """The codec of ``Types.BOOLEAN``; a number is true unless its integer part is 0.
 
     >>> BooleanCodec("Boolean").coerce([True, 0, 2])
     [True, False, True]

@@ -1,6 +1,6 @@
-"""Codecs of big numbers, dates, times and instants. All of them may be ``None``.
+"""Codecs of big numbers, dates, times and instants, any of which may be ``None``.
 
-Decides the precision of times: SQL times and timestamps keep milliseconds and no time zone. These types travel as
+Decides the precision of times: SQL times and timestamps keep milliseconds and no time zone. These types are encoded as
 the list of their values.
 """
 
@@ -27,22 +27,22 @@ __all__ = [
 
 
 class ScalarCodec(Codec):
-    """The codec of values that one function converts; ``plain`` is the type of those it need not look at.
+    """The codec of values that a function converts; ``plain`` is the type that needs no conversion.
 
-    Without ``plain`` every value is looked at.
+    Without ``plain`` every value is checked.
 
     >>> ScalarCodec("BigInteger", to_big_integer, plain=int).coerce([1, None, 2.0])
     [1, None, 2]
     """
 
     def __init__(self, expected: str, function: Callable[[Any], Any], plain: type | None = None) -> None:
-        """Make a codec of a function that raises if a value cannot have the type."""
+        """Create a codec from a function that raises if a value cannot be converted."""
         super().__init__(expected)
         self._function = function
         self._plain = None if plain is None else frozenset({plain, type(None)})
 
     def convert(self, value: Any) -> Any:
-        """Return what the function makes of the value; ``None`` stays ``None``."""
+        """Return the converted value; ``None`` stays ``None``."""
         if value is None:
             return None
         try:
@@ -56,7 +56,7 @@ class ScalarCodec(Codec):
 
 
 def to_big_integer(value: Any) -> int:
-    """Return an ``int`` of any size; a fraction is cut off, a text is refused.
+    """Return an ``int`` of any size; a fraction is cut off, a string is rejected.
 
     >>> to_big_integer(Decimal("1E+30")) == 10**30
     True
@@ -69,7 +69,7 @@ def to_big_integer(value: Any) -> int:
 
 
 def to_big_decimal(value: Any) -> Decimal:
-    """Return a finite ``Decimal``; a number or text counts as it is written.
+    """Return a finite ``Decimal``; a number or string is taken as it is written.
 
     >>> to_big_decimal(1.5), to_big_decimal("2.50")
     (Decimal('1.5'), Decimal('2.50'))
@@ -90,7 +90,7 @@ def to_date(value: Any) -> datetime.date:
 
 
 def to_time(value: Any, step: int = 1000) -> datetime.time:
-    """Return a ``time`` in steps of so many microseconds, without its time zone; a ``datetime`` loses its date.
+    """Return a ``time`` in steps of ``step`` microseconds, without its time zone; a ``datetime`` loses its date.
 
     >>> to_time(datetime.time(3, 4, 5, 678901))
     datetime.time(3, 4, 5, 678000)
@@ -102,7 +102,7 @@ def to_time(value: Any, step: int = 1000) -> datetime.time:
 
 
 def to_moment(value: Any, step: int = 1000) -> datetime.datetime:
-    """Return a ``datetime`` in steps of so many microseconds, without its time zone.
+    """Return a ``datetime`` in steps of ``step`` microseconds, without its time zone.
 
     >>> to_moment(datetime.datetime(2020, 1, 2, 3, 4, 5, 678901, tzinfo=datetime.timezone.utc))
     datetime.datetime(2020, 1, 2, 3, 4, 5, 678000)
@@ -114,7 +114,7 @@ def to_moment(value: Any, step: int = 1000) -> datetime.datetime:
 
 
 def to_instant(value: Any) -> Instant:
-    """Return an ``Instant``, and nothing but that.
+    """Return an ``Instant``; reject anything else.
 
     >>> to_instant(Instant(1, 2))
     Instant<1, 2>

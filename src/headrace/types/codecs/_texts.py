@@ -1,7 +1,7 @@
-"""Codecs of texts and bytes.
+"""Codecs of strings and bytes.
 
-Decides how a column of texts travels: joined by a character that none of them contains, which is about three times
-as fast as pickling them one by one, and checks their type on the way.
+A column of strings is encoded as one string, joined by a character that none of them contains. This is about three
+times as fast as pickling them one by one, and also checks their type.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class TextCodec(Codec):
         return _STR_OR_NONE.issuperset(map(type, values))
 
     def encode(self, values: list[Any]) -> str | list[Any]:
-        """Return one text of all texts, or the list of them if that is not possible."""
+        """Return the joined strings, or the list of them if they cannot be joined."""
         try:
             joined = _SEPARATOR.join(values)
         except TypeError:  # a None, or a wrong type
@@ -50,12 +50,12 @@ class TextCodec(Codec):
         return self.coerce(values)
 
     def decode(self, encoded: str | list[Any]) -> list[Any]:
-        """Return the texts."""
+        """Return the strings."""
         return encoded.split(_SEPARATOR) if isinstance(encoded, str) else encoded
 
 
 class CharCodec(Codec):
-    """The codec of ``Types.CHAR``: texts of one character.
+    """The codec of ``Types.CHAR``: strings of one character.
 
     >>> CharCodec("Char").encode(["a", "b"])
     'ab'
@@ -65,14 +65,14 @@ class CharCodec(Codec):
         """Return a plain ``str`` of one character."""
         if isinstance(value, str) and len(value) == 1:
             return value if type(value) is str else str.__str__(value)
-        raise mismatch(value, f"{self.expected}, a text of one character")
+        raise mismatch(value, f"{self.expected}, a string of one character")
 
     def settled(self, values: Sequence[Any]) -> bool:
         """Return whether all are plain ``str`` of one character."""
         return _STR.issuperset(map(type, values)) and set(map(len, values)) <= {1}
 
     def encode(self, values: list[Any]) -> str:
-        """Return one text of all characters."""
+        """Return one string of all characters."""
         return "".join(self.coerce(values))
 
     def decode(self, encoded: str) -> list[str]:
@@ -93,7 +93,7 @@ class BytesCodec(Codec):
             return value
         if isinstance(value, (bytes, bytearray, memoryview)):
             return bytes(value)
-        raise mismatch(value, self.expected, "give bytes, e.g. bytes([1, 2])" if isinstance(value, list) else None)
+        raise mismatch(value, self.expected, "use bytes, e.g. bytes([1, 2])" if isinstance(value, list) else None)
 
     def settled(self, values: Sequence[Any]) -> bool:
         """Return whether all are ``bytes``."""

@@ -1,7 +1,7 @@
-"""Type information: what streams, states and fields hold.
+"""Type information of streams, states and fields.
 
-Decides how types are made, named, compared and printed. Never touches values beyond their plain forms: codecs coerce
-and encode them, string forms print them. Programs use ``Types``.
+Decides how types are created, named, compared and printed. Codecs convert and encode values, ``java_formatting`` prints
+them. Programs use ``Types``.
 """
 
 from headrace.types.typeinfo._base import TypeInformation

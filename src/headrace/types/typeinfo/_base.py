@@ -1,8 +1,4 @@
-"""The base class of all type information.
-
-Decides what every type can do. Never knows a particular type. Programs make types by ``Types``; codecs and string
-forms look at them.
-"""
+"""The base class of all type information."""
 
 from __future__ import annotations
 
@@ -16,26 +12,26 @@ __all__ = ["TypeInformation", "checked_type", "checked_types"]
 
 
 class TypeInformation(NoJvmObject):
-    """What a stream, a state or a field holds. Immutable, comparable, hashable, picklable.
+    """The type of a stream, a state or a field. Immutable, comparable, hashable, picklable.
 
     >>> TypeInformation().need_conversion()
     False
     """
 
     def get_java_type_info(self) -> Any:
-        """Refuse: there is no JVM of Flink.
+        """Raise NoJvmError: there is no Flink JVM.
 
         >>> TypeInformation().get_java_type_info()
         Traceback (most recent call last):
         ...
         headrace.errors.NoJvmError: There is no JVM type in headrace [NO_JVM]
           seen:     get_java_type_info() of TypeInformation
-          remedy:   pass the type itself, every call of headrace takes it
+          remedy:   pass the type itself
         """
         raise NoJvmError(
             "There is no JVM type in headrace",
             seen=f"get_java_type_info() of {type(self).__name__}",
-            remedy="pass the type itself, every call of headrace takes it",
+            remedy="pass the type itself",
         )
 
     def need_conversion(self) -> bool:
@@ -47,7 +43,7 @@ class TypeInformation(NoJvmObject):
         return False
 
     def to_internal_type(self, obj: Any) -> Any:
-        """Return the plain form of a value, e.g. the days since 1970 for a date.
+        """Return the internal form of a value, e.g. the days since 1970 for a date.
 
         >>> TypeInformation().to_internal_type(5)
         5
@@ -55,7 +51,7 @@ class TypeInformation(NoJvmObject):
         return obj
 
     def from_internal_type(self, obj: Any) -> Any:
-        """Return the value of a plain form.
+        """Return the value of an internal form.
 
         >>> TypeInformation().from_internal_type(5)
         5
@@ -63,17 +59,17 @@ class TypeInformation(NoJvmObject):
         return obj
 
     def _parts(self) -> tuple[Any, ...]:
-        # What equality looks at. Two types are equal when they are of the same class and their parts are.
+        # Types are equal if they have the same class and equal parts.
         return ()
 
     def __eq__(self, other: object) -> bool:
-        """Compare by kind of type and by what it is made of."""
+        """Compare class and parts."""
         if not isinstance(other, TypeInformation):
             return NotImplemented
         return self is other or (type(self) is type(other) and self._parts() == other._parts())
 
     def __hash__(self) -> int:
-        """Hash by kind of type and by what it is made of."""
+        """Hash class and parts."""
         return hash((type(self).__name__, self._parts()))
 
     def __repr__(self) -> str:
@@ -82,12 +78,12 @@ class TypeInformation(NoJvmObject):
 
 
 def checked_type(value: object, what: str) -> TypeInformation:
-    """Return ``value`` back if it is a type; otherwise raise an error that guesses the mistake.
+    """Return ``value`` if it is a type; otherwise raise an error that guesses the mistake.
 
     >>> checked_type(int, "The element type")
     Traceback (most recent call last):
     ...
-    headrace.errors.TypeMismatchError: The element type is no type information [TYPE_MISMATCH]
+    headrace.errors.TypeMismatchError: The element type is not a TypeInformation [TYPE_MISMATCH]
       seen:     <class 'int'> (type)
       expected: a TypeInformation, e.g. Types.INT()
     """
@@ -95,7 +91,7 @@ def checked_type(value: object, what: str) -> TypeInformation:
         return value
     name = getattr(value, "__name__", "")
     raise TypeMismatchError(
-        f"{what} is no type information",
+        f"{what} is not a TypeInformation",
         seen=value,
         expected="a TypeInformation, e.g. Types.INT()",
         remedy=f"call it: Types.{name}()" if callable(value) and name.isupper() else None,

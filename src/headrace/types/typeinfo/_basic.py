@@ -1,7 +1,4 @@
-"""The types of single values: numbers, text, instants, pickled objects.
-
-Decides names and equality. Never converts values: codecs do. Programs make them by ``Types``.
-"""
+"""The types of single values: numbers, strings, instants, pickled objects."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ __all__ = ["BasicType", "BasicTypeInfo", "InstantTypeInfo", "PickledBytesTypeInf
 
 
 class BasicType(Enum):
-    """The basic types and the names that they print as.
+    """The basic types and their printed names.
 
     >>> BasicType.INT.value
     'Integer'
@@ -37,7 +34,7 @@ class BasicType(Enum):
 
 
 class BasicTypeInfo(TypeInformation):
-    """The type of a number, a text, a truth value or an instant.
+    """The type of a number, a string, a boolean or an instant.
 
     >>> BasicTypeInfo(BasicType.LONG)
     Long
@@ -46,18 +43,18 @@ class BasicTypeInfo(TypeInformation):
     """
 
     def __init__(self, basic_type: BasicType) -> None:
-        """Make the type for one of the basic types."""
+        """Create the type of a basic type."""
         if not isinstance(basic_type, BasicType):
             raise TypeMismatchError("BasicTypeInfo takes a basic type", seen=basic_type, expected="a BasicType")
         self._basic_type = basic_type
 
     @property
     def basic_type(self) -> BasicType:
-        """Which basic type this is."""
+        """Return the basic type."""
         return self._basic_type
 
     def __eq__(self, other: object) -> bool:
-        """Compare by basic type alone."""
+        """Compare the basic types only."""
         if not isinstance(other, TypeInformation):
             return NotImplemented
         return isinstance(other, BasicTypeInfo) and self._basic_type is other._basic_type
@@ -132,14 +129,14 @@ class BasicTypeInfo(TypeInformation):
 
 
 class InstantTypeInfo(BasicTypeInfo):
-    """The type of ``Instant``; its plain form is the microseconds since 1970.
+    """The type of ``Instant``; its internal form is the microseconds since 1970.
 
     >>> BasicTypeInfo.INSTANT_TYPE_INFO().to_internal_type(Instant.of_epoch_milli(3))
     3000
     """
 
     def need_conversion(self) -> bool:
-        """Say yes."""
+        """Return True."""
         return True
 
     def to_internal_type(self, obj: Any) -> Any:
@@ -152,7 +149,7 @@ class InstantTypeInfo(BasicTypeInfo):
 
 
 class PickledBytesTypeInfo(TypeInformation):
-    """The type of any Python object; what a stream has when no type is given.
+    """The type of any Python object, and of a stream without a declared type.
 
     >>> PickledBytesTypeInfo()
     PickledByteArrayTypeInfo

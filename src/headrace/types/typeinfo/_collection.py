@@ -1,7 +1,4 @@
-"""The types of arrays, lists and maps, and the wrapper for types of the Table API.
-
-Decides which elements an array may have. Never converts values: codecs do. Programs make them by ``Types``.
-"""
+"""The types of arrays, lists and maps, and the wrapper for types of the Table API."""
 
 from __future__ import annotations
 
@@ -38,13 +35,13 @@ class _ElementsTypeInfo(TypeInformation):
     _allowed: ClassVar[frozenset[BasicType] | None] = None
 
     def __init__(self, element_type: TypeInformation) -> None:
-        """Make the type of a sequence of such elements."""
+        """Create the type of a sequence of these elements."""
         self._element_type = checked_type(element_type, f"The element type of {type(self).__name__}")
         if self._allowed is not None:
             basic = element_type.basic_type if isinstance(element_type, BasicTypeInfo) else None
             if basic not in self._allowed:
                 raise TypeMismatchError(
-                    f"{type(self).__name__} cannot have such elements",
+                    f"{type(self).__name__} cannot have these elements",
                     seen=str(element_type),
                     expected=" or ".join(sorted(allowed.value for allowed in self._allowed)),
                     remedy="use Types.OBJECT_ARRAY or Types.LIST",
@@ -52,7 +49,7 @@ class _ElementsTypeInfo(TypeInformation):
 
     @property
     def element_type(self) -> TypeInformation:
-        """The type of the elements."""
+        """Return the type of the elements."""
         return self._element_type
 
     def _parts(self) -> tuple[Any, ...]:
@@ -64,7 +61,7 @@ class _ElementsTypeInfo(TypeInformation):
 
 
 class PrimitiveArrayTypeInfo(_ElementsTypeInfo):
-    """The type of an array of numbers or truth values without gaps; an array of bytes is a ``bytes``.
+    """The type of an array of numbers or booleans without ``None``; an array of bytes is a ``bytes``.
 
     >>> PrimitiveArrayTypeInfo(BasicTypeInfo(BasicType.LONG))
     PrimitiveArrayTypeInfo<Long>
@@ -74,7 +71,7 @@ class PrimitiveArrayTypeInfo(_ElementsTypeInfo):
 
 
 class BasicArrayTypeInfo(_ElementsTypeInfo):
-    """The type of an array of basic values, where ``None`` may stand in for an element.
+    """The type of an array of basic values; elements may be ``None``.
 
     >>> BasicArrayTypeInfo(BasicTypeInfo(BasicType.STRING))
     BasicArrayTypeInfo<String>
@@ -84,7 +81,7 @@ class BasicArrayTypeInfo(_ElementsTypeInfo):
 
 
 class ObjectArrayTypeInfo(_ElementsTypeInfo):
-    """The type of an array of any elements, where ``None`` may stand in for an element.
+    """The type of an array of any elements; elements may be ``None``.
 
     >>> ObjectArrayTypeInfo(BasicTypeInfo(BasicType.BIG_DEC))
     ObjectArrayTypeInfo<BigDecimal>
@@ -92,7 +89,7 @@ class ObjectArrayTypeInfo(_ElementsTypeInfo):
 
 
 class ListTypeInfo(_ElementsTypeInfo):
-    """The type of a list without ``None`` among its elements.
+    """The type of a list whose elements are not ``None``.
 
     >>> ListTypeInfo(BasicTypeInfo(BasicType.INT))
     ListTypeInfo<Integer>
@@ -100,7 +97,7 @@ class ListTypeInfo(_ElementsTypeInfo):
 
     @property
     def elem_type(self) -> TypeInformation:
-        """The type of the elements, under the name that PyFlink gives it."""
+        """Return the type of the elements, under PyFlink's name."""
         return self._element_type
 
 
@@ -112,18 +109,18 @@ class MapTypeInfo(TypeInformation):
     """
 
     def __init__(self, key_type_info: TypeInformation, value_type_info: TypeInformation) -> None:
-        """Make the type of a dict with such keys and values."""
+        """Create the type of a dict with these keys and values."""
         self._key_type_info = checked_type(key_type_info, "The key type of a map")
         self._value_type_info = checked_type(value_type_info, "The value type of a map")
 
     @property
     def key_type_info(self) -> TypeInformation:
-        """The type of the keys."""
+        """Return the type of the keys."""
         return self._key_type_info
 
     @property
     def value_type_info(self) -> TypeInformation:
-        """The type of the values."""
+        """Return the type of the values."""
         return self._value_type_info
 
     def _parts(self) -> tuple[Any, ...]:
@@ -135,7 +132,7 @@ class MapTypeInfo(TypeInformation):
 
 
 class ExternalTypeInfo(TypeInformation):
-    """A type that came from the Table API; values are as those of the type inside.
+    """A type from the Table API; its values are those of the wrapped type.
 
     >>> ExternalTypeInfo(BasicTypeInfo(BasicType.INT))
     ExternalTypeInfo<Integer>
@@ -147,7 +144,7 @@ class ExternalTypeInfo(TypeInformation):
 
     @property
     def type_info(self) -> TypeInformation:
-        """The type inside."""
+        """Return the wrapped type."""
         return self._type_info
 
     def _parts(self) -> tuple[Any, ...]:

@@ -1,7 +1,4 @@
-"""The types of rows and tuples.
-
-Decides names and positions of fields. Never coerces field values: codecs do. Programs make them by ``Types``.
-"""
+"""The types of rows and tuples."""
 
 from __future__ import annotations
 
@@ -23,11 +20,11 @@ class _FieldsTypeInfo(TypeInformation):
         return self._field_types
 
     def need_conversion(self) -> bool:
-        """Say yes."""
+        """Return True."""
         return True
 
     def from_internal_type(self, obj: Any) -> Any:
-        """Return a tuple of the values; a tuple or list is taken to be one already."""
+        """Return a tuple of the values; a tuple or list is returned as it is."""
         if obj is None or isinstance(obj, (tuple, list)):
             return obj
         return tuple(kind.from_internal_type(value) for kind, value in zip(self._field_types, obj, strict=False))
@@ -50,7 +47,7 @@ class _FieldsTypeInfo(TypeInformation):
 
 
 class TupleTypeInfo(_FieldsTypeInfo):
-    """The type of a tuple. A list or row given for it becomes a tuple.
+    """The type of a tuple. Lists and rows are converted to tuples.
 
     >>> from headrace.common.typeinfo import Types
     >>> TupleTypeInfo([Types.LONG(), Types.STRING()])
@@ -58,20 +55,20 @@ class TupleTypeInfo(_FieldsTypeInfo):
     """
 
     def __init__(self, field_types: list[TypeInformation]) -> None:
-        """Make the type of a tuple with such fields."""
+        """Create the type of a tuple with these fields."""
         self._field_types = checked_types(field_types, "TupleTypeInfo")
 
     def to_internal_type(self, obj: Any) -> Any:
-        """Return the tuple of the fields' plain forms."""
+        """Return the tuple of the fields' internal forms."""
         if obj is None:
             return None
         if not isinstance(obj, (list, tuple, Row)):
-            raise TypeMismatchError("Value is no tuple", seen=obj, expected=str(self))
+            raise TypeMismatchError("The value is not a tuple", seen=obj, expected=str(self))
         return self._plain(obj)
 
 
 class RowTypeInfo(_FieldsTypeInfo):
-    """The type of a ``Row``. Field names do not count in comparisons of types.
+    """The type of a ``Row``. Comparisons of types ignore field names.
 
     >>> from headrace.common.typeinfo import Types
     >>> kind = RowTypeInfo([Types.LONG(), Types.STRING()], ["id", "name"])
@@ -82,21 +79,21 @@ class RowTypeInfo(_FieldsTypeInfo):
     """
 
     def __init__(self, field_types: list[TypeInformation], field_names: list[str] | None = None) -> None:
-        """Make the type of a row with such fields."""
+        """Create the type of a row with these fields."""
         self._field_types = checked_types(field_types, "RowTypeInfo")
         self._field_names = None if field_names is None else self._checked_names(field_names)
 
     def _checked_names(self, names: Sequence[str]) -> list[str]:
         if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-            raise TypeMismatchError("Field names of a row are texts", seen=names, expected="a list of str")
+            raise TypeMismatchError("Field names of a row must be strings", seen=names, expected="a list of str")
         if len(names) != len(self._field_types):
             raise TypeMismatchError(
-                "A row type has as many names as types",
+                "A row type must have as many names as types",
                 seen=f"{len(names)} names, {len(self._field_types)} types",
                 expected=f"{len(self._field_types)} names",
             )
         if len(set(names)) != len(names):
-            raise TypeMismatchError("Field names of a row are unique", seen=names)
+            raise TypeMismatchError("Field names of a row must be unique", seen=names)
         return list(names)
 
     def get_field_names(self) -> list[str]:
@@ -109,7 +106,7 @@ class RowTypeInfo(_FieldsTypeInfo):
         return self._field_names or [f"f{position}" for position in range(len(self._field_types))]
 
     def get_field_index(self, field_name: str) -> int:
-        """Return the position of a field; -1 if it is none of a row type without names.
+        """Return the position of a field; -1 if an unnamed row type does not have it.
 
         >>> from headrace.common.typeinfo import Types
         >>> Types.ROW_NAMED(["id", "name"], [Types.LONG(), Types.STRING()]).get_field_index("name")
@@ -123,7 +120,7 @@ class RowTypeInfo(_FieldsTypeInfo):
         return -1
 
     def to_internal_type(self, obj: Any) -> Any:
-        """Return the number of the row's kind and the fields' plain forms as one tuple."""
+        """Return the number of the row's kind and the fields' internal forms as one tuple."""
         if obj is None:
             return None
         kind = RowKind.INSERT
@@ -136,7 +133,7 @@ class RowTypeInfo(_FieldsTypeInfo):
             named = obj if isinstance(obj, dict) else vars(obj)
             values = [named.get(name) for name in self.get_field_names()]
         else:
-            raise TypeMismatchError("Value is no row", seen=obj, expected=str(self))
+            raise TypeMismatchError("The value is not a row", seen=obj, expected=str(self))
         return (kind.value, *self._plain(values))
 
     def _field_texts(self) -> Iterable[str]:

@@ -1,7 +1,6 @@
-"""The types of dates and times of day.
+"""The types of dates and times.
 
-Decides their plain forms: whole days, or microseconds in the local time zone. Never rounds to milliseconds, as
-values do when they are shipped: codecs do. Programs make them by ``Types``.
+Decides their internal forms: days, or microseconds in the local time zone. Codecs round to milliseconds, not these.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _MICROS = 1_000_000
 
 
 class DateTypeInfo(TypeInformation):
-    """The type of ``datetime.date``; its plain form is the days since 1970.
+    """The type of ``datetime.date``; its internal form is the days since 1970.
 
     >>> DateTypeInfo().to_internal_type(datetime.date(1970, 1, 11))
     10
@@ -36,7 +35,7 @@ class DateTypeInfo(TypeInformation):
     EPOCH_ORDINAL: ClassVar[int] = datetime.date(1970, 1, 1).toordinal()
 
     def need_conversion(self) -> bool:
-        """Say yes."""
+        """Return True."""
         return True
 
     def to_internal_type(self, d: Any) -> Any:
@@ -49,7 +48,7 @@ class DateTypeInfo(TypeInformation):
 
 
 class TimeTypeInfo(TypeInformation):
-    """The type of ``datetime.time``; its plain form is the microseconds of the day in UTC.
+    """The type of ``datetime.time``; its internal form is the microseconds of the day in UTC.
 
     >>> TimeTypeInfo().from_internal_type(TimeTypeInfo().to_internal_type(datetime.time(1, 2, 3, 4)))
     datetime.time(1, 2, 3, 4)
@@ -58,11 +57,11 @@ class TimeTypeInfo(TypeInformation):
     EPOCH_ORDINAL: ClassVar[int] = calendar.timegm(time.localtime(0)) * _MICROS
 
     def need_conversion(self) -> bool:
-        """Say yes."""
+        """Return True."""
         return True
 
     def to_internal_type(self, t: Any) -> Any:
-        """Return the microseconds of the day in UTC; a time without a zone is a local one."""
+        """Return the microseconds of the day in UTC; a time without a time zone is local."""
         if t is None:
             return None
         offset = self.EPOCH_ORDINAL
@@ -81,7 +80,7 @@ class TimeTypeInfo(TypeInformation):
 
 
 class TimestampTypeInfo(TypeInformation):
-    """The type of ``datetime.datetime``; its plain form is the microseconds since 1970 in UTC.
+    """The type of ``datetime.datetime``; its internal form is the microseconds since 1970 in UTC.
 
     >>> moment = datetime.datetime(2020, 2, 3, 4, 5, 6, 7)
     >>> TimestampTypeInfo().from_internal_type(TimestampTypeInfo().to_internal_type(moment)) == moment
@@ -89,25 +88,25 @@ class TimestampTypeInfo(TypeInformation):
     """
 
     def need_conversion(self) -> bool:
-        """Say yes."""
+        """Return True."""
         return True
 
     def to_internal_type(self, dt: Any) -> Any:
-        """Return the microseconds since 1970; a moment without a zone is a local one."""
+        """Return the microseconds since 1970; a datetime without a time zone is local."""
         if dt is None:
             return None
         seconds = calendar.timegm(dt.utctimetuple()) if dt.tzinfo else int(time.mktime(dt.timetuple()))
         return seconds * _MICROS + dt.microsecond
 
     def from_internal_type(self, ts: Any) -> Any:
-        """Return the local moment."""
+        """Return the local datetime."""
         if ts is None:
             return None
         return datetime.datetime.fromtimestamp(ts // _MICROS).replace(microsecond=ts % _MICROS)
 
 
 class SqlTimeTypeInfo(TypeInformation):
-    """Returns the types of SQL dates and times.
+    """Creates the types of SQL dates and times.
 
     >>> SqlTimeTypeInfo.DATE(), SqlTimeTypeInfo.TIME(), SqlTimeTypeInfo.TIMESTAMP()
     (DateTypeInfo, TimeTypeInfo, TimestampTypeInfo)
@@ -130,14 +129,14 @@ class SqlTimeTypeInfo(TypeInformation):
 
 
 class LocalTimeTypeInfo(TypeInformation):
-    """The type of a date, time or moment that belongs to no time zone; exact to the microsecond.
+    """The type of a date, time or datetime without a time zone, exact to the microsecond.
 
     >>> LocalTimeTypeInfo(LocalTimeTypeInfo.TimeType.LOCAL_DATE)
     LocalTimeTypeInfo<LOCAL_DATE>
     """
 
     class TimeType(Enum):
-        """Which of the three it is.
+        """Date, time, or both.
 
         >>> LocalTimeTypeInfo.TimeType.LOCAL_TIME.value
         1
@@ -148,12 +147,12 @@ class LocalTimeTypeInfo(TypeInformation):
         LOCAL_DATE_TIME = 2
 
     def __init__(self, time_type: TimeType) -> None:
-        """Make the type."""
+        """Create the type."""
         self._time_type = time_type
 
     @property
     def time_type(self) -> TimeType:
-        """Which of the three it is."""
+        """Return whether it is a date, a time, or both."""
         return self._time_type
 
     def _parts(self) -> tuple[Any, ...]:
@@ -165,7 +164,7 @@ class LocalTimeTypeInfo(TypeInformation):
 
 
 class LocalZonedTimestampTypeInfo(TypeInformation):
-    """The type of ``datetime.datetime`` with a time zone: columns of ``TIMESTAMP_LTZ`` in files have it, ``Types`` has it not.
+    """The type of ``datetime.datetime`` with a time zone, for columns of ``TIMESTAMP_LTZ`` in files; not in ``Types``.
 
     >>> LocalZonedTimestampTypeInfo()
     LocalZonedTimestampTypeInfo

@@ -1,7 +1,4 @@
-"""``Types``: the one place where programs get their types from.
-
-Decides nothing by itself. Called by programs.
-"""
+"""``Types``: creates the types that programs declare."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ __all__ = ["Types"]
 
 
 class Types:
-    """Returns the types that a program declares.
+    """Creates the types that a program declares.
 
     >>> Types.TUPLE([Types.STRING(), Types.LIST(Types.LONG())])
     TupleTypeInfo(String, ListTypeInfo<Long>)
@@ -164,7 +161,7 @@ class Types:
 
     @staticmethod
     def PICKLED_BYTE_ARRAY() -> TypeInformation:
-        """Return the type of any Python object: what is used when no type is given.
+        """Return the type of any Python object, which is the default.
 
         >>> Types.PICKLED_BYTE_ARRAY()
         PickledByteArrayTypeInfo

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from headrace.common import Instant, Row, RowKind, Types
 from headrace.common.typeinfo import ExternalTypeInfo, LocalZonedTimestampTypeInfo
-from headrace.types.string_forms import double_text, float_text, string_form
+from headrace.types.java_formatting import double_text, float_text, string_form
 
 MOMENT = datetime.datetime(2020, 1, 2, 3, 4, 5, 678000)
 HOUR_AHEAD = datetime.timezone(datetime.timedelta(hours=1))

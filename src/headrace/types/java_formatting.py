@@ -1,13 +1,13 @@
-"""How a printed stream shows a value: as Java would, if the stream has a type; as Python does, if it has none.
+"""Format values as PyFlink prints them: like Java if the stream has a type, like Python if it has none.
 
-Decides texts only. Used by ``print`` and by sinks that write lines. What PyFlink does, and is kept:
+Used by ``print`` and by sinks that write lines. The rules of PyFlink:
 
-- a typed value has Java's form: ``true``, ``1.0E10``, ``(1,a)``, ``[1, 2]``, ``{a=1}`` in the order of a ``HashMap``;
-- a row that is the element itself is put together in Python: its kind, then ``str`` of each field, joined by commas
-  without spaces, ``+I[1,a]``; a row inside of something has Java's form, ``+I[1, a]`` and ``null`` for ``None``;
-- an untyped value has ``str``.
+- A typed value has Java's form: ``true``, ``1.0E10``, ``(1,a)``, ``[1, 2]``, ``{a=1}`` in the order of a ``HashMap``.
+- A row that is itself the element is formatted in Python: its kind, then ``str`` of each field, joined by commas
+  without spaces, ``+I[1,a]``. A nested row has Java's form, ``+I[1, a]``, with ``null`` for ``None``.
+- An untyped value is formatted by ``str``.
 
-Where Java prints an address (an array as the element itself or in a list, as in ``[J@1b2c``) the elements are shown.
+Where Java prints an address (for an array that is the element, or in a list, as in ``[J@1b2c``), the elements are shown.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import datetime
 from array import array
 from collections.abc import Callable
+from decimal import Context, Decimal
 from typing import Any
 
 from headrace.types.java_hash import hash_map_order
@@ -40,13 +41,14 @@ from headrace.types.typeinfo import (
     Types,
 )
 
-__all__ = ["double_text", "float_text", "java_form", "string_form"]
+__all__ = ["decimal_text", "double_text", "float_text", "java_form", "string_form"]
 
 StringForm = Callable[[Any], str]
+_ALL_DIGITS = Context(38)
 
 
 def string_form(type_info: TypeInformation | None) -> StringForm:
-    """Return the function that makes the printed text of a value of this type.
+    """Return the function that formats a value of this type for ``print``.
 
     >>> from headrace.common import Types
     >>> string_form(Types.TUPLE([Types.LONG(), Types.STRING(), Types.BOOLEAN()]))((1, "a", True))
@@ -64,7 +66,7 @@ def string_form(type_info: TypeInformation | None) -> StringForm:
 
 
 def java_form(type_info: TypeInformation | None) -> StringForm:
-    """Return the function that makes Java's ``toString`` of a value of this type, as Java sinks and logs show it.
+    """Return the function that formats a value of this type like Java's ``toString``, as Java sinks and logs do.
 
     >>> from headrace.common import Types
     >>> java_form(Types.ROW([Types.DOUBLE(), Types.STRING()]))(Row(1e10, None))
@@ -160,7 +162,7 @@ def _instant_text(instant: Instant) -> str:
     nanos = instant.nanos
     fraction = ""
     if nanos:
-        # Java shows as many groups of three digits as are needed.
+        # Java shows as many groups of three digits as needed.
         width = 3 if nanos % 1_000_000 == 0 else 6 if nanos % 1_000 == 0 else 9
         fraction = "." + f"{nanos:09d}"[:width]
     return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%S}{fraction}Z"
@@ -192,7 +194,7 @@ def _special_text(number: float) -> str | None:
 
 
 def double_text(number: float) -> str:
-    """Return Java's text of a ``double``: the shortest that reads back as the same number, of at least two digits.
+    """Format a ``double`` like Java: the shortest string of at least two digits that parses to the same number.
 
     >>> [double_text(x) for x in (1.0, 1e10, 0.001, 0.0001, 5e-324)]
     ['1.0', '1.0E10', '0.001', '1.0E-4', '4.9E-324']
@@ -202,14 +204,14 @@ def double_text(number: float) -> str:
     if special is not None:
         return special
     size = abs(number)
-    # Two digits that are nearest win over one digit, then the shortest; 17 digits always do.
+    # The nearest two digits take precedence over one digit, then the shortest; 17 digits always suffice.
     texts = (f"{size:.{precision}e}" for precision in range(1, 17))
     digits, exponent = _split(next(text for text in texts if float(text) == size))
     return ("-" if number < 0 else "") + _decimal_text(digits, exponent)
 
 
 def float_text(number: float) -> str:
-    """Return Java's text of a 32-bit ``float``.
+    """Format a 32-bit ``float`` like Java.
 
     >>> [float_text(x) for x in (1.1, 1 / 3, 16777216.0, 1e39)]
     ['1.1', '0.33333334', '1.6777216E7', 'Infinity']
@@ -224,10 +226,19 @@ def float_text(number: float) -> str:
     return ("-" if narrow < 0 else "") + _decimal_text(digits, exponent)
 
 
+def decimal_text(number: Decimal) -> str:
+    """Format a decimal number without trailing zeros, like Java's ``BigDecimal``.
+
+    >>> decimal_text(Decimal("1.50")), decimal_text(Decimal("100.00")), decimal_text(Decimal("0.00"))
+    ('1.5', '1E+2', '0')
+    """
+    return str(number.normalize(_ALL_DIGITS))
+
+
 _BASIC_FORMS: dict[BasicType, StringForm] = {
     BasicType.BOOLEAN: lambda value: "true" if value else "false",
     BasicType.FLOAT: float_text,
     BasicType.DOUBLE: double_text,
     BasicType.INSTANT: _instant_text,
-    BasicType.BIG_DEC: lambda value: str(value if value else abs(value)),  # Java knows no negative zero
+    BasicType.BIG_DEC: lambda value: str(value if value else abs(value)),  # Java has no negative zero
 }
