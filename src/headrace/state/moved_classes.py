@@ -11,8 +11,6 @@ Used by ``headrace.state.safe_pickle`` for every pickle that may be older than t
 
 from __future__ import annotations
 
-__all__ = ["MOVED_MODULES", "MOVED_NAMES", "MOVED_PACKAGES", "current_module"]
-
 MOVED_PACKAGES = {
     "headrace.common.codecs": "headrace.types.codecs",
     "headrace.common.typeinfo": "headrace.types.typeinfo",
