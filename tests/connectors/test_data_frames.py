@@ -241,7 +241,8 @@ def test_a_job_does_not_wait_for_a_spark_that_has_ended() -> None:
 
 
 def test_any_writer_with_the_epoch(session: Any, make_env: MakeEnvironment, tmp_path: Path) -> None:
-    env = make_env(2, execution__checkpointing__interval="20 ms", **{"headrace__epoch__max-records": 300})
+    kept = {"execution__checkpointing__dir": str(tmp_path / "checkpoints"), "headrace__job__id": "any-writer"}
+    env = make_env(2, execution__checkpointing__interval="20 ms", **{"headrace__epoch__max-records": 300}, **kept)
     out = tmp_path / "out"
     numbers = env.from_sequence(1, 2000).limit_rate(4000)
     options = {"path": f"{out}/epoch={{epoch}}", "header": True}
@@ -250,6 +251,7 @@ def test_any_writer_with_the_epoch(session: Any, make_env: MakeEnvironment, tmp_
     frame = session.read.option("header", True).csv(str(out))
     assert Counter(int(row.n) for row in frame.collect()) == Counter(range(1, 2001))
     assert len(list(out.iterdir())) > 1, "a write for each checkpoint"
+    assert list((tmp_path / "checkpoints").rglob("slots/*")) and not list(tmp_path.rglob("*.committed"))
 
 
 def test_a_write_is_repeated_under_the_same_epoch(session: Any, tmp_path: Path, make_env: MakeEnvironment) -> None:

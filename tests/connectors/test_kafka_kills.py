@@ -33,12 +33,12 @@ KILLS = ("commit.ambiguous:4", "manifest.post:3")
 
 
 def run(
-    broker: Broker, source: str, target: str, directory: Path, fault: str | None
+    broker: Broker, source: str, target: str, directory: Path, fault: str | None, **settings: str
 ) -> subprocess.CompletedProcess[str]:
     environment = {k: v for k, v in os.environ.items() if k != "HEADRACE_FAULT"}
     if fault is not None:
         environment["HEADRACE_FAULT"] = f"{fault}:kill"
-    command = [sys.executable, str(JOB), broker.servers, source, target, str(directory)]
+    command = [sys.executable, str(JOB), broker.servers, source, target, str(directory), json.dumps(settings)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
 
 
@@ -57,6 +57,25 @@ def test_each_count_is_there_once(broker: Broker, tmp_path: Path) -> None:
         seen = sum(so_far.values())
     ended = run(broker, source, target, tmp_path, None)
     assert ended.stdout == "finished\n", ended.stderr[-3000:]
+    assert Counter(value.decode() for value in broker.values(target)) == expected
+
+
+def test_a_job_with_another_id_finishes_the_transactions(broker: Broker, tmp_path: Path) -> None:
+    """It sends under the transactional ids of the job that staged the messages: what that one has sent is not sent again."""
+    source, target = broker.topic(2), broker.topic(2)
+    for partition in range(2):
+        broker.send(source, [f"k{n % KEYS}" for n in range(KEYS * EACH // 2)], partition)
+    settings = {"headrace.executor": "local", "headrace.epoch.first-records": "50"}
+    killed = run(broker, source, target, tmp_path, "commit.ambiguous:3", **settings)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr[-3000:]
+    (path,) = (tmp_path / "checkpoints").iterdir()
+    settings |= {"execution.state-recovery.path": str(path), "headrace.job.id": "another"}
+    for fault in ("commit.ambiguous:1", "manifest.pre:1"):
+        killed = run(broker, source, target, tmp_path, fault, **settings)
+        assert killed.returncode == -signal.SIGKILL, f"{fault}: {killed.stderr[-3000:]}"
+    ended = run(broker, source, target, tmp_path, None, **settings)
+    assert ended.stdout == "finished\n", ended.stderr[-3000:]
+    expected = Counter(f"k{key} {count}" for key in range(KEYS) for count in range(1, EACH + 1))
     assert Counter(value.decode() for value in broker.values(target)) == expected
 
 

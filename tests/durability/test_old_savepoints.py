@@ -92,16 +92,7 @@ def test_what_sinks_have_begun_is_finished(archive, unpacked):
 
 
 @pytest.mark.parametrize("archive", recordings(lambda name: name == kit.UNFINISHED))
-@pytest.mark.parametrize(
-    "by",
-    [
-        "job id",
-        pytest.param(
-            "path",
-            marks=pytest.mark.xfail(strict=True, reason="a job with another id does not finish these commits yet"),
-        ),
-    ],
-)
+@pytest.mark.parametrize("by", ["job id", "path"])
 def test_commits_of_a_driver_that_was_killed_are_finished(archive, unpacked, by):
     unpacked(archive)
     assert len({sum(numbers.values()) for numbers in kit.arrived().values()}) > 1, "some have committed, others not"

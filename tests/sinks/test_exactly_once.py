@@ -114,6 +114,25 @@ class TestTroubleInTheUsersCode:
         run(environment(tmp_path, **settings), outer)
         assert outer.arrived() == ONCE, "the next driver commits first"
 
+    def test_no_savepoint_without_its_commits(self, outer, tmp_path):
+        """The checkpoint that it would be a copy of exists: a job that starts from there commits first."""
+        trouble, last = Trouble(tmp_path), 5_000
+        trouble.ask("refuse", 200)
+        settings = {"restart-strategy.type": "none", "execution.checkpointing.interval": "1 h"}
+        env = environment(tmp_path, **settings, **{"headrace.job.id": "stopped"})
+        outer.attach(numbers(env, last))
+        with pytest.raises(HeadraceError):
+            env.execute_async().stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
+        assert not list(tmp_path.glob("savepoints/*"))
+        assert outer.arrived() == Counter()
+        for name in trouble.left:
+            (tmp_path / "trouble" / name).unlink()
+        (path,) = (tmp_path / "checkpoints").iterdir()
+        env = environment(tmp_path, **settings, **{"execution.state-recovery.path": str(path)})
+        outer.attach(numbers(env, last))
+        env.execute()
+        assert outer.arrived() == Counter(range(1, last + 1))
+
 
 def test_live_rescale(outer, tmp_path):
     env = environment(tmp_path)

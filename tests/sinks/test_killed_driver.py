@@ -28,7 +28,7 @@ def run(kind, directory, url, fault=None):
     environment = {k: v for k, v in os.environ.items() if k != "HEADRACE_FAULT"}
     if fault is not None:
         environment["HEADRACE_FAULT"] = f"{fault}:kill"
-    command = [sys.executable, str(JOB), kind, str(directory), str(LAST), *([url] if url else [])]
+    command = [sys.executable, str(JOB), kind, str(directory), str(LAST), url or ""]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
 
 

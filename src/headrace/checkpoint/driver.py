@@ -18,7 +18,8 @@ from headrace.checkpoint.errors import StoreError
 from headrace.checkpoint.in_use import Use, use_of_checkpoints
 from headrace.checkpoint.interpreter import Interpreter
 from headrace.checkpoint.job_committer import JobCommitter, JobPublisher
-from headrace.checkpoint.model import Committable, Manifest
+from headrace.checkpoint.model import Committable, Manifest, Origin
+from headrace.checkpoint.origin_commits import finish_commits
 from headrace.checkpoint.outcomes import CheckpointOutcomes
 from headrace.checkpoint.ports import JobProgress, Store
 from headrace.checkpoint.statistics import CheckpointStatistics
@@ -66,6 +67,7 @@ class Checkpoints:
         self._now = now
         self._sleep = sleep
         self._job_id = job_id
+        self._graph = graph
         self._working_folder = working_folder
         self._store: Store | None = None
         self._use = Use()
@@ -119,13 +121,21 @@ class Checkpoints:
 
     # -- the steps ------------------------------------------------------------------------------------------------
 
-    def recover(self) -> Manifest | None:
-        """Take the job over; return the checkpoint that it continues from, None if it begins."""
+    def recover(self, origin: Origin | None = None) -> Manifest | None:
+        """Take the job over; return the checkpoint that it continues from, None if it begins.
+
+        `origin` is where a job without checkpoints of its own starts. Its commits are finished before anything is
+        discarded: if it has this job's id, some of what is staged under that id is its output.
+        """
         if self._store is None:
             self._store = open_store(self._job_id, self._root, self._options, self._working_folder)
             path = storage.local_path(self._root)
             self._use = Use() if path is None else use_of_checkpoints(path)
-        return self._run(self._steps.recover())
+        base = self._run(self._steps.take_over())
+        if origin is not None and (base is None or not self.periodic):
+            finish_commits(origin, self._graph, self._sleep)
+        self._run(self._steps.start())
+        return base
 
     def order(self, progress: JobProgress, forced: bool = False) -> CheckpointOrder:
         """Return what the next epoch has to do for checkpoints. `forced`: make one now, as for a savepoint."""
@@ -171,6 +181,7 @@ class Checkpoints:
 
     def rescaled(self, graph: JobGraph, plan: EpochPlan) -> None:
         """Continue with another parallelism."""
+        self._graph = graph
         self._steps.layout = _layout(graph, plan)
 
     def abort(self, acks: list[TaskAck]) -> None:

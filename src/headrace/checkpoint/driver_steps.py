@@ -32,15 +32,13 @@ from headrace.connectors.base.commit_requests import CommitFailedError
 from headrace.errors import HeadraceError
 from headrace.worker.messages import TaskAck
 
-__all__ = ["FINISHED", "DriverSteps", "Layout"]
-
 FINISHED = "finished"
 """The fact in the last manifest of a job whose input has ended."""
-_COMMIT_PAUSES = (0.05, 0.2, 0.8)
+COMMIT_PAUSES = (0.05, 0.2, 0.8)
 """Seconds between the attempts to commit. After the last attempt the job restarts."""
 _COLLECT_PAUSE = 500
 """Milliseconds between garbage collections: not at each of many checkpoints a second."""
-_PERMANENT = (CheckpointError, CommitRefusedError, CommitFailedError, manifests.IncompatibleStateError)
+PERMANENT = (CheckpointError, CommitRefusedError, CommitFailedError, manifests.IncompatibleStateError)
 """Errors of a commit that no retry fixes."""
 _log = logging.getLogger("headrace")
 
@@ -78,16 +76,23 @@ class DriverSteps:
         self._plan: Plan | None = None
         self._states: dict[str, dict[str, str]] = {}
         self._collect_after = 0
+        self._started = False
 
     def recover(self) -> Steps[Manifest | None]:
-        """Take the job over; return the checkpoint that it continues from, None if it begins.
+        """Take the job over and start it; return the checkpoint that it continues from, None if it begins."""
+        base = yield from self.take_over()
+        yield from self.start()
+        return base
+
+    def take_over(self) -> Steps[Manifest | None]:
+        """Claim the job and finish the commits of its last checkpoint; return that checkpoint, None if the job begins.
 
         A driver that had the job, failed, and finds that another one has claimed it since does not take it back.
         """
         if self.workflow.generation:
             yield from self.workflow.fence()
         self.outcomes.suspend()
-        self._plan = None
+        self._plan, self._started = None, False
         workflow = self._new_workflow()
         try:
             decision = yield from workflow.take_over()
@@ -97,12 +102,16 @@ class DriverSteps:
         self._committer.generation = self.workflow.generation
         if decision.verdict is Verdict.REPLAY:
             yield from self._commit()
-        yield from self.workflow.discard()
-        self.outcomes.resume()
         base = self.workflow.base
         if base is not None:
             self._states = dict(base.facts.get("states", {}))
         return base
+
+    def start(self) -> Steps[None]:
+        """Discard output that nobody will ever commit. From now on checkpoints may be triggered."""
+        yield from self.workflow.discard()
+        self._started = True
+        self.outcomes.resume()
 
     def trigger(self, progress: JobProgress, forced: bool = False) -> Steps[bool]:
         """Begin a checkpoint if one is due; return whether it has begun.
@@ -138,7 +147,7 @@ class DriverSteps:
         if not (yield from self._begin([], forced=True)) or not (
             yield from self._conclude(progress, [], finished=True)
         ):
-            raise CheckpointError(Reason.FINALIZE_CHECKPOINT_FAILURE, remedy="see to the checkpoint storage.")
+            raise CheckpointError(Reason.FINALIZE_CHECKPOINT_FAILURE, remedy="check the checkpoint storage.")
 
     def _conclude(self, progress: JobProgress, acks: list[TaskAck], finished: bool = False) -> Steps[Manifest | None]:
         plan = self._plan
@@ -169,11 +178,11 @@ class DriverSteps:
 
     def _commit(self) -> Steps[None]:
         """Perform steps 6 to 8; retry for a while if a sink or the store fails."""
-        for pause in (*_COMMIT_PAUSES, None):
+        for pause in (*COMMIT_PAUSES, None):
             try:
                 yield from self.workflow.finish()
                 return
-            except _PERMANENT:
+            except PERMANENT:
                 raise
             except Exception as error:
                 if pause is None or self.workflow.unfinished is None:
@@ -202,9 +211,9 @@ class DriverSteps:
     def tidy(self) -> Steps[None]:
         """Remove everything but the retained checkpoints.
 
-        A driver whose recovery was refused has no base: to it all files would look dead.
+        A driver whose recovery was refused has no base: to it all files would look dead, and all staged output left over.
         """
-        if self.workflow.epoch and self.workflow.unfinished is None:
+        if self._started and self.workflow.unfinished is None:
             yield from self._collect()
 
     def remove(self, named: bool) -> Steps[None]:

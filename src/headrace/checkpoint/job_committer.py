@@ -17,8 +17,6 @@ from headrace.graph.specs import StagedSink
 from headrace.graph.stream_graph import StreamNode
 from headrace.metrics.values import Path, Value
 
-__all__ = ["JobCommitter", "JobPublisher"]
-
 
 class JobCommitter:
     """Satisfies `headrace.checkpoint.ports.Committer`: finds the sink of each handle by its operator's id."""
@@ -43,6 +41,10 @@ class JobCommitter:
     def __bool__(self) -> bool:
         """Return whether any sink commits."""
         return bool(self._committers)
+
+    def __contains__(self, sink: str) -> bool:
+        """Return whether the operator with this id commits."""
+        return sink in self._committers
 
     def combined(self, staged: list[Committable]) -> list[Committable]:
         by_sink: dict[str, list[Handle]] = {}

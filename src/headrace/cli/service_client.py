@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import logging
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -26,6 +27,7 @@ __all__ = ["TERMINAL", "ServiceClient", "find_service", "noted_service", "servic
 
 F = TypeVar("F", bound=Callable[..., Any])
 TERMINAL = ("FINISHED", "FAILED", "CANCELED")
+_log = logging.getLogger("headrace.cli")
 _POLL_SECONDS = 0.2
 _JOB_ID_DIGITS = 32
 
@@ -64,7 +66,8 @@ def noted_service(settings: Mapping[str, str]) -> dict[str, Any]:
     """Return what the service of this machine wrote when it began to listen: its `pid` and `url`; empty if none did."""
     try:
         noted = json.loads((service_directory(settings) / "service.json").read_text())
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        _log.debug("no service is noted on this machine: %s", error)
         return {}
     return noted if isinstance(noted, dict) else {}
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable
 
 from headrace.checkpoint.driver import FINISHED, Checkpoints
-from headrace.checkpoint.origin import Origin
+from headrace.checkpoint.model import Origin
 from headrace.config.checkpoint_settings import DurabilitySettings
 from headrace.driver import restore
 from headrace.driver.collected_output import CollectedOutput
@@ -43,9 +43,10 @@ class Recovery:
     def begin(self, instruction: Begin) -> Iterable[Event]:
         """Recover the last checkpoint and make the ledger that continues from it."""
         durability, checkpoints, program = self._durability, self._checkpoints, self._job.program
-        takes_over = durability.periodic or durability.job_id is not None or checkpoints.commits
-        manifest = checkpoints.recover() if takes_over else None
         origin = program.origin
+        staged = origin is not None and bool(origin.manifest.committables)
+        takes_over = durability.periodic or durability.job_id is not None or checkpoints.commits or staged
+        manifest = checkpoints.recover(origin) if takes_over else None
         if manifest is not None and durability.periodic:
             origin = Origin(manifest, checkpoints.files)
             self._results.recovered(manifest.epoch)

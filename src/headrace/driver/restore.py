@@ -14,9 +14,10 @@ from headrace.checkpoint.manifests import (
     files_by_owner,
     has_strong_sums,
     layout_of,
+    operator_names,
     unpacked_positions,
 )
-from headrace.checkpoint.origin import Origin
+from headrace.checkpoint.model import Origin
 from headrace.driver.ledger import Ledger
 from headrace.graph.epoch_plan import EpochPlan
 from headrace.graph.job_graph import JobGraph
@@ -84,10 +85,8 @@ def _check_claimed(origin: Origin, wanted: dict[str, Any]) -> None:
     states: dict[str, Any] = dict(origin.manifest.facts.get("states", {}))
     lost = [operator for operator in states if operator not in known]
     if lost and not origin.ignore_unclaimed:
-        named = {o: f for g in origin.manifest.facts["layout"].values() for o, f in g["operators"].items()}
-        shown = ", ".join(f"{named[o]['name']!r} (uid {named[o]['uid']})" if o in named else o for o in lost)
         raise IncompatibleStateError(
-            f"The program has no operator for the state of {shown}",
+            f"The program has no operator for the state of {operator_names(origin.manifest, lost)}",
             seen=f"state of {len(lost)} operators that the program does not have",
             remedy="give operators the uid they had, or restore with allow-non-restored-state to drop it.",
         )

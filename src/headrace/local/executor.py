@@ -49,7 +49,6 @@ class LocalExecutor:
         self._interrupted = False
 
     def start(self, spec: JobSpec) -> None:
-        """Set the job."""
         self._spec = spec
         self._files.use(spec.files)
         self._host = self._new_host()
@@ -114,9 +113,7 @@ class LocalExecutor:
             raise errors[0]
 
     def executors(self) -> list[ExecutorView]:
-        """Return this process."""
         return [ExecutorView("local", socket.gethostname(), 0, 1)]
 
     def threads(self, executor_id: str) -> list[ThreadView]:
-        """Return the threads of this process."""
         return threads_of_this_process() if executor_id == "local" else []

@@ -61,7 +61,6 @@ class EmbeddedService:
         """Do nothing: no preparation is needed."""
 
     def started(self, master: JobMaster) -> None:
-        """Show the job from now on."""
         self._jobs[str(master.job_id)] = LocalJob(master)
 
     def backend(self) -> Backend:

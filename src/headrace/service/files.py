@@ -70,7 +70,6 @@ class FileLock:
         return False
 
     def is_taken(self) -> bool:
-        """Return whether any process holds the lock."""
         if self._held is not None:
             return True
         try:
@@ -86,7 +85,6 @@ class FileLock:
         return False
 
     def release(self) -> None:
-        """Release the lock."""
         if self._held is not None:
             os.close(self._held)
             self._held = None

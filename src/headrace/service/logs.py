@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from headrace.service.errors import NotFoundError
 
 __all__ = ["ExecutorLogs", "Logs"]
 
+_log = logging.getLogger("headrace.service")
 _FOLDER = re.compile(r"app-[0-9]+-[0-9]+/[0-9]+")
 _NAME = re.compile(r"std(out|err)[\w.-]*")
 
@@ -33,18 +35,15 @@ class Logs:
         return {**({} if self._main is None else {self._main.name: self._main}), **self._others()}
 
     def names(self) -> list[str]:
-        """Return the names of all existing logs."""
         return [name for name, path in self._table().items() if path.is_file()]
 
     def find(self, name: str) -> Path:
-        """Return the path of the log with this name."""
         path = self._table().get(name)
         if path is None or not path.is_file():
             raise NotFoundError("This file does not exist in JobManager log dir.")
         return path
 
     def main(self) -> Path:
-        """Return the path of the service's own log."""
         return self.find("" if self._main is None else self._main.name)
 
 
@@ -64,6 +63,7 @@ class ExecutorLogs:
             return {}
         try:
             found = sorted((self._work / executor.folder).iterdir())
-        except OSError:  # on another machine, or removed
+        except OSError as error:  # on another machine, or removed
+            _log.debug("no logs of executor %s: %s", executor.id, error)
             return {}
         return {p.name: p for p in found if _NAME.fullmatch(p.name) and p.is_file() and not p.is_symlink()}

@@ -79,13 +79,11 @@ class ServiceSettings:
         return sorted(k for k in self.configuration if k.startswith("high-availability") and k not in known)
 
     def url(self, port: int) -> str:
-        """Return the URL of the service when it listens on this port."""
         host = "127.0.0.1" if self.address in _EVERYWHERE else self.address
         return f"{'http' if self.tls is None else 'https'}://{f'[{host}]' if ':' in host else host}:{port}"
 
     @property
     def is_local(self) -> bool:
-        """Return whether only this machine can reach the service."""
         return self.bind_address in _LOOPBACK
 
     def job_configuration(self, own: Mapping[str, str], job_id: str) -> dict[str, str]:

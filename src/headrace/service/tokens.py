@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import os
 import secrets
 import stat
@@ -21,6 +22,7 @@ from headrace.foundation.private_folders import private_folder
 
 __all__ = ["TokenFile", "forget_token", "note_token", "noted_token", "token_path"]
 
+_log = logging.getLogger("headrace.service")
 _FORM = "sha256"
 
 
@@ -106,7 +108,8 @@ def noted_token(directory: Path, place: str) -> str | None:
             found = os.fstat(file.fileno())
             is_own = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
             return file.read().strip() if is_own else None
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        _log.debug("no token is noted for %s: %s", place, error)
         return None
 
 

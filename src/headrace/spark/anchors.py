@@ -38,7 +38,6 @@ class Anchors:
         self._master = _call(jvm, manager, "storage.BlockManager", "master", "storage.BlockManagerMaster")
 
     def add(self, level: int, anchor: Any) -> None:
-        """Use a persisted RDD of the JVM as the anchor of a level."""
         self._anchors[level] = anchor
 
     def spread(self, executors: dict[str, int]) -> None:
@@ -74,7 +73,6 @@ class Anchors:
         return all(len(places[level]) == anchor.getNumPartitions() for level, anchor in self._anchors.items())
 
     def close(self) -> None:
-        """Release what the executors hold."""
         for anchor in self._anchors.values():
             anchor.unpersist(False)
 

@@ -77,7 +77,6 @@ class FrameQuery:
             raise JobExecutionError("Spark was stopped, and with it the query of a streaming DataFrame")
 
     def stop(self) -> None:
-        """End the query."""
         self._stop.set()
         try:
             self._query.stop()

@@ -36,7 +36,6 @@ class JMXServer:
         raise JobExecutionError("No port for JMX is free", seen=", ".join(map(str, ports))) from failure
 
     def stop(self) -> None:
-        """Stop serving."""
         self._connector.stop()
         self._jvm.java.rmi.server.UnicastRemoteObject.unexportObject(self._registry, True)
 

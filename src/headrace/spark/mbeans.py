@@ -54,7 +54,6 @@ class MBeans:
     """The MBeans of one reporter."""
 
     def __init__(self, gateway: Any) -> None:
-        """Use Py4J's gateway to the JVM."""
         self._gateway, java, management = gateway, gateway.jvm.java, gateway.jvm.javax.management
         # Each lookup of a name in the JVM is a round trip, so look up once.
         model = management.modelmbean

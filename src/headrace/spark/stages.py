@@ -77,7 +77,6 @@ class StageLine:
                 command.destroy()
 
     def close(self) -> None:
-        """Release what the executors hold."""
         if self._anchors is not None:
             self._anchors.close()
 

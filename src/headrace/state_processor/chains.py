@@ -107,15 +107,12 @@ class GroupStream(Mapping[int, Iterable[tuple[Any, Any]]]):
         self._next = next(stream, None)
 
     def __getitem__(self, group: int) -> Iterable[tuple[Any, Any]]:
-        """Return the entries of a key group."""
         while self._next is not None and self._next[0] < group:
             self._next = next(self._stream, None)
         return self._next[1] if self._next is not None and self._next[0] == group else ()
 
     def __iter__(self) -> Iterator[int]:
-        """Iterate over all key groups."""
         return iter(self._key_groups)
 
     def __len__(self) -> int:
-        """Return the number of key groups."""
         return len(self._key_groups)

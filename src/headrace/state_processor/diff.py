@@ -91,7 +91,6 @@ class SavepointDiff:
         return allow_non_restored_state or not self.dropped
 
     def __str__(self) -> str:
-        """Return a line for each operator."""
         lines = [f"kept     {_shown(o)}: {_states(o)}" for o in self.kept]
         lines += [f"dropped  {_shown(o)}: {_states(o)}" for o in self.dropped]
         lines += [f"new      {name}" for name in self.new]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace.checkpoint.model import FileEntry, Manifest
-from headrace.checkpoint.savepoints import copy_files
+from headrace.checkpoint.savepoints import copy_files, has_open_commits
 from headrace.common.time_domain import TimeDomain
 from headrace.errors import StateError
 from headrace.graph.ids import id_of_uid
@@ -82,7 +82,16 @@ class SavepointWriter:
 
     @classmethod
     def from_existing(cls, reader: SavepointReader) -> SavepointWriter:
-        """Start with a copy of a savepoint. New operators get the max parallelism that most of the others have."""
+        """Start with a copy of a savepoint. New operators get the max parallelism that most of the others have.
+
+        A checkpoint whose job was killed before it had committed all output of it is refused: that output would be lost.
+        """
+        if has_open_commits(reader.origin):
+            raise StateError(
+                "The checkpoint has output that is staged but not committed, which a savepoint cannot hold",
+                seen=f"checkpoint {reader.checkpoint_id} of job {reader.origin.manifest.job_id}",
+                remedy="start its job again, under its id or from the path of the checkpoint, and take a savepoint.",
+            )
         known = Counter(operator.max_parallelism for operator in reader.operators())
         return cls(known.most_common(1)[0][0] if known else 128, reader)
 

@@ -35,7 +35,6 @@ class CollectingSink(SinkFunction):
     """
 
     def __init__(self) -> None:
-        """Create a directory for the elements."""
         self._folder = tempfile.mkdtemp(prefix="headrace-collected-")
         self._type: TypeInformation | None = None
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)

@@ -1,7 +1,8 @@
-"""Many model runs in a row: the exhaustive families first, then damage and random ones until the number is full.
+"""Many model runs in a row: the exhaustive families first, then damage and random ones up to the number.
 
 Every run has a label from which it can be replayed alone: `strike:manifest.torn/1/kill+marker.pre/1/power@4,2,0` (at points),
-`step:40/full+12/kill@4,1,9` (at steps), `zombie:17,40,-@4,1,9`, `cancel:17,40@4,1,9`, `damage:12`, `random:12`. After `@`
+`step:40/full+12/kill@4,1,9` (at steps), `zombie:17,40,-@4,1,9`, `cancel:17,40@4,1,9`,
+`restored:32,kill-unsynced,6,power@4,1,9`, `damage:12`, `random:12`. After `@`
 follow the records of a partition, the retained checkpoints and the tolerated failures.
 """
 
@@ -23,6 +24,7 @@ from protocol_kit.schedules import (
     pairs,
     run_cancel,
     run_random,
+    run_restored,
     run_steps,
     run_strikes,
     run_zombie,
@@ -31,12 +33,12 @@ from protocol_kit.schedules import (
 from protocol_kit.world import World
 
 SMALL = 20_000
-"""Up to this number the exhaustive families are thinned out; above, they are whole."""
+"""Up to this number a sample of the exhaustive families runs; above, all of them."""
 
 
 @dataclass
 class Tally:
-    """What a campaign did."""
+    """The results of a campaign."""
 
     runs: Counter[str] = field(default_factory=Counter)
     reached: Counter[str] = field(default_factory=Counter)
@@ -74,11 +76,14 @@ def replay(label: str, **options: Any) -> World:
         return run_zombie(int(first), int(second), None if then == "-" else int(then), **options)
     if family == "cancel":
         return run_cancel(*map(int, what.split(",")), **options)
+    if family == "restored":
+        place, action, second, then = what.split(",")
+        return run_restored(int(place), action, int(second), then == "power", **options)
     raise ValueError(f"no schedule has the label {label!r}")
 
 
 def labels(schedules: int, seed: int) -> Iterator[str]:
-    """The labels of a campaign."""
+    """Yield the labels of a campaign."""
     whole = schedules > SMALL
     exhaustive = list(_singles())
     exhaustive += _steps()
@@ -87,6 +92,7 @@ def labels(schedules: int, seed: int) -> Iterator[str]:
         exhaustive += _pairs_of_steps()
     exhaustive += _zombies(1 if whole else 10)
     exhaustive += _cancels(5 if whole else 20)
+    exhaustive += _restored(2 if whole else 14)
     random.Random(seed).shuffle(exhaustive)  # a short campaign gets a sample of everything
     yield from exhaustive[:schedules]
     left = max(0, schedules - len(exhaustive))
@@ -111,7 +117,7 @@ def _steps() -> Iterator[str]:
 
 
 def _pairs_of_steps() -> Iterator[str]:
-    """Killed after any step, and again after any step."""
+    """Yield kills after any step, and again after any step."""
     life = len(life_of(length=4))
     for one in range(life):
         yield from (f"step:{one}/kill-after+{two}/kill-after@4,{1 + two % 2},9" for two in range(life + 40))
@@ -123,7 +129,7 @@ def _pairs(occurrences: int) -> Iterator[str]:
 
 
 def _zombies(stride: int) -> Iterator[str]:
-    """Driver 1 sleeps at each step; driver 2 gets to every, or each `stride`-th, step before driver 1 wakes up."""
+    """Suspend driver 1 at each step; let driver 2 reach every `stride`-th step before driver 1 wakes up."""
     life = len(life_of(length=4))
     for first in range(life):
         for second in (*range(0, life + 40, stride), 100_000):
@@ -133,14 +139,23 @@ def _zombies(stride: int) -> Iterator[str]:
 
 
 def _cancels(stride: int) -> Iterator[str]:
-    """Driver 1 is cancelled at each `stride`-th step, after driver 2 has taken over and got to each such step."""
+    """Cancel driver 1 at every `stride`-th step, after driver 2 has taken over and reached each such step."""
     life = len(life_of(length=4))
     for first in range(0, life, stride):
         yield from (f"cancel:{first},{second}@4,1,9" for second in range(0, life + 40, 2 * stride))
 
 
+def _restored(stride: int) -> Iterator[str]:
+    """Another job starts from each point of a driver's life, and gets to each `stride`-th step."""
+    for place, actions in enumerate(life_of(length=4)):
+        for action in ("-", *(a for a in actions if a in ("kill-after", "kill-unsynced", "kill-torn"))):
+            for second in (*range(place % stride, 20, stride), 100_000):
+                for then in ("power", "wake"):
+                    yield f"restored:{place},{action},{second},{then}@4,{1 + place % 2},9"
+
+
 def run_campaign(schedules: int, seed: int, keep: int = 20, **options: Any) -> Tally:
-    """Run them; violations are kept with their labels, the first `keep` of them."""
+    """Run the schedules; keep the first `keep` violations with their labels."""
     tally = Tally()
     wall, cpu = time.perf_counter(), time.process_time()
     for label in labels(schedules, seed):
@@ -160,9 +175,16 @@ def run_campaign(schedules: int, seed: int, keep: int = 20, **options: Any) -> T
 
 
 def first_violation(schedules: int, seed: int, **options: Any) -> tuple[int, str, str] | None:
-    """Give how many runs it took to catch a broken variant, the label, and what was wrong."""
+    """Return how many runs it took to catch a broken variant, the label, and what was wrong."""
     dice = random.Random(seed)
-    families = [list(_singles()), list(_steps()), list(_pairs(1)), list(_zombies(10)), list(_cancels(10))]
+    families = [
+        list(_singles()),
+        list(_steps()),
+        list(_pairs(1)),
+        list(_zombies(10)),
+        list(_cancels(10)),
+        list(_restored(5)),
+    ]
     for family in families:
         dice.shuffle(family)
     families += [[f"{name}:{seed + n}" for n in range(schedules)] for name in ("damage", "random")]

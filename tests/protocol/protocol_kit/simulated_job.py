@@ -7,6 +7,7 @@ simulated here: run epochs, restart after errors, leave at the end.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +15,19 @@ from typing import Any
 from headrace.checkpoint import instructions as do
 from headrace.checkpoint import manifests, names
 from headrace.checkpoint.driver_steps import FINISHED, DriverSteps
-from headrace.checkpoint.errors import CommitRefusedError, FencedError, RestoreRefusedError, StoreError
+from headrace.checkpoint.errors import (
+    CommitRefusedError,
+    DamagedRecordError,
+    FencedError,
+    RecordMissingError,
+    RestoreRefusedError,
+    StoreError,
+)
 from headrace.checkpoint.model import Committable, Manifest
+from headrace.checkpoint.origin_commits import commit_steps
 from headrace.connectors.base.sink_committer import Handle
 from headrace.connectors.base.split_enumerator import Split
-from headrace.errors import HeadraceError
+from headrace.errors import HeadraceError, StateError
 from headrace.operators.source import SplitPosition
 from headrace.state.files import StateFile
 from headrace.worker.messages import TaskAck, TaskOwner, VertexReport
@@ -132,6 +141,19 @@ class Progress:
 
 def staged_by(epoch: Iterable[Done]) -> list[Committable]:
     return [Committable(SINK, handle) for done in epoch for handle in done.ack.vertices[0].handles[SINK]]
+
+
+def restored() -> Steps:
+    """What a job with another id does first when it starts from the newest checkpoint of this one."""
+    for name in sorted((yield do.ListNames(names.LOG)), reverse=True):
+        try:
+            manifest = yield do.Read(name)
+        except (RecordMissingError, DamagedRecordError):
+            return
+        if isinstance(manifest, Manifest):
+            with contextlib.suppress(StateError):  # removed since
+                yield from commit_steps(manifest, manifest)
+            return
 
 
 class Driver:

@@ -146,7 +146,6 @@ class _Writer(SinkWriter):
 class _Committer(SinkCommitter):
     def __init__(self, target: SparkWriter | FrameFiles, job_id: str, shared: str | None) -> None:
         self._target, self._job_id, self._shared = target, job_id, shared
-        self._marks: list[str] = []
 
     def combined(self, handles: list[Handle]) -> list[Handle]:
         """Merge all handles of a checkpoint into one write."""
@@ -154,7 +153,10 @@ class _Committer(SinkCommitter):
         return [replace(handles[0], payload={"paths": paths})] if handles else []
 
     def commit(self, handle: Handle) -> None:
-        """Commit once, as far as this side can know: a mark beside the files says that their rows are visible."""
+        """Commit once, as far as this side can know: a mark beside the files says that their rows are visible.
+
+        The mark has the name of a staged file, so the job collects it once the checkpoint's own marker is written.
+        """
         paths = handle.payload["paths"]
         mark = f"{paths[0]}.committed"
         if not staging.exists(mark):
@@ -164,11 +166,7 @@ class _Committer(SinkCommitter):
                 local = [staging.fetch(path, folder, "Rows for Spark are neither written nor staged") for path in paths]
                 self._target.commit(local, self._job_id, handle.checkpoint)
             staging.create_mark(mark)
-        _remove([*paths, *(former for former in self._marks if former != mark)])
-        self._marks = [mark]  # the next commit follows once the checkpoint has noted this one
-
-    def close(self) -> None:
-        _remove(self._marks)
+        _remove(paths)
 
     def abort(self, handle: Handle) -> bool:
         if staging.exists(f"{handle.payload['paths'][0]}.committed"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from headrace.errors import ConfigurationError
@@ -9,6 +10,8 @@ from headrace.metrics.reporters.base import MetricReporter, Reported, ReporterSe
 from headrace.metrics.reporters.prometheus_families import Families, need_prometheus
 
 __all__ = ["PrometheusReporter"]
+
+_log = logging.getLogger("headrace.metrics")
 
 
 class PrometheusReporter(MetricReporter):
@@ -33,7 +36,8 @@ class PrometheusReporter(MetricReporter):
         for port in ports:
             try:
                 self._server, _ = client.start_http_server(port, host, registry)
-            except OSError:
+            except OSError as error:
+                _log.debug("headrace: port %d is not free for the Prometheus reporter: %s", port, error)
                 continue
             self.port = self._server.server_port
             return

@@ -54,7 +54,6 @@ class JobStore:
         return folder
 
     def forget(self, folder: JobFolder) -> None:
-        """Remove an ended job with its history."""
         shutil.rmtree(folder.path, ignore_errors=True)
 
 

@@ -37,7 +37,6 @@ class Supervisor:
         self._thread = threading.Thread(target=self._run, name="headrace-supervisor", daemon=True)
 
     def start(self) -> None:
-        """Start watching."""
         self._thread.start()
 
     def stop(self) -> None:

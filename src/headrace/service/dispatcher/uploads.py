@@ -51,7 +51,6 @@ class Uploads:
         return stored
 
     def find(self, name: str) -> Path:
-        """Return the file with this id."""
         path = self._folder / name if _STORED.fullmatch(name) else None
         if path is None or path.is_symlink() or not path.is_file():
             raise RequestError(f"File {name[:100]!r} does not exist among the uploaded programs.")

@@ -40,11 +40,9 @@ class ControlServer:
 
     @property
     def port(self) -> int:
-        """Return the port that the system chose."""
         return int(self._server.server_address[1])
 
     def show(self, job: LocalJob) -> None:
-        """Serve this job from now on."""
         self._job = job
 
     def close(self) -> None:
@@ -65,7 +63,6 @@ class ControlServer:
                 self._asked.notify_all()
 
     def answer(self, method: str, path: str, body: dict[str, Any]) -> tuple[int, Any]:
-        """Return the status and the JSON of the response to a request."""
         job = self._job
         if job is None:
             return 503, {"class": "UnavailableError", "error": "The job is starting"}

@@ -34,7 +34,6 @@ class JobWatch:
         self._ending: threading.Thread | None = None
 
     def submitting(self, job_id: str, name: str) -> None:
-        """Record that the program has reached its execute()."""
         if self._reached:
             raise InvalidProgramError(
                 "A program that is submitted to a service can start only one job",
@@ -52,7 +51,6 @@ class JobWatch:
         self._folder.write_reached(name)
 
     def started(self, master: JobMaster) -> None:
-        """Serve and follow the job."""
         self._control.show(LocalJob(master))
         self._ending = threading.Thread(target=self._follow, args=(master,), name="headrace-watch", daemon=True)
         self._ending.start()

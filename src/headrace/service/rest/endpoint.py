@@ -38,7 +38,6 @@ class Field:
 
     @property
     def type_name(self) -> str:
-        """Return the name of the type in JSON schema."""
         return _NAMES[self.kind]
 
     def check(self, value: Any) -> Any:
@@ -75,7 +74,6 @@ class Call:
         return _number(name, self.query[name], lowest, highest) if name in self.query else default
 
     def index(self, name: str) -> int:
-        """Return a number of the path."""
         return _number(name, self.path[name], 0, 2**63 - 1)
 
     def names(self, name: str) -> list[str]:
@@ -130,7 +128,6 @@ class Endpoint(Generic[B]):
 
     @property
     def mutates(self) -> bool:
-        """Return whether a call can change anything."""
         return self.method != "GET"
 
     def checked_body(self, content: Any) -> dict[str, Any]:

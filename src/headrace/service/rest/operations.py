@@ -65,7 +65,6 @@ class Operations:
                 self._known[key] = result
 
     def status(self, kind: str, scope: str, trigger: str) -> dict[str, Any]:
-        """Return whether the operation is complete, and its result."""
         key = (kind, scope, _checked(trigger))
         with self._lock:
             if key not in self._known:
@@ -74,7 +73,6 @@ class Operations:
         return {"status": {"id": "IN_PROGRESS" if result is None else "COMPLETED"}, "operation": result}
 
     def wait(self) -> None:
-        """Wait until all operations are complete."""
         for thread in list(self._threads):
             thread.join()
 

@@ -79,7 +79,6 @@ class Server:
             time.sleep(0.01)
 
     def leave(self) -> None:
-        """Make `run` return."""
         self._server.should_exit = True
 
 
