@@ -9,7 +9,7 @@ from typing import Any
 
 from headrace.checkpoint.driver import Checkpoints
 from headrace.checkpoint.manifests import key_groups_of
-from headrace.checkpoint.origin import Origin
+from headrace.checkpoint.model import Origin
 from headrace.checkpoint.savepoints import find_origin
 from headrace.config.checkpoint_settings import DurabilitySettings
 from headrace.config.configuration import Configuration

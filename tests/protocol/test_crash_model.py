@@ -1,6 +1,6 @@
-"""The protocol under every crash, pairs of them, zombies, damage and random schedules; and broken protocols, caught.
+"""The production driver under every crash, pairs of them, zombies, damage and random schedules; and broken variants, caught.
 
-`scripts/protocol-model` runs more of the same; the page docs/internals/checkpoint-protocol.md explains the model.
+`scripts/protocol-model` runs more of the same; docs/internals/checkpoint-protocol.md explains the model.
 """
 
 import pytest
@@ -42,7 +42,7 @@ def test_a_broken_protocol_is_caught(mutant):
     _, label, _ = caught
     with pytest.raises(AssertionError):
         replay(label, **MUTANTS[mutant])
-    replay(label)  # it is the mutant's fault, not the schedule's
+    replay(label)  # the correct protocol passes the same schedule
 
 
 def test_a_run_without_faults():

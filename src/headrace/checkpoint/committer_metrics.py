@@ -1,4 +1,4 @@
-"""What the committer of one sink has done, under Flink's names. Told by the JobCommitter, read by reporters."""
+"""Metrics of the committer of one sink, with Flink's names. Written by the JobCommitter, read by reporters."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from collections.abc import Mapping
 
 from headrace.metrics.values import Count, GaugeValue, Path, Value
 
-__all__ = ["CommitCounts"]
-
 
 class CommitCounts:
-    """Counts since the driver has the job: a committer outlives failures of the job.
+    """Counts since the driver took the job over: a committer survives restarts of the job.
 
     >>> counts = CommitCounts()
     >>> counts.prepared({"a": 1, "b": 2})
@@ -21,19 +19,18 @@ class CommitCounts:
     """
 
     def __init__(self) -> None:
-        """Nothing has been done."""
         self._total = self._successful = self._already = self._failed = self._retried = 0
         self._pending: dict[str, int] = {}
         self._done: set[str] = set()
 
     def prepared(self, sizes: Mapping[str, int]) -> None:
-        """A checkpoint is going to commit these handles, each of so many committables; maybe not for the first time."""
+        """Count handles, with their numbers of committables, that a checkpoint will commit; perhaps not for the first time."""
         self._total += sum(size for handle, size in sizes.items() if handle not in self._pending)
         self._pending = {**self._pending, **sizes}
         self._done = set()
 
     def committed(self, handle: str, size: int) -> None:
-        """A handle is committed; one of an earlier life of the job was not prepared here."""
+        """Count a committed handle; one of an earlier driver was not prepared here."""
         if handle in self._done:
             self._already += size
             return
@@ -43,16 +40,16 @@ class CommitCounts:
         self._done.add(handle)
 
     def put_off(self, size: int) -> None:
-        """A handle could not be committed and will be tried again."""
+        """Count a handle whose commit will be retried."""
         self._retried += size
 
     def refused(self, handle: str, size: int) -> None:
-        """A handle can never be committed."""
+        """Count a handle that can never be committed."""
         self._pending.pop(handle, None)
         self._failed += size
 
     def values(self) -> dict[Path, Value]:
-        """All of them."""
+        """Return all metrics."""
         return {
             ("totalCommittables",): Count(self._total),
             ("successfulCommittables",): Count(self._successful),

@@ -20,8 +20,6 @@ from headrace.checkpoint.pending_checkpoint import AckResult, PendingCheckpoint
 from headrace.config.checkpoint_settings import CheckpointSettings
 from headrace.worker.messages import TaskOwner
 
-__all__ = ["CheckpointCoordinator", "Failed"]
-
 _REMEMBERED = 64
 
 

@@ -20,8 +20,6 @@ from enum import Enum
 from headrace.checkpoint.model import Damaged, Manifest, Marker, Observation, Seal
 from headrace.checkpoint.names import entry_name
 
-__all__ = ["Base", "Derived", "Situation", "derive", "with_bad_file"]
-
 
 class Situation(Enum):
     """The situation of a job."""

@@ -1,15 +1,15 @@
 """Removes savepoints, and checkpoints of jobs that are over. Never removes anything else.
 
-1. The folder must hold a valid manifest of headrace, and nothing but files that the manifest or the checkpoint protocol knows
-   by name. One entry more, and the whole folder is left as it is.
+1. The folder must contain a valid manifest, and otherwise only files that the manifest or the checkpoint protocol knows by
+   name. With a single other entry, the whole folder stays as it is.
 2. No running job may use it; see `headrace.checkpoint.in_use`.
-3. Only these files are removed, one by one, the manifest last: a removal that was interrupted can be repeated. Then the
-   folder, which is empty.
+3. Only these files are removed, one by one, the manifest last, so that an interrupted removal can be repeated. Then the
+   empty folder is removed.
 """
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import os
 from pathlib import Path
 
@@ -22,13 +22,12 @@ from headrace.checkpoint.signatures import SIGNATURE
 from headrace.errors import ConfigurationError
 from headrace.state import storage
 
-__all__ = ["discard_checkpoints", "discard_claimed", "discard_savepoint"]
-
 _UNFINISHED = f"{METADATA}.part"
+_log = logging.getLogger("headrace")
 
 
 def discard_savepoint(path: str) -> None:
-    """Remove a savepoint, given by its folder or the `_metadata` in it."""
+    """Remove a savepoint, given by its folder or its `_metadata`."""
     url = path.rstrip("/").removesuffix(f"/{METADATA}")
     local = storage.local_path(url)
     if local is not None:
@@ -51,8 +50,10 @@ def discard_savepoint(path: str) -> None:
             raise _foreign(path, name)
     for name in [*(name for name in known if name in found), METADATA]:
         system.rm_file(f"{place}/{name}")
-    with contextlib.suppress(OSError, NotImplementedError):  # object stores have no folders
+    try:
         system.rmdir(place)
+    except (OSError, NotImplementedError) as error:  # object stores have no folders
+        _log.debug("headrace: the empty folder %s was not removed: %s", place, error)
 
 
 def discard_claimed(path: str) -> None:
@@ -68,7 +69,7 @@ def discard_claimed(path: str) -> None:
 
 
 def discard_checkpoints(root: str) -> None:
-    """Remove the folder of a job's checkpoints: the job is over, and nothing starts from them any more."""
+    """Remove the folder of a job's checkpoints: the job is over, and no job starts from them any more."""
     local = storage.local_path(root)
     if newest_manifest(root) is None:
         raise ConfigurationError("There are no checkpoints to remove", seen=root)
@@ -85,24 +86,28 @@ def discard_checkpoints(root: str) -> None:
         for name in sorted(found, key=lambda name: name.startswith(names.LOG)):
             Path(local, name).unlink(missing_ok=True)
         for folder, _, _ in os.walk(local, topdown=False):
-            with contextlib.suppress(OSError):  # something came in between: it stays
+            try:
                 os.rmdir(folder)
+            except OSError as error:  # something was added since: it stays
+                _log.warning("headrace: the folder %s was not removed: %s", folder, error)
 
 
 def _known_files(path: str, url: str) -> list[str]:
-    """All names that a savepoint's folder may hold besides `_metadata`."""
+    """Return all names that a savepoint's folder may contain besides `_metadata`."""
     try:
         manifest = read_manifest(url, METADATA)
     except DamagedRecordError as error:
         raise ConfigurationError(
-            f"There is no savepoint to delete: its file {METADATA} is none of headrace ({error.reason})", seen=path
+            f"There is no savepoint to delete: its file {METADATA} is not headrace's ({error.reason})", seen=path
         ) from error
     return [SIGNATURE, _UNFINISHED, *dict.fromkeys(file.name for file in manifest.files)]
 
 
 def _require_all_known(local: str, known: list[str]) -> None:
     if os.path.islink(local):
-        raise ConfigurationError("A link to a savepoint is not deleted", seen=local, remedy="name the folder itself")
+        raise ConfigurationError(
+            "A link to a savepoint is not deleted", seen=local, remedy="give the path of the folder itself"
+        )
     for entry in os.scandir(local):
         if entry.name not in {*known, METADATA} or not entry.is_file(follow_symlinks=False):
             raise _foreign(local, entry.name)
@@ -120,14 +125,14 @@ def _no_savepoint(path: str, checkpoint: bool) -> ConfigurationError:
         return ConfigurationError(
             "This is a checkpoint of a job, not a savepoint",
             seen=path,
-            remedy="a job removes its checkpoints itself; delete the folder by hand when the job is over for good",
+            remedy="a job removes its checkpoints itself; delete the folder when the job is over for good",
         )
     return ConfigurationError("There is no savepoint to delete", seen=path)
 
 
 def _foreign(path: str, name: str) -> ConfigurationError:
     return ConfigurationError(
-        "The folder holds something that is not part of a savepoint or checkpoint, so nothing was deleted",
+        "The folder contains something that is not part of a savepoint or checkpoint, so nothing was deleted",
         seen=f"{name} in {path}",
-        remedy="move it elsewhere if the rest may be deleted",
+        remedy="move it out of the folder, and try again",
     )

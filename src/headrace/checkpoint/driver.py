@@ -18,8 +18,7 @@ from headrace.checkpoint.errors import StoreError
 from headrace.checkpoint.in_use import Use, use_of_checkpoints
 from headrace.checkpoint.interpreter import Interpreter
 from headrace.checkpoint.job_committer import JobCommitter, JobPublisher
-from headrace.checkpoint.model import Committable, Manifest
-from headrace.checkpoint.origin import Origin
+from headrace.checkpoint.model import Committable, Manifest, Origin
 from headrace.checkpoint.origin_commits import finish_commits
 from headrace.checkpoint.outcomes import CheckpointOutcomes
 from headrace.checkpoint.ports import JobProgress, Store

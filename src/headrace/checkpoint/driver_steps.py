@@ -32,8 +32,6 @@ from headrace.connectors.base.commit_requests import CommitFailedError
 from headrace.errors import HeadraceError
 from headrace.worker.messages import TaskAck
 
-__all__ = ["COMMIT_PAUSES", "FINISHED", "PERMANENT", "DriverSteps", "Layout"]
-
 FINISHED = "finished"
 """The fact in the last manifest of a job whose input has ended."""
 COMMIT_PAUSES = (0.05, 0.2, 0.8)
@@ -149,7 +147,7 @@ class DriverSteps:
         if not (yield from self._begin([], forced=True)) or not (
             yield from self._conclude(progress, [], finished=True)
         ):
-            raise CheckpointError(Reason.FINALIZE_CHECKPOINT_FAILURE, remedy="see to the checkpoint storage.")
+            raise CheckpointError(Reason.FINALIZE_CHECKPOINT_FAILURE, remedy="check the checkpoint storage.")
 
     def _conclude(self, progress: JobProgress, acks: list[TaskAck], finished: bool = False) -> Steps[Manifest | None]:
         plan = self._plan

@@ -1,25 +1,12 @@
-"""Errors of the checkpoint protocol. Each has a stable code; refusals carry a `CheckpointFailureReason`.
+"""Errors of the checkpoint protocol. Each has a stable code; failures carry a `CheckpointFailureReason`.
 
-Two errors of a store must never be mixed up: `StoreError` says that nothing was written, `OutcomeUnknownError` says that
-nobody knows.
+Never confuse two errors of a store: `StoreError` means that nothing was written, `OutcomeUnknownError` that nobody knows.
 """
 
 from __future__ import annotations
 
 from headrace.checkpoint.failure_reasons import CheckpointFailureReason
 from headrace.errors import HeadraceError, StateError
-
-__all__ = [
-    "CheckpointError",
-    "CommitRefusedError",
-    "DamagedRecordError",
-    "FencedError",
-    "OutcomeUnknownError",
-    "RecordMissingError",
-    "RestoreRefusedError",
-    "StoreError",
-    "UntrustedStateError",
-]
 
 
 class CheckpointError(HeadraceError):
@@ -40,13 +27,13 @@ class CheckpointError(HeadraceError):
         seen: object = None,
         remedy: str | None = None,
     ) -> None:
-        """The message is the reason's text unless one is given."""
+        """Use the reason's text unless there is a message."""
         super().__init__(message or reason.text, seen=seen, remedy=remedy)
         self.reason = reason
 
 
 class FencedError(CheckpointError):
-    """This driver is a zombie: another one has taken the job over. It must end and touch nothing.
+    """This driver is a zombie: another one has taken the job over. It must end and change nothing.
 
     >>> FencedError(2, 3).reason.name
     'FENCED'
@@ -55,16 +42,16 @@ class FencedError(CheckpointError):
     code = "FENCED"
 
     def __init__(self, generation: int, newer: int) -> None:
-        """`generation` is this driver's, `newer` the one that was seen."""
+        """`generation` is that of this driver, `newer` the one that was found."""
         super().__init__(
             CheckpointFailureReason.FENCED,
             f"Generation {generation} of the job has been replaced by generation {newer}",
-            remedy="this process ends; the newer driver goes on with the job.",
+            remedy="this process ends; the newer driver continues the job.",
         )
 
 
 class RestoreRefusedError(CheckpointError):
-    """The newest checkpoint cannot be used, and going back by itself could write output twice.
+    """The newest checkpoint cannot be used, and going back automatically could write output twice.
 
     >>> RestoreRefusedError(CheckpointFailureReason.MANIFEST_DAMAGED).code
     'RESTORE_REFUSED'
@@ -74,7 +61,7 @@ class RestoreRefusedError(CheckpointError):
 
 
 class StoreError(HeadraceError):
-    """The store refused, and nothing was changed: no space, no permission, a failed read.
+    """The store failed and nothing was changed: no space, no permission, a failed read.
 
     >>> StoreError("No space").code
     'CHECKPOINT_STORE'
@@ -84,7 +71,7 @@ class StoreError(HeadraceError):
 
 
 class OutcomeUnknownError(HeadraceError):
-    """A write failed in such a way that it may have happened.
+    """A write failed, but may have happened.
 
     >>> issubclass(OutcomeUnknownError, StoreError)
     False
@@ -104,7 +91,7 @@ class RecordMissingError(HeadraceError):
 
 
 class DamagedRecordError(HeadraceError):
-    """A record is torn, changed, of another job, or not the one that its name says. It is never used.
+    """A record is torn, modified, of another job, or does not match its name. It is never used.
 
     >>> error = DamagedRecordError("slots/0000000001", "it is empty")
     >>> error.name, error.reason
@@ -114,7 +101,7 @@ class DamagedRecordError(HeadraceError):
     code = "DAMAGED_RECORD"
 
     def __init__(self, name: str, reason: str) -> None:
-        """`name` as in the store, `reason` goes on after "cannot be used: "."""
+        """`name` as in the store; `reason` completes the sentence "cannot be used: ..."."""
         super().__init__(f"The record {name} cannot be used: {reason}")
         self.name = name
         self.reason = reason
@@ -125,7 +112,7 @@ class DamagedRecordError(HeadraceError):
 
 
 class CommitRefusedError(HeadraceError):
-    """A sink says that it cannot commit a handle: it was aborted, or has expired. Data would be lost; nothing goes on.
+    """A sink cannot commit a handle, because it was aborted or has expired. The job stops, as data would be lost.
 
     >>> CommitRefusedError("Transaction 7 has expired").code
     'COMMIT_REFUSED'
@@ -135,7 +122,7 @@ class CommitRefusedError(HeadraceError):
 
 
 class UntrustedStateError(StateError):
-    """A checkpoint or savepoint was not written with this user's key. Nothing of it is used.
+    """A checkpoint or savepoint was not written with this user's key. No part of it is used.
 
     >>> error = UntrustedStateError("The savepoint /backups/s1", "it has no signature")
     >>> error.code, error.message
@@ -145,12 +132,12 @@ class UntrustedStateError(StateError):
     code = "STATE_UNTRUSTED"
 
     def __init__(self, what: str, problem: str) -> None:
-        """`what` names the checkpoint or savepoint, `problem` says what is wrong with its signature."""
+        """`what` names the checkpoint or savepoint, `problem` describes its signature."""
         super().__init__(
             f"{what} is not trusted: {problem}",
-            expected="the signature of this user: reading state can run code of whoever wrote it",
+            expected="the signature of this user: reading state can run code that its writer chose",
             remedy="if you know who wrote it, set headrace.state.trust: true for this start (checkpoints of versions"
-            " before signatures need this once); to use it on another machine, bring the key along"
+            " before signatures need this once); to use it on another machine, copy the key there"
             " (HEADRACE_STATE_KEY_FILE).",
         )
         self._arguments = what, problem

@@ -1,17 +1,17 @@
 """A store on local files, or on any mounted file system with hard links and fsync.
 
-Decides how a record comes into being; `headrace.checkpoint.record_format` decides its bytes. Never replaces a file:
+Decides how a record is created; `headrace.checkpoint.record_format` decides its bytes. Never replaces a file:
 
 1. write the record under a temporary name that nobody else has, 2. fsync it, 3. link it to its name: this fails if the
 name is taken, and of several links one wins, 4. fsync the folder, 5. remove the temporary name.
 
 A crash before 3 leaves a temporary file, which is collected. A crash between 3 and 4 leaves a record that others can
-see and that a crash of the machine could still take away: `settle` comes before anybody acts on what is seen.
+see and that a crash of the machine could still remove: a driver calls `settle` before it acts on what it sees.
 """
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import os
 import shutil
 import uuid
@@ -25,16 +25,15 @@ from headrace.checkpoint.model import FileEntry, Record
 from headrace.checkpoint.signed_records import SignedRecords
 from headrace.foundation.private_folders import make_folders, owner_only
 
-__all__ = ["FileStore", "whole_file_problem"]
-
 _CHUNK = 1 << 20
+_log = logging.getLogger("headrace")
 
 
 class FileStore:
     """Records of one job below `root`.
 
-    `check_file` says what is wrong with a state file; the default compares size and CRC-32 of the whole file.
-    `records` says whose manifests are trusted; the default trusts this user's.
+    `check_file` returns what is wrong with a state file; the default compares size and CRC-32 of the whole file.
+    `records` decides whose manifests are trusted; the default trusts this user's.
 
     >>> import tempfile
     >>> from headrace.checkpoint.model import Marker
@@ -68,7 +67,7 @@ class FileStore:
 
     @property
     def files(self) -> Path:
-        """The folder in which tasks write their state files."""
+        """The folder that tasks write their state files in."""
         return self._root / names.FILES
 
     def settle(self) -> None:
@@ -89,13 +88,15 @@ class FileStore:
             except OSError as error:
                 raise _refused("created", name, error) from error
             try:
-                _fsync_folder(final.parent)  # 4; also for another's record: the caller will act on it
+                _fsync_folder(final.parent)  # 4; also for the record of another driver: the caller will act on it
             except OSError as error:
                 raise OutcomeUnknownError(f"The record {name} may not be durable: {error}") from error
             return created
         finally:
-            with contextlib.suppress(OSError):
+            try:
                 temporary.unlink(missing_ok=True)  # 5
+            except OSError as error:
+                _log.debug("headrace: %s stays until the next garbage collection: %s", temporary, error)
 
     def read(self, name: str) -> Record:
         try:
@@ -121,7 +122,9 @@ class FileStore:
             raise _refused("deleted", name, error) from error
 
     def remove_all(self) -> None:
-        shutil.rmtree(self._root, ignore_errors=True)
+        shutil.rmtree(self._root, ignore_errors=True)  # as much as possible
+        if self._root.exists():
+            _log.warning("headrace: not all files in %s could be removed", self._root)
 
     def problem_of(self, file: FileEntry) -> str | None:
         try:
@@ -174,7 +177,7 @@ def _write(path: Path, data: bytes, inside: Callable[[], None] | None) -> None:
 
 
 def _link(temporary: Path, final: Path) -> bool:
-    """Link; whatever the answer (over NFS a repeated request finds its own work), the count of links tells."""
+    """Link. The number of links tells the outcome: over NFS, a repeated request can find its own result."""
     try:
         os.link(temporary, final)
     except OSError as error:
@@ -196,5 +199,5 @@ def _fsync_folder(folder: Path) -> None:
 
 def _refused(what: str, name: str, error: OSError) -> StoreError:
     return StoreError(
-        f"{name} could not be {what}: {error.strerror or error}", remedy="see to the storage; it is retried."
+        f"{name} could not be {what}: {error.strerror or error}", remedy="check the storage; the operation is retried."
     )

@@ -21,8 +21,6 @@ from headrace.checkpoint import names
 from headrace.checkpoint.model import Committable, Manifest, Observation
 from headrace.connectors.base.sink_committer import Handle
 
-__all__ = ["Garbage", "classify", "leftover_handles", "retained_manifests"]
-
 
 @dataclass(frozen=True)
 class Garbage:

@@ -1,6 +1,6 @@
-"""Tells others that a running job needs a savepoint or a checkpoint folder: a lock that ends with the process.
+"""Marks a savepoint or checkpoint folder as used by a running job: a lock that ends with the process.
 
-A job holds a shared lock on a file; who wants to remove what the file stands for needs the lock alone. Only for local paths
+A job holds a shared lock on a file; removing what the file belongs to needs an exclusive one. Works for local paths only
 (and mounted ones whose file system has locks): object stores have no locks.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,34 +17,33 @@ from headrace.errors import ConfigurationError
 from headrace.foundation.private_folders import owner_only
 from headrace.state import storage
 
-__all__ = ["CHECKPOINT_LOCK", "METADATA", "Use", "alone_with", "use_of_checkpoints", "use_of_origin"]
-
 METADATA = "_metadata"
-"""The manifest of a savepoint, and what jobs that need the savepoint lock."""
+"""The manifest of a savepoint, which jobs that need the savepoint lock."""
 CHECKPOINT_LOCK = "in-use"
-"""In the folder of a job's checkpoints."""
+"""The lock file in the folder of a job's checkpoints."""
+_log = logging.getLogger("headrace")
 
 
 class Use:
-    """Holds the shared locks of one user of a savepoint or folder until it is closed, or the process ends."""
+    """Holds the shared lock of one user of a savepoint or folder until it is closed, or the process ends."""
 
     def __init__(self, descriptor: int | None = None) -> None:
         self._descriptor = descriptor
 
     def close(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             os.close(descriptor)
 
 
 def use_of_checkpoints(root: str) -> Use:
-    """Mark the local folder of a job's checkpoints as being in use."""
+    """Mark the local folder of a job's checkpoints as used."""
     return _shared(Path(root, CHECKPOINT_LOCK), create=True)
 
 
 def use_of_origin(directory: str) -> Use:
-    """Mark what a job starts from as being in use; `directory` is the folder (or URL) of its state files."""
+    """Mark what a job starts from as used; `directory` is the folder (or URL) of its state files."""
     local = storage.local_path(directory)
     if local is None:
         return Use()
@@ -52,24 +52,27 @@ def use_of_origin(directory: str) -> Use:
 
 
 def _shared(path: Path, create: bool = False) -> Use:
-    """Take the lock; a file that cannot be opened or locked marks nothing."""
-    with contextlib.suppress(OSError):
+    """Take the lock. A file that cannot be opened or locked marks nothing: the job runs without protection."""
+    try:
         descriptor = owner_only(str(path), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW if create else os.O_RDONLY)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except OSError:
             os.close(descriptor)
             raise
-        return Use(descriptor)
-    return Use()
+    except OSError as error:
+        level = logging.DEBUG if isinstance(error, FileNotFoundError) else logging.WARNING  # older versions have none
+        _log.log(level, "headrace: %s cannot be locked, so others could remove it while the job runs: %s", path, error)
+        return Use()
+    return Use(descriptor)
 
 
 @contextlib.contextmanager
 def alone_with(path: Path, what: str) -> Iterator[None]:
-    """Make sure that no running job uses what the file stands for; raise if one does, or if nobody can tell."""
+    """Make sure that no running job uses what the file belongs to. Raise if one does, or if nobody can tell."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
-    except FileNotFoundError:  # of a version that had no such file
+    except FileNotFoundError:  # written by a version without this file
         yield
         return
     except OSError as error:

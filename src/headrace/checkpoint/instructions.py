@@ -11,24 +11,6 @@ from typing import TypeAlias
 
 from headrace.checkpoint.model import Committable, FileEntry, Manifest, Record
 
-__all__ = [
-    "Abort",
-    "CheckFile",
-    "Commit",
-    "Create",
-    "Delete",
-    "Instruction",
-    "ListNames",
-    "ListStaged",
-    "Pause",
-    "Publish",
-    "Reach",
-    "Read",
-    "RemoveAll",
-    "Settle",
-    "Untouched",
-]
-
 
 @dataclass(frozen=True)
 class Reach:

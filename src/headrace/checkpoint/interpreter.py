@@ -15,8 +15,6 @@ from headrace.checkpoint.ports import Committer, Publisher, Store
 from headrace.checkpoint.steps import Steps
 from headrace.foundation.faultpoints import reach
 
-__all__ = ["Interpreter"]
-
 T = TypeVar("T")
 
 

@@ -17,8 +17,6 @@ from headrace.graph.specs import StagedSink
 from headrace.graph.stream_graph import StreamNode
 from headrace.metrics.values import Path, Value
 
-__all__ = ["JobCommitter", "JobPublisher"]
-
 
 class JobCommitter:
     """Satisfies `headrace.checkpoint.ports.Committer`: finds the sink of each handle by its operator's id."""

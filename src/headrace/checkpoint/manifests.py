@@ -1,8 +1,8 @@
-"""From the progress of a job to the manifest of a checkpoint and back. Plain data in between: reading a manifest runs no code.
+"""Converts the progress of a job to the contents of a manifest and back. Reading a manifest runs no code.
 
-A manifest says of each task (a first vertex and a subtask) which files hold its state, of each source where its splits
-stand, and how the graph was cut (`layout`). A job that is cut the same way goes on with the same files; any other one
-inherits: each new task reads the files of all old ones that had operators of it.
+A manifest lists for each task (a first vertex and a subtask) the files of its state, for each source the positions of its
+splits, and how the graph was cut into tasks (`layout`). A job that is cut the same way continues with the same files. Any
+other job inherits: each new task reads the files of all old tasks that had one of its operators.
 """
 
 from __future__ import annotations
@@ -22,23 +22,9 @@ from headrace.state.files import StateFile
 from headrace.state.json_values import packed, unpacked
 from headrace.worker.messages import TaskAck, TaskOwner
 
-__all__ = [
-    "IncompatibleStateError",
-    "file_entries",
-    "files_by_owner",
-    "files_of",
-    "has_strong_sums",
-    "key_groups_of",
-    "layout_of",
-    "operator_names",
-    "packed_positions",
-    "states_of",
-    "unpacked_positions",
-]
-
 
 class IncompatibleStateError(StateError):
-    """A checkpoint or savepoint does not fit the program: starting again would not help.
+    """A checkpoint or savepoint does not fit the program: a restart does not help.
 
     >>> IncompatibleStateError("No operator for it").code
     'STATE_INCOMPATIBLE'
@@ -51,7 +37,7 @@ class IncompatibleStateError(StateError):
 
 
 def file_entries(progress: JobProgress) -> list[FileEntry]:
-    """The files of all tasks, each chain in order."""
+    """Return the files of all tasks, each chain in order."""
     return [
         FileEntry(f"{vertex}/{subtask}", file.name, file.size, file.checksum)
         for (vertex, subtask), files in sorted(progress.files.items())
@@ -60,7 +46,7 @@ def file_entries(progress: JobProgress) -> list[FileEntry]:
 
 
 def layout_of(graph: JobGraph, plan: EpochPlan) -> dict[str, Any]:
-    """How the graph is cut into tasks: by first vertex its parallelism, its operators, and the edges that it reads."""
+    """Return how the graph is cut into tasks: parallelism, operators and input edges, by first vertex."""
     layout = {}
     for level in plan.levels:
         for group in level.groups:
@@ -78,7 +64,7 @@ def layout_of(graph: JobGraph, plan: EpochPlan) -> dict[str, Any]:
 
 
 def states_of(acks: list[TaskAck]) -> dict[str, dict[str, str]]:
-    """The kinds of all states, by operator id and name."""
+    """Return the kinds of all states, by operator id and name."""
     kinds: dict[str, dict[str, str]] = {}
     for ack in acks:
         for operator_id, states in ack.states.items():
@@ -87,7 +73,7 @@ def states_of(acks: list[TaskAck]) -> dict[str, dict[str, str]]:
 
 
 def packed_positions(progress: JobProgress) -> dict[str, Any]:
-    """Where the sources stand, as JSON data."""
+    """Return the positions of the sources as JSON data."""
     return {
         vertex: [
             {
@@ -107,17 +93,17 @@ def packed_positions(progress: JobProgress) -> dict[str, Any]:
 
 
 def has_strong_sums(manifest: Manifest) -> bool:
-    """Say whether the manifest's checksums tell its files from any other, also from one that was made to fit."""
+    """Return whether the checksums of all files are cryptographic, so that nobody can have replaced a file."""
     return all(is_strong(file.checksum) for file in manifest.files)
 
 
 def unpacked_positions(manifest: Manifest) -> dict[str, list[SplitPosition]]:
-    """Where the sources stand, by vertex."""
+    """Return the positions of the sources, by vertex."""
     return {vertex: [_position(p) for p in positions] for vertex, positions in manifest.positions.items()}
 
 
 def key_groups_of(manifest: Manifest) -> dict[str, int]:
-    """Into how many key groups the state of each operator is cut."""
+    """Return the number of key groups of each operator."""
     layout = manifest.facts.get("layout", {})
     return {o: facts["max_parallelism"] for group in layout.values() for o, facts in group["operators"].items()}
 
@@ -129,7 +115,7 @@ def operator_names(manifest: Manifest, ids: Iterable[str]) -> str:
 
 
 def files_by_owner(manifest: Manifest) -> dict[TaskOwner, tuple[StateFile, ...]]:
-    """The state files of each task, each chain in order."""
+    """Return the state files of each task, each chain in order."""
     files: dict[TaskOwner, list[StateFile]] = {}
     for entry in manifest.files:
         vertex, _, subtask = entry.owner.rpartition("/")
@@ -138,8 +124,35 @@ def files_by_owner(manifest: Manifest) -> dict[TaskOwner, tuple[StateFile, ...]]
 
 
 def files_of(manifest: Manifest) -> list[StateFile]:
-    """All state files, in no order."""
+    """Return all state files, in no particular order."""
     return [StateFile(entry.name, entry.size, entry.checksum) for entry in manifest.files]
+
+
+def state_changes(graph: JobGraph, acks: Iterable[TaskAck]) -> str:
+    """Return one line about the states that a restored program does not share with its checkpoint; empty: it shares all.
+
+    A new state of a restored operator begins empty (it may have been renamed); a state that no function asks for any
+    more is carried along unused.
+    """
+    found: dict[str, dict[str, str]] = {}
+    asked_for: dict[str, dict[str, str]] = {}
+    for ack in acks:
+        for operator_id, states in ack.restored.items():
+            found.setdefault(operator_id, {}).update(states.found)
+            asked_for.setdefault(operator_id, {}).update(states.asked_for)
+    nodes = {node.operator_id: node for vertex in graph.vertices.values() for node in vertex.nodes}
+    lines = []
+    for operator_id, before in found.items():
+        now = asked_for[operator_id]
+        parts = []
+        if new := sorted(now.keys() - before.keys()):
+            parts.append("new, so empty: " + ", ".join(f"{name} ({now[name]})" for name in new))
+        if unused := sorted(before.keys() - now.keys()):
+            parts.append("saved, but not asked for: " + ", ".join(f"{name} ({before[name]})" for name in unused))
+        if parts:
+            node = nodes[operator_id]
+            lines.append(f"{node.name!r} (uid {node.uid}): {'; '.join(parts)}")
+    return " | ".join(lines)
 
 
 def _position(data: dict[str, Any]) -> SplitPosition:

@@ -12,19 +12,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 from headrace.connectors.base.sink_committer import Handle
 
-__all__ = [
-    "Committable",
-    "Damaged",
-    "FileEntry",
-    "Generation",
-    "Manifest",
-    "Marker",
-    "Observation",
-    "Plan",
-    "Record",
-    "Seal",
-]
-
 
 @dataclass(frozen=True)
 class FileEntry:
@@ -95,6 +82,20 @@ class Manifest:
     parallelism: Mapping[str, int] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What else the job's driver has to remember."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a job starts from: a manifest, and the folder or URL of its files."""
+
+    manifest: Manifest
+    directory: str
+    own: bool = True
+    """Whether it is a checkpoint of this very job, in its own folder: its tasks may continue with the same files."""
+    ignore_unclaimed: bool = False
+    """Whether to drop state that no operator of the program claims."""
+    checkpoints: str | None = None
+    """The folder (or URL) of the other job's checkpoints that it is one of; None: a savepoint, or of this very job."""
 
 
 @dataclass(frozen=True)

@@ -10,27 +10,6 @@ import re
 
 from headrace.checkpoint.errors import StoreError
 
-__all__ = [
-    "FILES",
-    "FOLDERS",
-    "GENERATIONS",
-    "LOG",
-    "MARKERS",
-    "PLANS",
-    "TEMPORARIES",
-    "checked",
-    "checked_folder",
-    "entry_name",
-    "file_age",
-    "generation_name",
-    "marker_name",
-    "number_of",
-    "plan_age",
-    "plan_name",
-    "temporary_generation",
-    "temporary_name",
-]
-
 GENERATIONS = "generations/"
 PLANS = "plans/"
 LOG = "slots/"

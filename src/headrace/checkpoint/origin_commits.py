@@ -32,8 +32,7 @@ from headrace.checkpoint.file_store import FileStore
 from headrace.checkpoint.interpreter import Interpreter
 from headrace.checkpoint.job_committer import JobCommitter, JobPublisher
 from headrace.checkpoint.manifests import IncompatibleStateError, operator_names
-from headrace.checkpoint.model import Manifest, Marker
-from headrace.checkpoint.origin import Origin
+from headrace.checkpoint.model import Manifest, Marker, Origin
 from headrace.checkpoint.ports import Store
 from headrace.checkpoint.remote_store import RemoteStore
 from headrace.checkpoint.savepoints import has_open_commits

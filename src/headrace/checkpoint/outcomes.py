@@ -17,8 +17,6 @@ from headrace.checkpoint.statistics import CheckpointStatistics
 from headrace.config.checkpoint_settings import CheckpointSettings
 from headrace.worker.messages import TaskAck, TaskOwner
 
-__all__ = ["CheckpointOutcomes"]
-
 _log = logging.getLogger("headrace")
 
 
@@ -100,6 +98,6 @@ class CheckpointOutcomes:
             raise CheckpointError(
                 failed.reason,
                 f"Checkpoint {failed.number} failed, which is one more than is tolerated: {why}",
-                remedy="see to the storage, or raise execution.checkpointing.tolerable-failed-checkpoints.",
+                remedy="check the storage, or raise execution.checkpointing.tolerable-failed-checkpoints.",
             )
         _log.warning("headrace: checkpoint %d failed: %s", failed.number, why)

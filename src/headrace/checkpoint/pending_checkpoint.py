@@ -10,8 +10,6 @@ from enum import Enum
 
 from headrace.worker.messages import TaskOwner
 
-__all__ = ["AckResult", "PendingCheckpoint"]
-
 
 class AckResult(Enum):
     """What became of an acknowledgement."""

@@ -29,8 +29,6 @@ from headrace.operators.source import SplitPosition
 from headrace.state.files import StateFile
 from headrace.worker.messages import TaskOwner
 
-__all__ = ["Committer", "JobProgress", "Publisher", "Store"]
-
 
 class Store(Protocol):
     """Records by name, and state files that tasks write."""

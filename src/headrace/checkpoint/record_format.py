@@ -1,14 +1,14 @@
 r"""The bytes of a record: JSON and a checksum. Version 1.
 
-Decides the layout and what is refused. Never opens files. Reading runs no code of the record's writer.
+Decides the layout and what is rejected. Never opens files. Reading runs no code of the record's writer.
 
 1. One line of JSON, ASCII, keys sorted: ``{"attempt", "body", "epoch", "format", "generation", "job_id", "kind",
-   "version"}``. All but `body`, `format` and `version` are the header: who wrote it, for what.
+   "version"}``. All but `body`, `format` and `version` form the header: who wrote it, for what.
 2. In a signed record, one line ``signed:<signature of line 1>``; see `headrace.checkpoint.signatures`.
-3. One line with the SHA-256 of all before it, line ends included, in hex. The checksum finds accidents; it is no signature.
+3. One line with the SHA-256 of all before it, line ends included, in hex. The checksum detects accidents; it is not a signature.
 
-A record is refused if a byte is missing, added or changed, if it is of another job, or if its kind, generation or epoch
-are not those of its name (a swapped or copied file).
+A record is rejected if a byte is missing, added or changed, if it belongs to another job, or if its kind, generation or
+epoch differ from its name (a swapped or copied file).
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from headrace.checkpoint import names
 from headrace.checkpoint.errors import DamagedRecordError, StoreError
 from headrace.checkpoint.model import Committable, FileEntry, Generation, Manifest, Marker, Plan, Record, Seal
 from headrace.connectors.base.sink_committer import Handle
-
-__all__ = ["FORMAT_VERSION", "decode", "decode_manifest", "encode", "split", "with_signature"]
 
 FORMAT_VERSION = 1
 _FORMAT = "headrace-record"
@@ -47,7 +45,7 @@ _MARK = b"signed:"
 
 
 def encode(record: Record) -> bytes:
-    """Give the record's bytes.
+    """Return the bytes of a record.
 
     >>> data = encode(Marker("job", 1, 7, "a"))
     >>> decode("markers/0000000007", data, "job")
@@ -72,7 +70,7 @@ def encode(record: Record) -> bytes:
         raise StoreError(
             f"A record cannot be written as JSON: {error}",
             seen=record,
-            remedy="positions and committables hold texts, numbers, lists and dicts with texts as keys.",
+            remedy="positions and committables may contain strings, numbers, lists and dicts with string keys.",
         ) from error
     return _with_checksum(text.encode() + b"\n")
 
@@ -82,12 +80,12 @@ def _with_checksum(lines: bytes) -> bytes:
 
 
 def with_signature(data: bytes, signature: bytes) -> bytes:
-    """Give the bytes of a record with a signature of its first line."""
+    """Return the bytes of a record with a signature of its first line."""
     return _with_checksum(split(data)[0] + _MARK + signature + b"\n")
 
 
 def split(data: bytes) -> tuple[bytes, bytes | None]:
-    """Give the line that is signed, and the signature, None if there is none. `decode` says whether they are damaged.
+    """Return the signed line, and the signature or None. `decode` checks whether they are damaged.
 
     >>> split(with_signature(encode(Marker("job", 1, 7, "a")), b"abc"))[1]
     b'abc'
@@ -97,19 +95,19 @@ def split(data: bytes) -> tuple[bytes, bytes | None]:
 
 
 def decode(name: str, data: bytes, job_id: str) -> Record:
-    """Give the record, or raise `DamagedRecordError` with its name."""
+    """Return the record, or raise `DamagedRecordError` with its name."""
     lines, tail = data[:-_TAIL], data[-_TAIL:]
     if len(tail) != _TAIL or not lines.endswith(b"\n") or tail[-1:] != b"\n":
-        raise DamagedRecordError(name, "it is truncated, or no record of headrace")
+        raise DamagedRecordError(name, "it is truncated, or not a record of headrace")
     if hashlib.sha256(lines).hexdigest().encode() != tail[:-1]:
         raise DamagedRecordError(name, "its checksum is wrong")
     try:
         line, signature = split(data)
         if signature is None and line != lines:
-            raise DamagedRecordError(name, "it has lines that no record has")
+            raise DamagedRecordError(name, "it has extra lines")
         whole = json.loads(line)
         if whole["format"] != _FORMAT:
-            raise DamagedRecordError(name, "it is no record of headrace")
+            raise DamagedRecordError(name, "it is not a record of headrace")
         if whole["version"] != FORMAT_VERSION:
             seen = whole["version"]
             raise DamagedRecordError(name, f"its format version is {seen!r}; this version reads {FORMAT_VERSION}")
@@ -117,11 +115,11 @@ def decode(name: str, data: bytes, job_id: str) -> Record:
         _check_header(name, kind, header, job_id)
         return _build(kind, header, whole["body"])
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise DamagedRecordError(name, f"its contents make no sense: {error!r}") from error
+        raise DamagedRecordError(name, f"its contents are invalid: {error!r}") from error
 
 
 def decode_manifest(name: str, data: bytes) -> Manifest:
-    """Give a manifest that stands elsewhere than in a store, as in a savepoint: whose it is stands in it."""
+    """Return a manifest from outside a store, as in a savepoint, whatever job it belongs to."""
     try:
         whole = json.loads(split(data)[0])
         job_id, epoch = whole["job_id"], whole["epoch"]
@@ -129,9 +127,9 @@ def decode_manifest(name: str, data: bytes) -> Manifest:
     except DamagedRecordError as error:
         raise DamagedRecordError(name, error.reason) from error
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise DamagedRecordError(name, "it is truncated, or no record of headrace") from error
+        raise DamagedRecordError(name, "it is truncated, or not a record of headrace") from error
     if not isinstance(record, Manifest):
-        raise DamagedRecordError(name, "it is no manifest")
+        raise DamagedRecordError(name, "it is not a manifest")
     return record
 
 
@@ -142,7 +140,7 @@ def _check_header(name: str, kind: str, header: dict[str, Any], job_id: str) -> 
     if header["job_id"] != job_id:
         raise DamagedRecordError(name, f"it belongs to job {header['job_id']!r}, not {job_id!r}")
     if kind not in _KINDS or not name.startswith(_FOLDERS[kind]):
-        raise DamagedRecordError(name, f"it is a {kind!r}, which has another place")
+        raise DamagedRecordError(name, f"it is a {kind!r}, which belongs elsewhere")
     said: object
     if kind == "plan":
         said, wanted = names.plan_age(name), (header["epoch"], header["generation"])
@@ -169,7 +167,7 @@ def _file(row: list[Any]) -> FileEntry:
     owner, name, size, checksum = row
     if (type(owner), type(name), type(size), type(checksum)) != (str, str, int, int):
         raise TypeError(f"file {row!r}")
-    if name in ("", ".", "..") or "/" in name or "\0" in name:  # it must not lead out of the folder
+    if name in ("", ".", "..") or "/" in name or "\0" in name:  # it must not leave the folder
         raise ValueError(f"file {row!r}")
     return FileEntry(owner, name, size, checksum)
 

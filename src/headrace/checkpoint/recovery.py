@@ -27,8 +27,6 @@ from headrace.checkpoint.model import Committable, Generation, Manifest, Observa
 from headrace.checkpoint.resolve import Decision, Verdict, asks_sinks, resolve
 from headrace.checkpoint.steps import Steps, create, first_bad_file, newest_generation, observe, same_record
 
-__all__ = ["Recovery"]
-
 _ROUNDS = 1000
 
 

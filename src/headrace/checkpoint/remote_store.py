@@ -2,12 +2,12 @@
 
 How a record is created if there is none:
 
-- Object stores make an object appear whole, and durably, or not at all. Create-if-absent is fsspec's mode "create": a
-  conditional request where the store has one. Where it has none, two drivers that start at the same instant could both win.
-- HDFS shows a file while it is written, but to rename one is atomic and never replaces another. So the record is written
-  under a temporary name and renamed.
+- Object stores make an object appear whole and durably, or not at all. Create-if-absent is fsspec's mode "create", a
+  conditional request if the store has one. If it has none, two drivers that start at the same instant could both win.
+- HDFS shows a file while it is written, but renaming is atomic and never replaces a file. So the record is written under a
+  temporary name and renamed.
 
-Each file system has errors of its own (those of HTTP clients are no OSError), so every exception counts as a refusal.
+Each file system has its own errors (those of HTTP clients are not OSErrors), so every exception counts as a failure.
 """
 
 from __future__ import annotations
@@ -24,10 +24,8 @@ from headrace.errors import reason_of
 from headrace.foundation.file_systems import present
 from headrace.state.storage import file_system
 
-__all__ = ["RemoteStore"]
-
 _RENAMING = {"hdfs", "viewfs", "webhdfs"}
-"""Protocols of file systems whose renaming never replaces a file."""
+"""Protocols of file systems whose rename never replaces a file."""
 
 
 class RemoteStore:
@@ -43,7 +41,7 @@ class RemoteStore:
     """
 
     def __init__(self, url: str, job_id: str, records: SignedRecords | None = None) -> None:
-        """Nothing is made until the first record is. `records` says whose manifests are trusted; see `FileStore`."""
+        """Create nothing until the first record. `records` decides whose manifests are trusted; see `FileStore`."""
         self._system, self._root = file_system(url)
         self._job_id = job_id
         protocol = self._system.protocol
@@ -51,7 +49,7 @@ class RemoteStore:
         self._records = records or SignedRecords()
 
     def settle(self) -> None:
-        """Nothing to do: what is visible in an object store is durable."""
+        """Do nothing: what is visible in an object store is durable."""
 
     def create(self, name: str, record: Record, inside: Callable[[], None] | None = None) -> bool:
         data = self._records.encode(record)
@@ -73,7 +71,7 @@ class RemoteStore:
         return True
 
     def _create_by_renaming(self, path: str, temporary: str, data: bytes) -> bool:
-        """Write the record under a name that nobody else has; to rename it fails if its name is taken, and one wins."""
+        """Write the record under a unique name and rename it, which fails if its final name is taken."""
         self._system.makedirs(self._system._parent(path), exist_ok=True)  # noqa: SLF001 - fsspec's way to the folder
         self._system.makedirs(self._system._parent(temporary), exist_ok=True)  # noqa: SLF001
         with self._system.open(temporary, "wb") as stream:
@@ -120,7 +118,7 @@ class RemoteStore:
 
     def remove_all(self) -> None:
         try:
-            if self._present(self._root):
+            if self._system.exists(self._root):
                 self._system.rm(self._root, recursive=True)
         except Exception as error:
             raise _refused("removed", self._root, error) from error
@@ -141,7 +139,7 @@ class RemoteStore:
         return None if size == file.size else f"it has {size} bytes, not {file.size}"
 
     def _present(self, path: str) -> bool:
-        self._system.invalidate_cache()  # what other processes wrote since the last listing counts
+        self._system.invalidate_cache()  # see what other processes wrote since the last listing
         return present(self._system, path)
 
     def _write(self, path: str, data: bytes) -> None:
@@ -159,4 +157,6 @@ def _temporary(record: Record) -> str:
 
 
 def _refused(what: str, name: str, error: Exception) -> StoreError:
-    return StoreError(f"{name} could not be {what}: {reason_of(error)}", remedy="see to the storage; it is retried.")
+    return StoreError(
+        f"{name} could not be {what}: {reason_of(error)}", remedy="check the storage; the operation is retried."
+    )

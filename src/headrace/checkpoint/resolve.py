@@ -26,8 +26,6 @@ from headrace.checkpoint.failure_reasons import CheckpointFailureReason
 from headrace.checkpoint.model import Damaged, Manifest
 from headrace.checkpoint.names import LOG
 
-__all__ = ["Decision", "Verdict", "asks_sinks", "resolve"]
-
 
 class Verdict(Enum):
     """What a driver does."""

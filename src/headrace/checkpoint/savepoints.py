@@ -1,7 +1,7 @@
 """Savepoints: a checkpoint copied into a folder of its own, which can be moved, kept and restored anywhere.
 
-Written: first the state files, then `_metadata`, a manifest like those of checkpoints. A folder without it is no savepoint.
-Also finds what a path to restore from means: a savepoint, or a checkpoint that a job has left.
+The state files are written first, then `_metadata`, a manifest like those of checkpoints. A folder without it is not a
+savepoint. Also finds what a path to restore from means: a savepoint, or a checkpoint that a job has left.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from headrace.checkpoint import names
 from headrace.checkpoint.errors import DamagedRecordError, UntrustedStateError
 from headrace.checkpoint.in_use import METADATA
 from headrace.checkpoint.manifests import has_strong_sums
-from headrace.checkpoint.model import Manifest, Marker
-from headrace.checkpoint.origin import Origin
+from headrace.checkpoint.model import Manifest, Marker, Origin
 from headrace.checkpoint.record_format import decode, decode_manifest, encode
 from headrace.checkpoint.signatures import SIGNATURE, check_signature, signed
 from headrace.checkpoint.signed_records import SignedRecords
@@ -28,24 +27,12 @@ from headrace.foundation.private_folders import make_folders, owner_only
 from headrace.state import storage
 from headrace.state.files import StateFile, make_durable, problem_of
 
-__all__ = [
-    "METADATA",
-    "check_files",
-    "copy_files",
-    "find_origin",
-    "has_open_commits",
-    "is_checkpoint",
-    "newest_manifest",
-    "read_manifest",
-    "write_savepoint",
-]
-
 _BLOCK = 1 << 20
 _CHECKPOINT = re.compile(r"chk-([0-9]+)")
 
 
 def write_savepoint(manifest: Manifest, files: str, parent: str) -> str:
-    """Copies a completed checkpoint below `parent`; gives the folder of the savepoint.
+    """Copy a completed checkpoint below `parent`; return the folder of the savepoint.
 
     `files` is the folder (or URL) of the checkpoint's state files.
     """
@@ -53,7 +40,7 @@ def write_savepoint(manifest: Manifest, files: str, parent: str) -> str:
 
 
 def copy_files(manifest: Manifest, files: str, folder: str) -> str:
-    """Makes `folder` a savepoint: the files that the manifest lists, a signature and the manifest; gives the folder."""
+    """Make `folder` a savepoint, with the files that the manifest lists, a signature and the manifest; return the folder."""
     record = encode(replace(manifest, committables=(), parent=None))
     copied = [file.name for file in manifest.files]
     digests = {name: _digest(files, name) for name in copied} | {METADATA: hashlib.sha256(record).hexdigest()}
@@ -88,7 +75,9 @@ def _write_local(copied: list[str], record: bytes, signature: bytes, source: Pat
     except OSError as error:
         shutil.rmtree(target, ignore_errors=True)
         raise StateError(
-            f"The savepoint could not be written: {error}", seen=str(target), remedy="give a directory with space."
+            f"The savepoint could not be written: {error}",
+            seen=str(target),
+            remedy="use a writable directory with space.",
         ) from error
 
 
@@ -120,14 +109,14 @@ def find_origin(path: str, *, ignore_unclaimed: bool = False, trust: bool = Fals
             check_signature(signature, digests | {METADATA: hashlib.sha256(record).hexdigest()}, url)
     else:
         root, named = _checkpoint(url)
-        slot = names.entry_name(int(named)) if named else newest_manifest(root)
-        if slot is None or not _exists(root, slot):
+        entry = names.entry_name(int(named)) if named else newest_manifest(root)
+        if entry is None or not _exists(root, entry):
             raise ConfigurationError(
                 "There is no savepoint or checkpoint at the path to restore from",
                 seen=path,
                 expected=f"a folder with the file {METADATA}, or the folder of a job's checkpoints",
             )
-        manifest = SignedRecords(trust=trust).decode_manifest(f"{root}/{slot}", _content(root, slot))
+        manifest = SignedRecords(trust=trust).decode_manifest(f"{root}/{entry}", _content(root, entry))
         files = storage.join(root, "state")
         if not trust and not has_strong_sums(manifest):
             raise UntrustedStateError(f"The checkpoint {path}", "its signature does not cover its state files")
@@ -137,10 +126,10 @@ def find_origin(path: str, *, ignore_unclaimed: bool = False, trust: bool = Fals
 
 
 def check_files(origin: Origin) -> None:
-    """Refuses damaged or missing files before anything is started with them."""
+    """Reject damaged or missing files before anything starts from them."""
     local = storage.local_path(origin.directory)
     if local is None:
-        return  # each is checked when it is read
+        return  # each file is checked when it is read
     for entry in origin.manifest.files:
         try:
             file = StateFile(entry.name, entry.size, entry.checksum)
@@ -155,19 +144,19 @@ def check_files(origin: Origin) -> None:
 
 
 def is_checkpoint(path: str) -> bool:
-    """Say whether a path is the folder of a job's checkpoints, or one of them."""
+    """Return whether a path is the folder of a job's checkpoints, or one of them."""
     return newest_manifest(_checkpoint(path)[0]) is not None
 
 
 def _checkpoint(url: str) -> tuple[str, str | None]:
-    """The folder of a job's checkpoints, and the number of the one that is meant; None: the newest."""
+    """Return the folder of a job's checkpoints, and the number of the one that is meant; None: the newest."""
     root, _, last = url.rpartition("/")
     named = _CHECKPOINT.fullmatch(last)
     return (root, named[1]) if named else (url, None)
 
 
 def newest_manifest(root: str) -> str | None:
-    """Return the name of the last manifest of a job's folder; seals are passed over."""
+    """Return the name of the last manifest in a job's folder; None if there is none."""
     folder = names.LOG.rstrip("/")
     local = storage.local_path(root)
     if local is not None:
@@ -177,19 +166,19 @@ def newest_manifest(root: str) -> str | None:
         there = system.exists(f"{place}/{folder}")
         found = [p.rpartition("/")[2] for p in system.ls(f"{place}/{folder}", detail=False)] if there else []
     for name in sorted((n for n in found if names.number_of(n) is not None), reverse=True):
-        slot = names.LOG + name
+        entry = names.LOG + name
         try:
-            read_manifest(root, slot)
+            read_manifest(root, entry)
         except DamagedRecordError as error:
-            if error.reason == "it is no manifest":
+            if error.reason == "it is not a manifest":
                 continue
             raise
-        return slot
+        return entry
     return None
 
 
 def read_manifest(root: str, name: str) -> Manifest:
-    """Return a manifest as plain values, whoever wrote it: nothing in it may be unpickled."""
+    """Return a manifest as plain values, even an untrusted one: unpickle nothing in it."""
     return decode_manifest(f"{root}/{name}", _content(root, name))
 
 

@@ -1,8 +1,8 @@
-"""Signatures of checkpoints and savepoints: only what was written with the user's key is read as code-bearing data.
+"""Signatures of checkpoints and savepoints: only data that was written with the user's key may run code when it is read.
 
-State, source positions and staged output may hold objects of the program's classes, and reading such objects runs code. So
-they are read only if this user's own job has written them. The key is made when it is first needed, in a file that only
-the user can read.
+State, source positions and staged output can contain objects of the program's classes, and reading such objects runs code.
+So they are read only if this user's own job has written them. The key is created when it is first needed, in a file that
+only the user can read.
 
 - A manifest in a checkpoint directory carries an HMAC of its bytes (`signed_record`). It lists the state files with SHA-256
   sums, so it vouches for them.
@@ -24,25 +24,15 @@ from headrace.checkpoint.record_format import split, with_signature
 from headrace.errors import ConfigurationError
 from headrace.foundation.private_folders import make_folders, owner_only
 
-__all__ = [
-    "KEY_VARIABLE",
-    "SIGNATURE",
-    "check_signature",
-    "signature_problem",
-    "signed",
-    "signed_record",
-    "state_key",
-]
-
 SIGNATURE = "_signature"
 KEY_VARIABLE = "HEADRACE_STATE_KEY_FILE"
 _KEY_BYTES = 32
 _RECORD = b"headrace record\n"
-"""What is signed begins with it, so that no signature of one kind can pass for one of the other."""
+"""A prefix of what is signed, so that a signature of one kind cannot pass for one of the other."""
 
 
 def state_key() -> bytes:
-    """Return the user's key; make it if there is none yet."""
+    """Return the user's key; create it if there is none yet."""
     path = Path(os.environ.get(KEY_VARIABLE) or Path.home() / ".config" / "headrace" / "state.key")
     try:
         if not path.exists():
@@ -52,9 +42,9 @@ def state_key() -> bytes:
             key = stream.read()
     except OSError as error:
         raise ConfigurationError(
-            f"The key for checkpoints and savepoints cannot be read or made: {error}",
+            f"The key for checkpoints and savepoints cannot be read or created: {error}",
             seen=str(path),
-            remedy=f"name a file that can be written in the environment variable {KEY_VARIABLE}",
+            remedy=f"set the environment variable {KEY_VARIABLE} to the path of a writable file",
         ) from error
     if found.st_uid not in (os.getuid(), 0) or stat.S_IMODE(found.st_mode) & 0o022:
         raise ConfigurationError(
@@ -70,7 +60,7 @@ def state_key() -> bytes:
 
 
 def _make(path: Path) -> None:
-    """Make the key. Of several processes the one that links first wins; the file is never seen half written."""
+    """Create the key. If several processes try, the first link wins; nobody sees a half-written file."""
     make_folders(path.parent)
     mine = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
@@ -103,7 +93,7 @@ def signed_record(data: bytes, key: bytes) -> bytes:
 
 
 def signature_problem(data: bytes, key: bytes) -> str | None:
-    """Say why a record is not trusted; None: this user's job has written it."""
+    """Return why a record is not trusted; None if this user's job has written it."""
     line, signature = split(data)
     if signature is None:
         return "it has no signature"
@@ -120,7 +110,7 @@ def _record_hmac(line: bytes, key: bytes) -> bytes:
 
 
 def signed(digests: dict[str, str]) -> bytes:
-    """Return the contents of `_signature` for files with these SHA-256 digests.
+    """Return the content of `_signature` for files with these SHA-256 digests.
 
     >>> sorted(json.loads(signed({"_metadata": "00"})))
     ['files', 'hmac']
@@ -129,7 +119,7 @@ def signed(digests: dict[str, str]) -> bytes:
 
 
 def check_signature(signature: bytes | None, digests: dict[str, str], path: str) -> None:
-    """Refuse a savepoint that this user has not written, or that somebody has changed since."""
+    """Reject a savepoint that this user has not written, or that was modified since."""
     problem = _problem(signature, digests)
     if problem is not None:
         raise UntrustedStateError(f"The savepoint {path}", problem)
@@ -143,7 +133,7 @@ def _problem(signature: bytes | None, digests: dict[str, str]) -> str | None:
         listed, code = whole["files"], whole["hmac"]
         genuine = hmac.compare_digest(code, _hmac(listed))
     except (ValueError, KeyError, TypeError):
-        return "its signature makes no sense"
+        return "its signature is invalid"
     if not genuine:
         return "it was signed with another key, or its signature was changed"
     changed = sorted(name for name in listed.keys() | digests.keys() if listed.get(name) != digests.get(name))

@@ -1,8 +1,8 @@
-"""Records as the stores keep them: manifests signed, everything else as it is.
+"""Records as the stores keep them: manifests are signed, all others are not.
 
-Decides which records need a signature: manifests, because positions and staged output in them can hold pickles, and
-because they vouch for the state files. A manifest without this user's signature is refused before any part of it is used,
-unless the job says that it trusts what it finds. The other records are plain values that never become objects.
+Decides which records need a signature: manifests, because their positions and staged output can contain pickles, and
+because they vouch for the state files. A manifest without this user's signature is rejected before any part of it is used,
+unless the job is configured to trust what it finds. Other records are plain values that never become objects.
 """
 
 from __future__ import annotations
@@ -12,11 +12,9 @@ from headrace.checkpoint.model import Manifest, Record
 from headrace.checkpoint.record_format import decode, decode_manifest, encode
 from headrace.checkpoint.signatures import signature_problem, signed_record, state_key
 
-__all__ = ["SignedRecords"]
-
 
 class SignedRecords:
-    """Records signed with one key, the user's unless another one is given. `trust` accepts manifests of anybody.
+    """Records signed with one key, by default the user's. `trust` accepts manifests of anybody.
 
     >>> records = SignedRecords(b"k" * 32)
     >>> data = records.encode(Manifest("job", 1, 7, "a", None))
@@ -33,19 +31,19 @@ class SignedRecords:
         self._trust = trust
 
     def encode(self, record: Record) -> bytes:
-        """Return the record's bytes."""
+        """Return the bytes of a record."""
         data = encode(record)
         return signed_record(data, self._user_key()) if isinstance(record, Manifest) else data
 
     def decode(self, name: str, data: bytes, job_id: str) -> Record:
-        """Return the record. Raise `DamagedRecordError`, or `UntrustedStateError` for a manifest of somebody else."""
+        """Return the record. Raise `DamagedRecordError`, or `UntrustedStateError` for a manifest of another user."""
         record = decode(name, data, job_id)
         if isinstance(record, Manifest):
             self._check(name, data)
         return record
 
     def decode_manifest(self, name: str, data: bytes) -> Manifest:
-        """Return a manifest whose job is not known; see `decode`."""
+        """Return a manifest of any job; see `decode`."""
         manifest = decode_manifest(name, data)
         self._check(name, data)
         return manifest

@@ -1,4 +1,4 @@
-"""What became of a job's checkpoints: counts, the latest ones, their durations and sizes. For clients and the web UI."""
+"""Statistics of a job's checkpoints for clients and the web UI: counts, the latest ones, their durations and sizes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from typing import Any
 from headrace.checkpoint.model import Manifest
 from headrace.worker.messages import TaskAck
 
-__all__ = ["CheckpointStatistics"]
-
 _HISTORY = 10
 
 
 class CheckpointStatistics:
-    """Written by the loop, read by anybody.
+    """Written by the driver, read by any thread.
 
     >>> statistics = CheckpointStatistics()
     >>> statistics.begun(1, 1000, savepoint=False)
@@ -31,7 +29,7 @@ class CheckpointStatistics:
         self._notes: deque[str] = deque(maxlen=_HISTORY)
 
     def begun(self, number: int, now: int, *, savepoint: bool) -> None:
-        """A checkpoint has been triggered."""
+        """Record that a checkpoint has been triggered."""
         with self._lock:
             self._counts["triggered"] += 1
             self._history.append(
@@ -39,7 +37,7 @@ class CheckpointStatistics:
             )
 
     def completed(self, manifest: Manifest, acks: list[TaskAck], now: int) -> None:
-        """It is complete. `acks` are those of the epoch at whose end it was made."""
+        """Record that it is complete. `acks` are those of the epoch at whose end it was made."""
         tasks = [
             {
                 "vertex": ack.vertices[0].vertex,
@@ -64,23 +62,23 @@ class CheckpointStatistics:
             )
 
     def failed(self, number: int, why: str, now: int) -> None:
-        """It came to nothing."""
+        """Record that it failed."""
         with self._lock:
             self._counts["failed"] += 1
             self._end(number, now, status="FAILED", failure_message=why)
 
     def restored(self) -> None:
-        """The job has started from a checkpoint."""
+        """Record that the job has started from a checkpoint."""
         with self._lock:
             self._counts["restored"] += 1
 
     def note(self, text: str) -> None:
-        """Something that somebody should see, but that harms nothing."""
+        """Record a harmless problem that users should see."""
         with self._lock:
             self._notes.append(text)
 
     def summary(self) -> dict[str, Any]:
-        """All of it, newest first."""
+        """Return everything, newest first."""
         with self._lock:
             return {
                 "counts": dict(self._counts),

@@ -20,8 +20,6 @@ from headrace.checkpoint.errors import (
 from headrace.checkpoint.failure_reasons import CheckpointFailureReason
 from headrace.checkpoint.model import Damaged, FileEntry, Manifest, Marker, Observation, Record, Seal
 
-__all__ = ["Steps", "create", "first_bad_file", "newest_generation", "observe", "same_record"]
-
 T = TypeVar("T")
 Steps: TypeAlias = Generator[do.Instruction, Any, T]
 

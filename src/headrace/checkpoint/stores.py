@@ -17,8 +17,6 @@ from headrace.config.checkpoint_settings import DurabilitySettings
 from headrace.state import storage
 from headrace.state.files import StateFile, problem_of
 
-__all__ = ["open_store"]
-
 
 def open_store(job_id: str, root: str, options: DurabilitySettings, working_folder: str | None) -> Store:
     """Open the store below `root`, a folder or URL.

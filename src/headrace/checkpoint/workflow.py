@@ -30,8 +30,6 @@ from headrace.checkpoint.model import Committable, FileEntry, Manifest, Marker, 
 from headrace.checkpoint.recovery import Recovery
 from headrace.checkpoint.steps import Steps, create, observe, same_record
 
-__all__ = ["Workflow"]
-
 
 class Workflow(Recovery):
     """The protocol of one driver: `take_over`, then `plan`, `decide_epoch`, `finish` and `collect` for each epoch.

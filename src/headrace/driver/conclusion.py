@@ -18,7 +18,7 @@ from headrace.checkpoint import manifests
 from headrace.checkpoint.disposal import discard_claimed
 from headrace.checkpoint.driver import Checkpoints
 from headrace.checkpoint.in_use import Use
-from headrace.checkpoint.origin import Origin
+from headrace.checkpoint.model import Origin
 from headrace.checkpoint.savepoints import write_savepoint
 from headrace.config.checkpoint_settings import DurabilitySettings
 from headrace.driver.collected_output import CollectedOutput

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headrace.checkpoint.driver import Checkpoints
-from headrace.checkpoint.origin import Origin
+from headrace.checkpoint.model import Origin
 from headrace.driver.ledger import Ledger
 from headrace.driver.program import Program
 from headrace.state.job_folder import StateFolder

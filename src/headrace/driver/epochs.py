@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from headrace.checkpoint.driver import Checkpoints
-from headrace.checkpoint.restored_states import state_changes
+from headrace.checkpoint.manifests import state_changes
 from headrace.config.runtime_settings import RuntimeSettings
 from headrace.driver import restore
 from headrace.driver.collected_output import CollectedOutput

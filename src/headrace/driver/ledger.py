@@ -14,8 +14,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from headrace.checkpoint.model import Committable
-from headrace.checkpoint.origin import Origin
+from headrace.checkpoint.model import Committable, Origin
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.connectors.base.split_enumerator import Split, SplitProgress
 from headrace.connectors.feedback import FeedbackSource, Returned

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from headrace.checkpoint.origin import Origin
+from headrace.checkpoint.model import Origin
 from headrace.graph.epoch_plan import EpochPlan, build_epoch_plan
 from headrace.graph.job_graph import JobGraph
 from headrace.graph.rescaling import rescaled

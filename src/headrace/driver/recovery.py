@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable
 
 from headrace.checkpoint.driver import FINISHED, Checkpoints
-from headrace.checkpoint.origin import Origin
+from headrace.checkpoint.model import Origin
 from headrace.config.checkpoint_settings import DurabilitySettings
 from headrace.driver import restore
 from headrace.driver.collected_output import CollectedOutput

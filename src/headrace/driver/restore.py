@@ -17,7 +17,7 @@ from headrace.checkpoint.manifests import (
     operator_names,
     unpacked_positions,
 )
-from headrace.checkpoint.origin import Origin
+from headrace.checkpoint.model import Origin
 from headrace.driver.ledger import Ledger
 from headrace.graph.epoch_plan import EpochPlan
 from headrace.graph.job_graph import JobGraph

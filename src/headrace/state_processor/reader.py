@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from headrace.checkpoint.manifests import files_by_owner, unpacked_positions
-from headrace.checkpoint.origin import Origin
+from headrace.checkpoint.model import Origin
 from headrace.checkpoint.savepoints import find_origin
 from headrace.common.time_domain import TimeDomain
 from headrace.errors import StateError, shortened

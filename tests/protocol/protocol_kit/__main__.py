@@ -1,4 +1,4 @@
-"""The crash model by command: `scripts/protocol-model --schedules 500000 --seed 1`."""
+"""The command line of the crash model: `scripts/protocol-model --schedules 500000 --seed 1`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from protocol_kit.mutants import MUTANTS
 
 
 def main() -> int:
-    logging.getLogger("headrace").setLevel(logging.CRITICAL)  # the faults are meant
+    logging.getLogger("headrace").setLevel(logging.CRITICAL)  # the faults are intended
     parser = argparse.ArgumentParser(
         prog="protocol-model", description="Run the crash model of the checkpoint protocol."
     )

@@ -1,4 +1,4 @@
-"""Many model runs in a row: the exhaustive families first, then damage and random ones until the number is full.
+"""Many model runs in a row: the exhaustive families first, then damage and random ones up to the number.
 
 Every run has a label from which it can be replayed alone: `strike:manifest.torn/1/kill+marker.pre/1/power@4,2,0` (at points),
 `step:40/full+12/kill@4,1,9` (at steps), `zombie:17,40,-@4,1,9`, `cancel:17,40@4,1,9`,
@@ -33,12 +33,12 @@ from protocol_kit.schedules import (
 from protocol_kit.world import World
 
 SMALL = 20_000
-"""Up to this number the exhaustive families are thinned out; above, they are whole."""
+"""Up to this number a sample of the exhaustive families runs; above, all of them."""
 
 
 @dataclass
 class Tally:
-    """What a campaign did."""
+    """The results of a campaign."""
 
     runs: Counter[str] = field(default_factory=Counter)
     reached: Counter[str] = field(default_factory=Counter)
@@ -83,7 +83,7 @@ def replay(label: str, **options: Any) -> World:
 
 
 def labels(schedules: int, seed: int) -> Iterator[str]:
-    """The labels of a campaign."""
+    """Yield the labels of a campaign."""
     whole = schedules > SMALL
     exhaustive = list(_singles())
     exhaustive += _steps()
@@ -117,7 +117,7 @@ def _steps() -> Iterator[str]:
 
 
 def _pairs_of_steps() -> Iterator[str]:
-    """Killed after any step, and again after any step."""
+    """Yield kills after any step, and again after any step."""
     life = len(life_of(length=4))
     for one in range(life):
         yield from (f"step:{one}/kill-after+{two}/kill-after@4,{1 + two % 2},9" for two in range(life + 40))
@@ -129,7 +129,7 @@ def _pairs(occurrences: int) -> Iterator[str]:
 
 
 def _zombies(stride: int) -> Iterator[str]:
-    """Driver 1 sleeps at each step; driver 2 gets to every, or each `stride`-th, step before driver 1 wakes up."""
+    """Suspend driver 1 at each step; let driver 2 reach every `stride`-th step before driver 1 wakes up."""
     life = len(life_of(length=4))
     for first in range(life):
         for second in (*range(0, life + 40, stride), 100_000):
@@ -139,7 +139,7 @@ def _zombies(stride: int) -> Iterator[str]:
 
 
 def _cancels(stride: int) -> Iterator[str]:
-    """Driver 1 is cancelled at each `stride`-th step, after driver 2 has taken over and got to each such step."""
+    """Cancel driver 1 at every `stride`-th step, after driver 2 has taken over and reached each such step."""
     life = len(life_of(length=4))
     for first in range(0, life, stride):
         yield from (f"cancel:{first},{second}@4,1,9" for second in range(0, life + 40, 2 * stride))
@@ -155,7 +155,7 @@ def _restored(stride: int) -> Iterator[str]:
 
 
 def run_campaign(schedules: int, seed: int, keep: int = 20, **options: Any) -> Tally:
-    """Run them; violations are kept with their labels, the first `keep` of them."""
+    """Run the schedules; keep the first `keep` violations with their labels."""
     tally = Tally()
     wall, cpu = time.perf_counter(), time.process_time()
     for label in labels(schedules, seed):
@@ -175,7 +175,7 @@ def run_campaign(schedules: int, seed: int, keep: int = 20, **options: Any) -> T
 
 
 def first_violation(schedules: int, seed: int, **options: Any) -> tuple[int, str, str] | None:
-    """Give how many runs it took to catch a broken variant, the label, and what was wrong."""
+    """Return how many runs it took to catch a broken variant, the label, and what was wrong."""
     dice = random.Random(seed)
     families = [
         list(_singles()),

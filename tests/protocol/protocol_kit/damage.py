@@ -1,4 +1,4 @@
-"""Runs in which a record or state file rots or vanishes between two drivers: what happens must be what the table says."""
+"""Runs in which a record or state file is damaged or vanishes between two drivers: the result must match the decision table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from protocol_kit.world import ENDED, REFUSED, RUNNING, World
 
 
 def run_damage(seed: int, **options: Any) -> World:
-    """One or two drivers die at any step, one thing rots or vanishes, the next driver must refuse or recover."""
+    """Kill one or two drivers at any step, damage or remove one thing; the next driver must refuse or recover."""
     dice = random.Random(seed)
     options.setdefault("length", dice.choice((2, 4, 6)))
     options.setdefault("retained", dice.choice((1, 2)))
@@ -46,21 +46,21 @@ def run_damage(seed: int, **options: Any) -> World:
 
 
 def must_refuse(world: World, name: str) -> bool:
-    """The table, from what really happened: the base is hurt, and something of it may have been seen, or the
-    checkpoint before it is hurt as well.
+    """Apply the table to what actually happened: the base is damaged, and someone may have seen its output, or the
+    checkpoint before it is damaged as well.
     """
     base = world.verifier.base()
     if base is None:
         return False
-    hurt = {names.entry_name(base.epoch), *(names.FILES + f.name for f in base.files)}
+    damaged = {names.entry_name(base.epoch), *(names.FILES + f.name for f in base.files)}
     marked = names.marker_name(base.epoch) in world.store.folders[names.MARKERS]
     before = world.store.truth(names.entry_name(base.parent)) if base.parent is not None else None
     both = before is not None and name in {names.FILES + f.name for f in before.files}
-    return name in hurt and (marked or both or not world.sink.untouched(base.epoch))
+    return name in damaged and (marked or both or not world.sink.untouched(base.epoch))
 
 
 def may_vanish(world: World, name: str) -> bool:
-    """A durable record does not vanish; where its loss can be told all the same, it must be."""
+    """Return whether the loss of a file must be noticed. A durable log entry does not vanish by itself."""
     if not name.startswith(names.LOG):
         return True
     if isinstance(world.store.truth(name), Seal):

@@ -1,4 +1,4 @@
-"""A store in memory that can be hurt: records that are seen but not durable, torn records, damage."""
+"""A store in memory that can fail: records that are visible but not durable, torn records, damage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headrace.checkpoint.model import FileEntry
 
 
 class Torn:
-    """What stands under a name whose write was cut, or which rotted. `before` is for the verifier only."""
+    """The content of a record whose write was interrupted, or that was damaged. `before` is for the verifier only."""
 
     def __init__(self, before: Any = None) -> None:
         self.before = before
@@ -69,7 +69,7 @@ class MemoryStore:
     # -- what the model does to it ----------------------------------------------------------------------------------
 
     def create_torn(self, name: str) -> bool:
-        """A store that does not keep its first promise."""
+        """Break the first promise of a store."""
         return self._put(name, Torn())
 
     def vanish(self, name: str) -> None:
@@ -89,7 +89,7 @@ class MemoryStore:
         folder[name] = Torn(folder[name])
 
     def truth(self, name: str) -> Any:
-        """What was written, even if it has been damaged since."""
+        """Return what was written, even if it has been damaged since."""
         content = self._folder(name).get(name)
         return content.before if type(content) is Torn else content
 

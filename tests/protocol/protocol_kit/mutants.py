@@ -1,4 +1,4 @@
-"""Broken variants of the protocol. Each must be caught by the model: a test that cannot fail shows nothing."""
+"""Broken variants of the protocol and of the driver. The model must catch each: a test that cannot fail shows nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class NoFencing(Workflow):
 
 
 class NoSeal(Workflow):
-    """Leaves the first free slot to whoever comes."""
+    """Leaves the first free number to any driver."""
 
     def seal(self, seen: Observation, decision: Decision) -> Steps[bool]:
         yield from self.fence()
@@ -40,7 +40,7 @@ class NoSeal(Workflow):
 
 
 class NoFenceAfterManifest(Workflow):
-    """Believes that a slot that was free proves that it is still the master."""
+    """Believes that a free number proves that it is still the master."""
 
     finishing = False
 
@@ -75,7 +75,7 @@ class CommitBeforeManifest(Workflow):
 
 
 class CollectsLiveFiles(Workflow):
-    """Takes every file of an older epoch for dead, although deltas build on it."""
+    """Treats every file of an older epoch as dead, although deltas build on it."""
 
     def classify(self, seen: Observation, listed: Sequence[str], staged: Sequence[Committable]) -> Garbage:
         garbage = super().classify(seen, listed, staged)
@@ -84,7 +84,7 @@ class CollectsLiveFiles(Workflow):
 
 
 class CollectsOthersFiles(Workflow):
-    """Takes all that its manifest does not list for dead, even what a later generation is writing."""
+    """Treats everything that its manifest does not list as dead, even what a later generation is writing."""
 
     def classify(self, seen: Observation, listed: Sequence[str], staged: Sequence[Committable]) -> Garbage:
         live = {names.FILES + f.name for f in (self.base.files if self.base else ())}
@@ -108,7 +108,7 @@ class FallsBack(Workflow):
 
 
 class NoReplay(Workflow):
-    """Takes a manifest without marker for finished."""
+    """Treats a manifest without a marker as finished."""
 
     def decide(self, seen: Observation) -> Steps[Any]:
         derived, decision = yield from super().decide(seen)
@@ -127,7 +127,7 @@ class DiscardsBeforeSeal(Workflow):
 
 
 class TakesLateErrorsForEarly(Workflow):
-    """An error of the store just after the commit point is taken for one before it, and the handles are aborted."""
+    """Treats an error of the store just after the commit point like one before it, and aborts the handles."""
 
     def decide_epoch(self, manifest: Manifest) -> Steps[None]:
         yield from super().decide_epoch(manifest)
@@ -135,7 +135,7 @@ class TakesLateErrorsForEarly(Workflow):
 
 
 class IgnoresOthersEntries(Workflow):
-    """Takes what is in its slot for its own."""
+    """Treats any entry with its number as its own."""
 
     def decide_epoch(self, manifest: Manifest) -> Steps[None]:
         yield do.Reach("manifest.pre")
@@ -184,7 +184,7 @@ class RemovesUnfenced(DriverSteps):
 
 
 class IgnoresDeclines(DriverSteps):
-    """Counts on state files that a task could not write."""
+    """Lists state files that a task could not write."""
 
     def complete(self, progress: Any, acks: list[TaskAck]) -> Steps[Manifest | None]:
         return (yield from super().complete(progress, [replace(ack, declined=None) for ack in acks]))
@@ -199,7 +199,7 @@ class RecoversWithoutReplay(DriverSteps):
 
 
 class TriesToCommitOnce(DriverSteps):
-    """Takes a checkpoint for complete although a commit has failed."""
+    """Treats a checkpoint as complete although a commit has failed."""
 
     def _commit(self) -> Steps[None]:
         try:

@@ -1,7 +1,7 @@
-"""Families of model runs: crashes at points, pairs of them, zombies, damage, random. Each run is replayable.
+"""Families of model runs: crashes at points, pairs of them, zombies, cancellations, random. Each run can be replayed.
 
-Every run ends the same way: a last driver works without faults to the end of the input, whoever sleeps wakes up, the
-verifier compares, one more driver collects what those have left behind, the verifier looks for leaks.
+Every run ends the same way: a last driver works without faults to the end of the input, all suspended drivers wake up, the
+verifier compares, one more driver collects what they have left behind, and the verifier looks for leaks.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Strike:
 
 
 def strikes(occurrences: int) -> list[Strike]:
-    """All faults at all points."""
+    """Return all faults at all points."""
     return [
         Strike(point, n, action)
         for point in POINTS
@@ -48,7 +48,7 @@ def strikes(occurrences: int) -> list[Strike]:
 
 
 def conclude(world: World) -> str:
-    """Bring a run to its end and verify it. Gives how the last driver ended."""
+    """Bring a run to its end and verify it; return how the last driver ended."""
     last = world.spawn()
     world.run(last)
     if last.state is REFUSED:
@@ -66,7 +66,9 @@ def conclude(world: World) -> str:
             world.verifier.fail("I1", f"a commit was refused: {actor.error}")
         assert actor.state in (ENDED, KILLED, FENCED, REFUSED, COMMIT_REFUSED)
     world.verifier.finish(world.sink, world.idempotent)
-    if woken or world.steps % 4 == 0:  # they may have left something behind; else the last driver has collected all
+    if (
+        woken or world.steps % 4 == 0
+    ):  # they may have left something behind; otherwise the last driver has collected everything
         world.run(world.spawn())
         world.verifier.finish(world.sink, world.idempotent)
     world.verifier.no_leak(world.sink, world.retained)
@@ -74,7 +76,7 @@ def conclude(world: World) -> str:
 
 
 def run_strikes(faults: tuple[Strike, ...], **options: Any) -> World:
-    """One driver after the other, each with its fault; a live error does not end its driver."""
+    """Run one driver after the other, each with its fault; an error that is not fatal does not end its driver."""
     world = World(**options)
     for fault in faults:
         actor = world.spawn()
@@ -86,7 +88,7 @@ def run_strikes(faults: tuple[Strike, ...], **options: Any) -> World:
 
 
 def run_zombie(first: int, second: int, then: int | None = None, **options: Any) -> World:
-    """Driver 1 falls asleep after `first` steps, driver 2 takes `second`, driver 1 wakes up (for `then` steps)."""
+    """Suspend driver 1 after `first` steps, let driver 2 take `second`, wake driver 1 up (for `then` steps)."""
     world = World(**options)
     one = world.spawn()
     _some(world, one, first)
@@ -99,7 +101,7 @@ def run_zombie(first: int, second: int, then: int | None = None, **options: Any)
 
 
 def run_cancel(first: int, second: int, **options: Any) -> World:
-    """Driver 1 takes `first` steps, driver 2 claims the job and takes `second`, driver 1 is cancelled: it must not touch it."""
+    """Cancel driver 1 after `first` steps, when driver 2 has claimed the job and taken `second`: it must not touch it."""
     world = World(**options)
     one = world.spawn()
     _some(world, one, first)
@@ -141,7 +143,7 @@ def _some(world: World, actor: Any, steps: int) -> None:
 
 
 def pairs(occurrences: int) -> Iterator[tuple[Strike, Strike]]:
-    """All faults, and after each, all faults in the driver that recovers."""
+    """Yield all faults, and after each, all faults in the driver that recovers."""
     every = strikes(occurrences)
     for one in every:
         for two in every:
@@ -149,7 +151,7 @@ def pairs(occurrences: int) -> Iterator[tuple[Strike, Strike]]:
 
 
 def run_random(seed: int, **options: Any) -> World:
-    """Up to four drivers and their late tasks in any order, with up to five faults of any kind."""
+    """Run up to four drivers and their late tasks in any order, with up to five faults of any kind."""
     dice = random.Random(seed)
     options.setdefault("length", dice.choice((2, 2, 4, 4, 6)))
     options.setdefault("retained", dice.choice((1, 2, 3)))
@@ -190,12 +192,12 @@ def run_random(seed: int, **options: Any) -> World:
 
 
 def _wait(dice: random.Random, rate: float) -> int:
-    """Steps until something happens that happens at this rate."""
+    """Return the number of steps until an event of this rate."""
     return int(dice.expovariate(rate))
 
 
 def applicable(instruction: Any) -> tuple[str, ...]:
-    """The faults that an instruction can meet."""
+    """Return the faults that an instruction can meet."""
     kind = type(instruction)
     if kind is do.Create:
         return ("kill", "kill-unsynced", "kill-torn", "power", *LIVE_ERRORS, "down")
@@ -217,7 +219,7 @@ def _any_fault(dice: random.Random, instruction: Any, torn_allowed: bool) -> str
 
 
 def life_of(**options: Any) -> list[tuple[str, ...]]:
-    """The steps of a driver that nobody disturbs: for each, the faults that it can meet."""
+    """Return the faults that each step of an undisturbed driver can meet."""
     world = World(**options)
     actor = world.spawn()
     life = []
@@ -228,7 +230,7 @@ def life_of(**options: Any) -> list[tuple[str, ...]]:
 
 
 def run_steps(faults: tuple[tuple[int, str], ...], **options: Any) -> World:
-    """One driver after the other, each with a fault at its n-th step (from 0), whatever that step is."""
+    """Run one driver after the other, each with a fault at its n-th step (from 0), whatever that step is."""
     world = World(**options)
     for place, action in faults:
         actor = world.spawn()

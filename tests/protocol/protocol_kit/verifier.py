@@ -1,7 +1,7 @@
-"""Watches a model run and says what is wrong with it. Knows the invariants I1 to I7, I9 and I10 of the reliability page.
+"""Watches a model run and reports violations of the invariants in docs/internals/checkpoint-protocol.md.
 
-It looks at what was really written and really became visible, never at what a driver believes, and finds the base by
-itself: by following slots, not by calling the code under test.
+It looks at what was actually written and became visible, never at what a driver believes. It finds the base by reading the
+log, not by calling the code under test.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Verifier:
             if isinstance(before, Manifest) and any(offsets(before)[p] > n for p, n in offsets(record).items()):
                 self.fail("I7", f"the positions of {record.epoch} are behind those of {before.epoch}")
         if self.base() is not record:
-            return  # a zombie's, into a slot that was collected: nobody will ever stand on it
+            return  # a zombie's, with a number that was collected: nobody will ever use it as a base
         for file in record.files:
             if self.store.problem_of(file) is not None:
                 self.fail("I4", f"manifest {record.epoch} lists {file.name}, which is not whole")
@@ -84,7 +84,7 @@ class Verifier:
             self.fail("I10", f"{name} was deleted although manifest {base.epoch} needs it")
         top = max(map(names.number_of, self.store.folders[names.LOG]))
         if name == names.entry_name(top):
-            self.fail("I7", f"{name} was deleted, which tells where the history goes on")
+            self.fail("I7", f"{name} was deleted, which tells where the job continues")
 
     def on_remove(self) -> None:
         self.fail("I10", "a driver that was replaced removed all checkpoints")
@@ -106,7 +106,7 @@ class Verifier:
         for name in sorted(self.store.folders[names.LOG], reverse=True):
             top = self.store.truth(name)
             if top is None:
-                continue  # torn when it was written: nothing ever stood there
+                continue  # torn when it was written: there never was anything
             if isinstance(top, Seal):
                 top = self.store.truth(names.entry_name(top.parent)) if top.parent is not None else None
             return top if isinstance(top, Manifest) else None

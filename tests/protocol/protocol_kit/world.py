@@ -97,13 +97,13 @@ class Actor:
         except (StoreError, SinkDownError) as error:
             if self.driver is not None:
                 raise
-            self.state, self.error = KILLED, error  # a late task has nobody to tell
+            self.state, self.error = KILLED, error  # a late task has nobody to report to
         except CommitRefusedError as error:
             self.state, self.error = COMMIT_REFUSED, error
 
     @property
     def point(self) -> str | None:
-        """The fault point of the step that comes next, if it has one."""
+        """The fault point of the next step, if it has one."""
         find = POINT_OF.get(type(self.instruction))
         return None if find is None else find(self.instruction)
 
@@ -136,7 +136,7 @@ class World:
         self.actors: list[Actor] = []
         self.reached: Counter[str] = Counter()
         self.torn = 0
-        """Slots that were torn by a store that broke its promise."""
+        """Log entries torn by a store that broke its promise."""
         self.damaged = 0
         self.steps = 0
         self._perform: dict[type, Callable[[Any], Any]] = {
@@ -194,7 +194,7 @@ class World:
         self.run(actor)
 
     def orphan(self, actor: Actor) -> Actor | None:
-        """Let the task that a dead driver was running go on by itself."""
+        """Let the task that a dead driver was running continue alone."""
         task = actor.driver.task if actor.driver is not None else None
         if task is None or actor.state is not KILLED or actor.instruction is None:
             return None
@@ -204,7 +204,7 @@ class World:
         return late
 
     def step(self, actor: Actor, fault: str | None = None) -> None:
-        """Carry out the actor's next instruction, with a fault if one is given."""
+        """Perform the actor's next instruction, with a fault if one is given."""
         self.steps += 1
         actor.taken += 1
         instruction = actor.instruction
@@ -263,9 +263,7 @@ class World:
             return self.store.read(instruction.name)
         except (DamagedRecordError, RecordMissingError) as error:
             newest = max(map(int, (name[-10:] for name in self.store.list(names.GENERATIONS))))
-            if (
-                newest > instruction.generation
-            ):  # its successor has collected the file: what it restores counts for nobody
+            if newest > instruction.generation:  # its successor has collected the file: nobody uses what it restores
                 raise FencedError(instruction.generation, newest) from error
             return self.verifier.fail("I10", f"a restore from a bad file: {error}")
 
@@ -277,7 +275,7 @@ class World:
         return actor.interpreter.perform(instruction)
 
     def _unheard(self, actor: Actor, instruction: Any) -> None:
-        """What an instruction does although its answer does not arrive; one that is refused does nothing."""
+        """Perform an instruction whose answer is lost; one that is refused does nothing."""
         with contextlib.suppress(HeadraceError):
             self._effect(actor, instruction)
         if self.verifier.violation is not None:

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from headrace.checkpoint.model import FileEntry, Manifest
-from headrace.checkpoint.origin import Origin
+from headrace.checkpoint.model import FileEntry, Manifest, Origin
 from headrace.common import Duration, WatermarkStrategy
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
 from headrace.connectors.base.source import Source
