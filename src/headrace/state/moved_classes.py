@@ -23,6 +23,7 @@ MOVED_MODULES = {
     "headrace.common.bad_record": "headrace.types.bad_record",
     "headrace.common.codecs": "headrace.types.codecs",
     "headrace.common.column_run": "headrace.types.column_run",
+    "headrace.common.data_types": "headrace.types.data_types",
     "headrace.common.errors": "headrace.errors",
     "headrace.common.types": "headrace.types.row",
     "headrace.datastream.connectors.data_frame_source": "headrace.connectors.dataframes.source",
