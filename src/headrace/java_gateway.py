@@ -7,8 +7,6 @@ from typing import NoReturn
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.errors import NoJvmError
 
-__all__ = ["get_gateway"]
-
 
 def get_gateway() -> NoReturn:
     """Raise NoJvmError: there is no Flink JVM.

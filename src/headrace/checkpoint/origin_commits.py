@@ -42,8 +42,6 @@ from headrace.errors import StateError
 from headrace.graph.job_graph import JobGraph
 from headrace.state import storage
 
-__all__ = ["commit_steps", "finish_commits"]
-
 _log = logging.getLogger("headrace")
 
 

@@ -16,8 +16,6 @@ from headrace import __version__
 from headrace.cli.errors import INTERRUPTED, exit_code_of
 from headrace.errors import HeadraceError
 
-__all__ = ["app", "main"]
-
 COMMANDS = {
     "run": "run_command:run",
     "run-application": "application_command:run_application",

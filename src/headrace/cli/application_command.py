@@ -34,8 +34,6 @@ from headrace.config.service_directories import cluster_directory
 from headrace.errors import ConfigurationError
 from headrace.spark.java import opened_modules
 
-__all__ = ["make_application", "run_application", "submit_command"]
-
 _DRIVER = "application_driver.py"
 _ARCHIVE = "application"
 _DRIVER_OPTIONS = "spark.driver.extraJavaOptions"

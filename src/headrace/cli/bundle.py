@@ -15,8 +15,6 @@ from pathlib import Path
 from headrace.config.job_file_keys import BUNDLED, FILE_KEYS, MODULES_KEY, moved_settings
 from headrace.errors import ConfigurationError
 
-__all__ = ["make_bundle", "module_of", "needs_bundle"]
-
 
 def module_of(program: Path) -> str:
     """Return the module name of a program in its bundle.

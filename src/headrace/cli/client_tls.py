@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from headrace.config.headrace_keys import CLIENT_CA, CLIENT_CERTIFICATE, CLIENT_KEY, SERVICE_CERTIFICATE
 from headrace.errors import ConfigurationError
 
-__all__ = ["speaks_https", "tls_context"]
-
 
 def speaks_https(settings: Mapping[str, str]) -> bool:
     """Return whether an address without a scheme means HTTPS: if any setting is set that only HTTPS needs.

@@ -13,8 +13,6 @@ from headrace.cli.options import json_option, settings_option, show
 from headrace.config import headrace_keys as options
 from headrace.config.config_file import load_configuration
 
-__all__ = ["cluster"]
-
 
 @click.group()
 def cluster() -> None:

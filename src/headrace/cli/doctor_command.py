@@ -28,8 +28,6 @@ from headrace.config.service_directories import service_directory
 from headrace.errors import ConfigurationError, HeadraceError
 from headrace.state.storage import file_system, join, local_path
 
-__all__ = ["Finding", "check_everything", "doctor"]
-
 _log = logging.getLogger("headrace.cli")
 _PROBE_SECONDS = 120.0
 _LONGEST_SOCKET_PATH = 60

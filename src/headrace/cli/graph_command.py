@@ -11,8 +11,6 @@ from headrace.graph.drawing import PICTURES
 from headrace.graph.job_graph import build_job_graph
 from headrace.graph.json_plan import plan_as_json
 
-__all__ = ["graph"]
-
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option(

@@ -11,8 +11,6 @@ import click
 from headrace.cli.options import show
 from headrace.cli.service_client import TERMINAL, ServiceClient, service_options
 
-__all__ = ["cancel", "checkpoint", "list_jobs", "rescale", "savepoint", "stop", "ui"]
-
 _SCHEDULED = ("CREATED", "INITIALIZING", "RESTARTING")
 _CANCEL_SECONDS = 60.0
 

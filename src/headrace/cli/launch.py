@@ -22,8 +22,6 @@ from headrace.config.job_file_keys import FILE_KEYS, MODULES_KEY, moved_settings
 from headrace.worker.job_files import JobFiles, gather_files
 from headrace.worker.unpacking import unpack_files
 
-__all__ = ["absolute_paths", "import_paths", "launched_environment", "run_program"]
-
 
 def run_program(program: str, arguments: Sequence[str], settings: Mapping[str, str], quiet: bool) -> int:
     """Run a program to its end, and return its exit code: 128 plus the signal's number if a signal ended it.

@@ -31,8 +31,6 @@ from headrace.config.service_directories import cluster_directory, service_direc
 from headrace.errors import ConfigurationError, JobExecutionError
 from headrace.foundation.private_folders import make_folders
 
-__all__ = ["LocalCluster"]
-
 _START_SECONDS = 60.0
 _END_SECONDS = 20.0
 _POLL_SECONDS = 0.1

@@ -13,8 +13,6 @@ import click
 
 from headrace.config.known_keys import check_options
 
-__all__ = ["address_option", "json_option", "settings_option", "show", "wants_json"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

@@ -14,8 +14,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["NotedProcess", "end_process", "start_process"]
-
 _POLL_SECONDS = 0.05
 
 

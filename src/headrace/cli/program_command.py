@@ -14,8 +14,6 @@ import click
 from headrace.cli.options import settings_option
 from headrace.config import checkpoint_keys as keys
 
-__all__ = ["ProgramCommand", "launch_settings", "program_options"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

@@ -13,8 +13,6 @@ from headrace.datastream.planning import PlanReached, planning_only
 from headrace.errors import HeadraceError, InvalidProgramError
 from headrace.graph.stream_graph import StreamGraph
 
-__all__ = ["planned"]
-
 
 def planned(program: str, arguments: Sequence[str] = ()) -> StreamGraph:
     """Run a program up to its first `execute()` and return the graph that it would have run.

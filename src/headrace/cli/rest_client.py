@@ -21,8 +21,6 @@ from urllib.parse import urljoin, urlsplit
 from headrace.cli.errors import NotFoundError, ServiceError, ServiceUnreachableError
 from headrace.errors import ConfigurationError
 
-__all__ = ["TOKEN_VARIABLE", "RestClient"]
-
 TOKEN_VARIABLE = "HEADRACE_TOKEN"  # noqa: S105 - the name of the variable
 _TIMEOUT_SECONDS = 60.0
 _REDIRECTS = 3

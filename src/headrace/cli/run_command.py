@@ -20,8 +20,6 @@ from headrace.config import checkpoint_keys as keys
 from headrace.config.config_file import CONFIGURATION_FILE_VARIABLE, load_configuration
 from headrace.graph.json_plan import plan_as_json
 
-__all__ = ["existing_program", "info", "run"]
-
 
 @click.command(cls=ProgramCommand)
 @click.option("-d", "--detached", is_flag=True, help="Submit the program to the service and return at once.")

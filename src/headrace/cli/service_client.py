@@ -23,8 +23,6 @@ from headrace.config.config_file import load_configuration
 from headrace.config.service_directories import service_directory
 from headrace.service.tokens import noted_token
 
-__all__ = ["TERMINAL", "ServiceClient", "find_service", "noted_service", "service_at", "service_options"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 TERMINAL = ("FINISHED", "FAILED", "CANCELED")
 _log = logging.getLogger("headrace.cli")

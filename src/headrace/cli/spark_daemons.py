@@ -23,8 +23,6 @@ from headrace.config.config_options import ConfigOption
 from headrace.config.configuration import Configuration
 from headrace.errors import ConfigurationError
 
-__all__ = ["SparkDaemons", "master_url", "spark_home", "web_url"]
-
 _HOST = "127.0.0.1"
 _JAVA_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 _CONCURRENT_JOBS = 4

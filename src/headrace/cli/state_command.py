@@ -15,8 +15,6 @@ from headrace.cli.options import json_option, show, wants_json
 from headrace.cli.programs import planned
 from headrace.state_processor import SavepointReader, savepoint_diff
 
-__all__ = ["state"]
-
 _trust = click.option("--trust", is_flag=True, help="Read it even without your signature. A savepoint can run code.")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["ANYWHERE", "EXPORTS"]
-
 ANYWHERE: dict[str, str] = {
     "typing": (
         "Any Callable Collection Dict Generic Iterable Iterator List Optional Set TYPE_CHECKING Tuple "

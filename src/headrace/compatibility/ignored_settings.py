@@ -9,15 +9,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 
-__all__ = [
-    "OPTIONS_WITHOUT_EFFECT",
-    "WITHOUT_EFFECT",
-    "WithoutEffectWarning",
-    "warn_of_options",
-    "warn_of_url_parameters",
-    "warn_without_effect",
-]
-
 _NOTHING_UNDER_WAY = "no records are in flight when an epoch ends, so there is nothing to align"
 _ONE_FILE = "a subtask writes one file per epoch"
 WITHOUT_EFFECT = {

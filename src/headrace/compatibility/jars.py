@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 from headrace.compatibility.ignored_settings import WithoutEffectWarning
 
-__all__ = ["BUILT_IN", "CLASSPATHS", "JARS", "jar_paths", "replacement_of", "warn_of_jar_options", "warn_of_jars"]
-
 JARS = "pipeline.jars"
 CLASSPATHS = "pipeline.classpaths"
 

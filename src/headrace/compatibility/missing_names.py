@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["WITHOUT", "Without"]
-
 
 class Without(NamedTuple):
     """Names that are missing for the same reason; an asterisk matches any characters.

@@ -16,8 +16,6 @@ from headrace.compatibility.exports import ANYWHERE, EXPORTS
 from headrace.compatibility.missing_names import WITHOUT
 from headrace.errors import HeadraceError
 
-__all__ = ["NameNotSupportedError", "offer_pyflink_names"]
-
 MODULES = "import"
 
 

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.errors import NoJvmError
 
-__all__ = ["NoJvmObject"]
-
 
 class NoJvmObject:
     """Base of the classes that wrap a Java object in PyFlink: ``_j_...`` and ``get_java_...`` raise NoJvmError.

@@ -9,8 +9,6 @@ from headrace.config.configuration import Configuration, value_of
 from headrace.config.headrace_keys import JOB_ID, TRUST
 from headrace.errors import ConfigurationError
 
-__all__ = ["CheckpointSettings", "DurabilitySettings", "read_durability_settings"]
-
 
 @dataclass(frozen=True)
 class CheckpointSettings:

@@ -23,17 +23,6 @@ from headrace.config.known_keys import check_options
 from headrace.config.option_values import value_text
 from headrace.errors import ConfigurationError
 
-__all__ = [
-    "CONFIGURATION_FILE_VARIABLE",
-    "CONF_DIR_VARIABLE",
-    "FILE_NAME",
-    "PROPERTIES_VARIABLE",
-    "configuration_file",
-    "load_configuration",
-    "parse_properties",
-    "write_configuration",
-]
-
 FILE_NAME = "headrace.yaml"
 CONF_DIR_VARIABLE = "HEADRACE_CONF_DIR"
 PROPERTIES_VARIABLE = "HEADRACE_PROPERTIES"

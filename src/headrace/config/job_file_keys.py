@@ -10,18 +10,6 @@ from collections.abc import Callable, Mapping
 
 from headrace.config.config_options import ConfigOptions
 
-__all__ = [
-    "BUNDLED",
-    "CACHED_FILES",
-    "FILE_KEYS",
-    "MODULES_KEY",
-    "PYTHON_ARCHIVES",
-    "PYTHON_EXECUTABLE",
-    "PYTHON_FILES",
-    "PYTHON_REQUIREMENTS",
-    "moved_settings",
-]
-
 _key = ConfigOptions.key
 
 CACHED_FILES = _key("pipeline.cached-files").list_type().default_value([])

@@ -23,8 +23,6 @@ from headrace.config import checkpoint_keys, headrace_keys, job_file_keys, pipel
 from headrace.config.config_options import ConfigOption
 from headrace.errors import ConfigurationError
 
-__all__ = ["HEADRACE_OPTIONS", "TYPED_OPTIONS", "UnknownOptionWarning", "check_options", "nearest_key"]
-
 _NAMESPACE = "headrace."
 TYPED_OPTIONS: dict[str, ConfigOption[Any]] = {
     key: option

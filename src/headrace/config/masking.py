@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-__all__ = ["HIDDEN", "is_secret", "masked", "masked_text"]
-
 HIDDEN = "******"
 _PARTS = (
     *("password", "passwd", "passphrase", "secret", "token", "api key", "credential", "private key", "auth params"),

@@ -13,18 +13,6 @@ from typing import Any
 from headrace.errors import ConfigurationError
 from headrace.types.time import Duration
 
-__all__ = [
-    "duration_text",
-    "parse_boolean",
-    "parse_duration",
-    "parse_float",
-    "parse_integer",
-    "parse_list",
-    "parse_map",
-    "parse_memory",
-    "value_text",
-]
-
 _MILLI = 1_000_000
 _SECOND = 1000 * _MILLI
 

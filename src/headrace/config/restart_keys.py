@@ -11,8 +11,6 @@ from headrace.config.restart_strategy import RestartStrategies, RestartStrategyC
 from headrace.errors import ConfigurationError
 from headrace.types.time import Duration
 
-__all__ = ["RESTART_STRATEGY", "restart_strategy_from"]
-
 _key = ConfigOptions.key
 
 RESTART_STRATEGY = _key("restart-strategy.type").string_type().no_default_value().with_fallback_keys("restart-strategy")

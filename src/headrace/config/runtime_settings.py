@@ -16,8 +16,6 @@ from headrace.config.worker_settings import DEFAULT_MEMORY, BackendSettings, Lat
 from headrace.errors import ConfigurationError
 from headrace.foundation.extras import require_rocksdict
 
-__all__ = ["RuntimeSettings", "read_backend_settings", "read_latency_settings", "read_runtime_settings"]
-
 _LONGEST_LIMIT = 7 * 24 * 3600.0
 _LEAST_MEMORY = 1 << 20
 _GRANULARITIES = ("single", "operator", "subtask")

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from headrace.config.headrace_keys import CLUSTER_DIRECTORY, SERVICE_DIRECTORY
 
-__all__ = ["cluster_directory", "service_directory"]
-
 
 def service_directory(settings: Mapping[str, str]) -> Path:
     """Return the directory of the job service. If only the cluster's directory is set, it is in there.

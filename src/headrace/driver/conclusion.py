@@ -34,8 +34,6 @@ from headrace.driver.events import (
 from headrace.driver.instructions import ConcludeCheckpoint, Finish, WriteSavepoint
 from headrace.errors import HeadraceError
 
-__all__ = ["Conclusion"]
-
 _log = logging.getLogger("headrace")
 
 

@@ -10,8 +10,6 @@ from headrace.driver.ledger import Ledger
 from headrace.driver.program import Program
 from headrace.state.job_folder import StateFolder
 
-__all__ = ["CurrentJob"]
-
 
 class CurrentJob:
     """Shared by everything that performs instructions of one job; changed by the loop's thread only."""

@@ -19,8 +19,6 @@ from headrace.driver.executor import Executor
 from headrace.driver.instructions import ClearUp, CloseExecutor, Dispose
 from headrace.worker.failures import as_headrace_error
 
-__all__ = ["Ending"]
-
 _log = logging.getLogger("headrace")
 
 

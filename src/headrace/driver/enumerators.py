@@ -15,8 +15,6 @@ from headrace.driver.ledger import Ledger
 from headrace.graph.job_graph import JobGraph
 from headrace.graph.specs import SourceSpec
 
-__all__ = ["Enumerators"]
-
 _log = logging.getLogger("headrace")
 
 

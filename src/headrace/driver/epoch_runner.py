@@ -14,8 +14,6 @@ from headrace.driver.ledger import Ledger
 from headrace.errors import JobExecutionError
 from headrace.worker.messages import EpochOrder
 
-__all__ = ["EpochRunner"]
-
 _ATTEMPTS = 4
 _LOSSES = 2
 _log = logging.getLogger("headrace")

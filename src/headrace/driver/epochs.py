@@ -20,8 +20,6 @@ from headrace.driver.instructions import PlanEpoch, RunEpoch, TakeEpoch
 from headrace.driver.pacing import Pacing
 from headrace.worker.messages import EpochOrder
 
-__all__ = ["Epochs"]
-
 _log = logging.getLogger("headrace")
 
 

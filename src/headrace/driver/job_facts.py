@@ -25,8 +25,6 @@ from headrace.driver.restarts import RestartPolicy, can_restart_after
 from headrace.driver.transitions import State
 from headrace.errors import HeadraceError, JobExecutionError
 
-__all__ = ["JobFacts", "Pending", "close", "fail", "refusal", "release", "settle", "turn"]
-
 
 @dataclass(frozen=True)
 class Pending:

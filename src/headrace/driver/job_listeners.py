@@ -12,8 +12,6 @@ from headrace.config.headrace_keys import UI
 from headrace.driver.job_master import JobMaster
 from headrace.foundation.extras import need
 
-__all__ = ["JobListener", "listen", "listeners_for"]
-
 _EMBEDDED = "headrace.service.embedded"
 
 

@@ -29,8 +29,6 @@ from headrace.driver.restarts import RestartPolicy
 from headrace.driver.transitions import ENDED, STATUS, TABLE, State
 from headrace.errors import HeadraceError, JobExecutionError
 
-__all__ = ["InternalError", "JobMachine", "Transition"]
-
 _REMEMBERED = 100
 
 

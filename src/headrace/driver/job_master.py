@@ -26,8 +26,6 @@ from headrace.driver.wiring import JobParts
 from headrace.errors import ConfigurationError, HeadraceError, JobCancelledError
 from headrace.monitoring.job_view import JobView
 
-__all__ = ["JobMaster"]
-
 _EXIT_SECONDS = 15.0
 _WAIT_SECONDS = 0.01
 _CANCEL_GRACE_SECONDS = 1.0

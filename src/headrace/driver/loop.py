@@ -26,8 +26,6 @@ from headrace.driver.job_machine import InternalError, JobMachine
 from headrace.driver.transitions import State
 from headrace.worker.failures import as_headrace_error
 
-__all__ = ["Loop", "Performers"]
-
 Performers = Mapping[type[Instruction], Callable[[Any], Iterable[Event]]]
 _log = logging.getLogger("headrace")
 

@@ -10,8 +10,6 @@ from headrace.config.runtime_settings import RuntimeSettings
 from headrace.driver.rate import RateController, critical_path
 from headrace.worker.messages import TaskAck
 
-__all__ = ["EpochTimes", "Pacing"]
-
 _SHORTEST_EPOCH = 0.1
 """Seconds. An epoch aims at the interval of checkpoints, but below this it would hold hardly a record."""
 _PATIENCE, _MOST_PATIENCE = 1.1, 4.0

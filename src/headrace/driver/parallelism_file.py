@@ -8,8 +8,6 @@ import time
 
 from headrace.config.config_file import parse_properties
 
-__all__ = ["ParallelismFile"]
-
 _PAUSE = 0.5
 _log = logging.getLogger("headrace")
 

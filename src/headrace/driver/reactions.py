@@ -14,8 +14,6 @@ from headrace.driver.job_facts import JobFacts, Pending, close, fail, refusal, r
 from headrace.driver.transitions import ENDED, State
 from headrace.errors import JobExecutionError
 
-__all__ = ["REACTIONS", "Reaction"]
-
 Reaction = Callable[[JobFacts, Any, float], list[Instruction]]
 _END = {JobStatus.FINISHED: State.FINISHED, JobStatus.FAILED: State.FAILED, JobStatus.CANCELED: State.CANCELED}
 

@@ -16,8 +16,6 @@ from headrace.driver.instructions import Begin, GiveUpProgress
 from headrace.driver.rescaling import Deployment
 from headrace.monitoring.job_monitor import JobMonitor
 
-__all__ = ["Recovery"]
-
 _log = logging.getLogger("headrace")
 
 

@@ -16,8 +16,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Request", "Requests"]
-
 
 @dataclass(eq=False)
 class Request:

@@ -28,8 +28,6 @@ from headrace.driver.requests import Request, Requests
 from headrace.errors import ConfigurationError, HeadraceError, JobExecutionError
 from headrace.worker.failures import as_headrace_error
 
-__all__ = ["Deployment", "ParallelismFollower", "Rescaler", "recut"]
-
 _log = logging.getLogger("headrace")
 
 

@@ -13,8 +13,6 @@ from headrace.checkpoint.manifests import IncompatibleStateError
 from headrace.config.restart_strategy import RestartStrategies, RestartStrategyConfiguration
 from headrace.errors import CloseTimeoutError, ConfigurationError, HeadraceError, StateMigrationError
 
-__all__ = ["RestartPolicy", "can_restart_after", "policy_for"]
-
 _PERMANENT = (
     CloseTimeoutError,
     ConfigurationError,

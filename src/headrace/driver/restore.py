@@ -24,8 +24,6 @@ from headrace.graph.job_graph import JobGraph
 from headrace.operators.source import SplitPosition
 from headrace.worker.messages import Inheritance, OldSubtask, TaskOwner, VertexReport
 
-__all__ = ["check_inputs", "start"]
-
 
 def start(
     ledger: Ledger,

@@ -24,8 +24,6 @@ from headrace.monitoring.progress import ProgressView, epoch_facts
 from headrace.operators.clock import Clock
 from headrace.worker.messages import TaskAck
 
-__all__ = ["Observers", "Settling"]
-
 _log = logging.getLogger("headrace")
 
 

@@ -13,8 +13,6 @@ from headrace.connectors.base.source import Source
 from headrace.connectors.base.split_enumerator import Split, SplitProgress
 from headrace.operators.source import SplitPosition
 
-__all__ = ["SourceSplits"]
-
 
 class SourceSplits:
     """The splits of one source."""

@@ -13,8 +13,6 @@ from headrace.common.job_status import JobStatus
 from headrace.driver import events as on
 from headrace.driver.events import Event
 
-__all__ = ["ENDED", "STATUS", "TABLE", "State", "table_text"]
-
 
 class State(Enum):
     """Where a job is in its life; the value says what happens there."""

@@ -38,8 +38,6 @@ from headrace.monitoring.progress import ProgressView
 from headrace.operators.clock import Clock
 from headrace.state.job_folder import StateFolder
 
-__all__ = ["JobParts", "assemble"]
-
 
 @dataclass
 class JobParts:

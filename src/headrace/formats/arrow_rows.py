@@ -34,8 +34,6 @@ from headrace.types.data_types import (
 from headrace.types.row import Row, named_rows
 from headrace.types.time import Instant, instant_of, utc_moment
 
-__all__ = ["arrow_schema", "columns_reader", "columns_writer", "no_hadoop", "pyarrow", "row_type"]
-
 Convert = Callable[[Any], Any]
 Change = Callable[[DataType], Convert | None]
 _MILLIS = 3

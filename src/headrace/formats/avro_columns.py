@@ -10,8 +10,6 @@ from headrace.types.data_types import DataType, DataTypes, RowType
 if TYPE_CHECKING:
     from headrace.formats.avro import AvroSchema
 
-__all__ = ["has_column", "parts_of_union", "resolved", "row_type_of"]
-
 _PLAIN = {
     "string": DataTypes.STRING,
     "int": DataTypes.INT,

@@ -13,8 +13,6 @@ from headrace.foundation.extras import need
 from headrace.foundation.file_systems import open_input
 from headrace.types.typeinfo import Types
 
-__all__ = ["AvroRecords", "fastavro"]
-
 
 def fastavro() -> Any:
     """Return the module `fastavro`."""

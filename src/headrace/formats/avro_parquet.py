@@ -13,8 +13,6 @@ from typing import Any
 from headrace.formats.avro import AvroSchema
 from headrace.formats.avro_columns import has_column, parts_of_union, resolved
 
-__all__ = ["record_maker", "row_maker"]
-
 Convert = Callable[[Any], Any]
 _PYTHON: dict[str, tuple[type, ...]] = {
     "string": (str,),

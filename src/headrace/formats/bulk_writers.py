@@ -13,8 +13,6 @@ from headrace.types.data_types import ArrayType, CharType, DataType, DecimalType
 from headrace.types.java_parsing import fitting
 from headrace.types.serialization import BulkWriter
 
-__all__ = ["ColumnWriter"]
-
 _ROWS = 8192
 _BLOCK_ROWS = 1 << 17
 _BLOCK_BYTES = 64 << 20

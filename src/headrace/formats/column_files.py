@@ -15,8 +15,6 @@ from headrace.connectors.files.file_format import FileFormat, FileRange, unreada
 from headrace.foundation.file_systems import file_size, open_input
 from headrace.types.column_run import ColumnCodec, as_columns
 
-__all__ = ["BlockFile", "ColumnFiles"]
-
 _LARGE = 16 << 20
 
 

@@ -18,8 +18,6 @@ from headrace.types.bad_record import BadRecord
 from headrace.types.data_types import stream_type
 from headrace.types.row import named_rows
 
-__all__ = ["CsvFiles", "field_readers"]
-
 
 def field_readers(schema: CsvSchema) -> list[Callable[[str], Any]]:
     """Return the parsers of the columns."""

@@ -15,8 +15,6 @@ from typing import Any
 from headrace.errors import InvalidProgramError
 from headrace.types.typeinfo import BasicType, BasicTypeInfo, TypeInformation
 
-__all__ = ["Dialect", "line_writer", "one_character"]
-
 _LONGEST_PLAIN = 24
 _BACKSLASH = "\\"
 _QUOTABLE = (BasicType.STRING, BasicType.CHAR, BasicType.INSTANT)

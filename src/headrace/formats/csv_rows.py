@@ -15,8 +15,6 @@ from headrace.types.typeinfo import RowTypeInfo, TypeInformation
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["CsvRowDeserializationSchema", "CsvRowSerializationSchema"]
-
 
 def _row_type(given: object) -> RowTypeInfo:
     if not isinstance(given, RowTypeInfo):

@@ -21,8 +21,6 @@ from headrace.types.data_types import (
     TinyIntType,
 )
 
-__all__ = ["CsvSchema", "CsvSchemaBuilder"]
-
 _NUMBERS = (TinyIntType, SmallIntType, IntType, BigIntType, FloatType, DoubleType, DecimalType)
 
 

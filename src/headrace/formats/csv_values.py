@@ -30,8 +30,6 @@ from headrace.types.typeinfo import (
     Types,
 )
 
-__all__ = ["column_reader", "column_writer", "reader_of", "writer_of"]
-
 Reader = Callable[[str], Any]
 Writer = Callable[[Any], str]
 _ARRAYS = (PrimitiveArrayTypeInfo, BasicArrayTypeInfo, ObjectArrayTypeInfo)

@@ -27,8 +27,6 @@ from headrace.types.typeinfo import (
     Types,
 )
 
-__all__ = ["reader_of"]
-
 Reader = Callable[[Any], Any]
 _NANOS = 1_000_000_000
 _LAST_SECOND = 31_556_889_864_403_199

@@ -8,8 +8,6 @@ from typing import Any
 from headrace.errors import InvalidProgramError
 from headrace.types.typeinfo import RowTypeInfo, TypeInformation, Types
 
-__all__ = ["row_type_of"]
-
 _TEXT_FORMATS = {"date": Types.SQL_DATE, "time": Types.SQL_TIME, "date-time": Types.SQL_TIMESTAMP}
 
 

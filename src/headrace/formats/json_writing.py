@@ -23,8 +23,6 @@ from headrace.types.typeinfo import (
     Types,
 )
 
-__all__ = ["writer_of"]
-
 Writer = Callable[[Any], str]
 _ODD = re.compile("[\U00010000-\U0010ffff]|\\\\u00[01][a-f]")
 

@@ -15,8 +15,6 @@ from headrace.formats.row_columns import RowColumns
 from headrace.types.data_types import RowType, stream_type
 from headrace.types.typeinfo import Types
 
-__all__ = ["ParquetRecords", "ParquetRows"]
-
 
 class _ParquetFile(BlockFile):
     def __init__(self, file: IO[bytes], names: list[str] | None, case_sensitive: bool) -> None:

@@ -9,8 +9,6 @@ from headrace.formats.arrow_rows import arrow_schema, columns_reader, columns_wr
 from headrace.types.column_run import ColumnRun
 from headrace.types.data_types import RowType
 
-__all__ = ["RowColumns"]
-
 
 class RowColumns:
     """Rows of a type, as columns; satisfies `headrace.operators.columns.RowColumns`.

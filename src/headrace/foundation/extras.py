@@ -7,8 +7,6 @@ from typing import Any
 
 from headrace.errors import MissingExtraError, StateError
 
-__all__ = ["need", "require_rocksdict"]
-
 
 def need(module: str, extra: str, what: str) -> Any:
     """Import `module`, or raise an error that names the extra to install.

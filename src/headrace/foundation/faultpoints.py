@@ -22,8 +22,6 @@ from typing import Final
 
 from headrace.errors import ConfigurationError, HeadraceError
 
-__all__ = ["ONCE", "POINTS", "VARIABLE", "Fault", "InjectedFaultError", "arm", "counting", "disarm", "parse", "reach"]
-
 VARIABLE: Final = "HEADRACE_FAULT"
 ONCE: Final = "HEADRACE_FAULT_ONCE"
 

@@ -24,8 +24,6 @@ _HADOOP_REMEDY = (
     "give host and port (hdfs://HOST:PORT/PATH), or set HADOOP_CONF_DIR; webhdfs://HOST:PORT/PATH works too"
 )
 
-__all__ = ["is_compressed", "is_local", "local_path", "open_decompressed", "open_input", "skip"]
-
 
 def is_local(path: str) -> bool:
     """Return whether a path or address is in the local file system.

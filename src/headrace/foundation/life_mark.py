@@ -8,8 +8,6 @@ from pathlib import Path
 
 from headrace.foundation.private_folders import owner_only
 
-__all__ = ["LifeMark"]
-
 
 class LifeMark:
     """A file that contains a process id and is locked while that process lives: if it can be locked, the process is dead."""

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["PACKAGE", "is_own"]
-
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 """The folder of the package, with a trailing separator."""
 

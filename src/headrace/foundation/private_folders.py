@@ -14,8 +14,6 @@ import os
 import stat
 from pathlib import Path
 
-__all__ = ["NotPrivateError", "make_folders", "owner_only", "private_folder", "require_private"]
-
 
 class NotPrivateError(PermissionError):
     """A folder that must be private belongs to another user, or is accessible to others."""

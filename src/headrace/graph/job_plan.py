@@ -7,8 +7,6 @@ from typing import Any
 
 from headrace.graph.job_graph import JobGraph
 
-__all__ = ["job_plan"]
-
 
 def job_plan(graph: JobGraph, job_id: str) -> dict[str, Any]:
     """Return the plan. Node ids are those of the vertices; descriptions are HTML, like Flink's."""

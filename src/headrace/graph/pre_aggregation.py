@@ -14,8 +14,6 @@ from headrace.graph.specs import LocalWindowAggregate, WindowOperation
 from headrace.graph.stream_graph import StreamEdge, StreamGraph, StreamNode
 from headrace.graph.transformations import ChainingStrategy
 
-__all__ = ["with_local_aggregates"]
-
 
 def with_local_aggregates(graph: StreamGraph) -> StreamGraph:
     """Return the graph with a `LocalWindowAggregate` on every edge into windows that combine early.

@@ -12,8 +12,6 @@ from headrace.errors import ConfigurationError
 from headrace.graph.job_graph import JobGraph, JobVertex
 from headrace.graph.partitioners import Forward
 
-__all__ = ["rescaled", "with_key_groups"]
-
 
 def rescaled(graph: JobGraph, parallelism: int) -> JobGraph:
     """Return the graph with another parallelism, wherever possible."""

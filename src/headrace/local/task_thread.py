@@ -15,8 +15,6 @@ from typing import Any, TypeVar, cast
 from headrace.config.worker_settings import TimeLimit
 from headrace.worker.slot.deadline import close_timeout, timeout_error
 
-__all__ = ["TaskThread"]
-
 T = TypeVar("T")
 
 

@@ -26,8 +26,6 @@ from headrace.metrics.metricbase import (
 from headrace.metrics.sketch import Sketch
 from headrace.metrics.values import QUANTILES, Count, GaugeValue, Path, Rate, Spread, Statistics, Value, flat
 
-__all__ = ["LocalCounter", "LocalDistribution", "LocalMeter", "LocalMetricGroup"]
-
 _FOLD_AT = 4096
 _METER_STEP = 5.0
 _LONGEST_TEXT = 1000

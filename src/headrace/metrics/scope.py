@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from headrace.errors import ConfigurationError
 from headrace.metrics.values import Path, Value
 
-__all__ = ["JOB", "OPERATOR", "TASK", "TASK_MANAGER", "Sample", "Scope", "ScopeFormats"]
-
 JOB, TASK_MANAGER, TASK, OPERATOR = "jm-job", "tm", "task", "operator"
 _LOGICAL = {
     JOB: ("jobmanager", "job"),

@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["Sketch"]
-
 ACCURACY = 0.01
 _BINS = 2048
 

@@ -15,8 +15,6 @@ from typing import Any, NamedTuple
 
 from headrace.metrics.sketch import Sketch
 
-__all__ = ["Count", "GaugeValue", "Path", "Rate", "Spread", "Statistics", "Value", "continued", "flat", "joined"]
-
 Path = tuple[Any, ...]
 QUANTILES = (0.5, 0.75, 0.95, 0.98, 0.99, 0.999)
 _SHOWN = {"median": 0.5, "p75": 0.75, "p95": 0.95, "p98": 0.98, "p99": 0.99, "p999": 0.999}

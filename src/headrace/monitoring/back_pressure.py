@@ -16,8 +16,6 @@ from headrace.graph.job_graph import JobGraph
 from headrace.monitoring.job_view import BottleneckView
 from headrace.worker.messages import HotKeyGroup, TaskAck
 
-__all__ = ["EpochTimes", "OperatorLoad", "SubtaskLoad", "VertexLoad", "diagnose", "epoch_times"]
-
 _HOLDS_UP = 0.5
 _SKEWED = 2.0
 _HOT_GROUP = 0.5

@@ -13,8 +13,6 @@ from typing import Any
 
 from headrace.worker.messages import TaskAck
 
-__all__ = ["FlameGraphs", "tree"]
-
 _SAMPLE_SECONDS = 3.0
 _FRESH_SECONDS = 30.0
 _ENOUGH = 200

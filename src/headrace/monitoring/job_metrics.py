@@ -6,8 +6,6 @@ from typing import Any
 
 from headrace.metrics.values import GaugeValue, Path, Value
 
-__all__ = ["job_values"]
-
 
 def job_values(
     status: str, entered: dict[str, int], start_ms: int, now: int, restarts: int, checkpoints: dict[str, Any]

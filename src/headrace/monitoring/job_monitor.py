@@ -31,8 +31,6 @@ from headrace.operators.clock import Clock
 from headrace.worker.messages import TaskAck
 from headrace.worker.process_facts import ProcessFacts
 
-__all__ = ["JobMonitor"]
-
 _KEPT_EXCEPTIONS = 16
 _SUBTASK_LINE = re.compile(r"^ *subtask: .*$", re.MULTILINE)
 _ADVICE = (

@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["BottleneckView", "ExceptionView", "JobView", "SubtaskView", "VertexView", "back_pressure_level"]
-
 LOW_FROM, HIGH_FROM = 0.1, 0.5
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["BUCKET_SECONDS", "MovingSums"]
-
 BUCKET_SECONDS = 5.0
 
 

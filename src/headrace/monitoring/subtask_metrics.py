@@ -10,8 +10,6 @@ from headrace.metrics.values import Count, GaugeValue, Path, Value, continued
 from headrace.monitoring.moving_sums import MovingSums
 from headrace.worker.messages import HotKeyGroup, OperatorReport, VertexReport
 
-__all__ = ["OperatorMetrics", "SubtaskMetrics", "as_values"]
-
 Values = dict[Path, Value]
 _LATE = ("numLateRecordsDropped",)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from headrace.metrics.values import Path, Value, flat, joined
 
-__all__ = ["VertexMetrics"]
-
 _AVERAGED = ("busyTimeMsPerSecond", "idleTimeMsPerSecond", "backPressuredTimeMsPerSecond")
 _LOWEST = ("currentInputWatermark", "currentOutputWatermark")
 _HIGHEST = ("watermarkLag", "currentEmitEventTimeLag")

@@ -18,8 +18,6 @@ from headrace.graph.specs import AsyncWait
 from headrace.operators.base import FunctionOperator
 from headrace.operators.output import Timestamps, Values
 
-__all__ = ["AsyncWaitOperator"]
-
 _Ended = tuple[int, list[Any]]
 """(index of the record, its results)."""
 

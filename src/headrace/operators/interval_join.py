@@ -21,8 +21,6 @@ from headrace.operators.emission import emit_tagged
 from headrace.operators.late import OperatorWithLateRecords
 from headrace.operators.output import Timestamps, Values
 
-__all__ = ["IntervalJoinOperator"]
-
 _Side = dict[int, list[Any]]
 _Sides = tuple[_Side, _Side]
 _Kept = tuple[Any, _Side, int]

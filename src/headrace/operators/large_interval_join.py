@@ -11,8 +11,6 @@ from typing import Any
 from headrace.operators.interval_join import IntervalJoinOperator
 from headrace.operators.output import Timestamps, Values
 
-__all__ = ["LargeIntervalJoinOperator"]
-
 
 class LargeIntervalJoinOperator(IntervalJoinOperator):
     """The operator behind `keyed.interval_join(other)` with the disk backend."""

@@ -6,8 +6,6 @@ from headrace.operators.base import Operator
 from headrace.operators.context import OperatorContext
 from headrace.operators.output import Timestamps, Values
 
-__all__ = ["LATE_RECORDS_DROPPED", "OperatorWithLateRecords"]
-
 LATE_RECORDS_DROPPED = "numLateRecordsDropped"
 """Flink's name for the counter, in the operator's metric group."""
 

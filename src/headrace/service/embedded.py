@@ -22,8 +22,6 @@ from headrace.service.web.app import make_app
 from headrace.service.web.guard import guard_for
 from headrace.service.web.server import Server, listening_socket
 
-__all__ = ["EmbeddedService", "service_for"]
-
 _lock = threading.Lock()
 _running: list[EmbeddedService] = []
 

@@ -9,8 +9,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-__all__ = ["FileLock", "read_json", "write_json"]
-
 _TRIES, _PAUSE_SECONDS = 10, 0.02
 
 

@@ -25,8 +25,6 @@ from headrace.monitoring.job_view import JobView
 from headrace.service.files import FileLock, read_json, write_json
 from headrace.service.view_json import view_from_json, view_to_json
 
-__all__ = ["Control", "End", "JobFolder", "Starts", "Submission"]
-
 
 @dataclass(frozen=True)
 class Submission:

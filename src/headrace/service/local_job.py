@@ -10,8 +10,6 @@ from headrace.driver.executor import ExecutorView, ThreadView
 from headrace.driver.job_master import JobMaster
 from headrace.monitoring.job_view import JobView
 
-__all__ = ["LocalJob"]
-
 _log = logging.getLogger("headrace.service")
 _SAMPLING_SECONDS = 0.2
 """How long a request for a flame graph waits; the caller polls."""

@@ -10,8 +10,6 @@ from pathlib import Path
 from headrace.driver.executor import ExecutorView
 from headrace.service.errors import NotFoundError
 
-__all__ = ["ExecutorLogs", "Logs"]
-
 _log = logging.getLogger("headrace.service")
 _FOLDER = re.compile(r"app-[0-9]+-[0-9]+/[0-9]+")
 _NAME = re.compile(r"std(out|err)[\w.-]*")

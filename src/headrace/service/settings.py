@@ -23,8 +23,6 @@ from headrace.config.headrace_keys import (
 from headrace.config.service_directories import service_directory
 from headrace.errors import ConfigurationError
 
-__all__ = ["ServiceSettings", "Tls", "read_settings"]
-
 _CREATE_TOKEN = f"create one with `python -m headrace.service --new-token`, set {SERVICE_TOKEN_FILE.key}"
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - to recognize them
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -20,8 +20,6 @@ from pathlib import Path
 from headrace.errors import ConfigurationError
 from headrace.foundation.private_folders import private_folder
 
-__all__ = ["TokenFile", "forget_token", "note_token", "noted_token", "token_path"]
-
 _log = logging.getLogger("headrace.service")
 _FORM = "sha256"
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from headrace.monitoring.job_view import BottleneckView, ExceptionView, JobView, SubtaskView, VertexView
 
-__all__ = ["blank_view", "view_from_json", "view_to_json"]
-
 
 def view_to_json(view: JobView) -> dict[str, Any]:
     """Return the view as plain data. A value that JSON cannot represent, such as an accumulator's, becomes its `str`.

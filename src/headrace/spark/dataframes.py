@@ -20,18 +20,6 @@ from headrace.errors import InvalidProgramError, JobExecutionError, StateError, 
 from headrace.spark.context import spark_context
 from headrace.types.data_types import DataType, DataTypes, InstantType, RowType
 
-__all__ = [
-    "checked_frame",
-    "frame_of_rows",
-    "read_files",
-    "row_type_of",
-    "schema_from_json",
-    "schema_of",
-    "session_for",
-    "write_files",
-    "write_with",
-]
-
 _PLAIN: dict[type[types.DataType], Any] = {
     types.BooleanType: DataTypes.BOOLEAN,
     types.ByteType: DataTypes.TINYINT,

@@ -14,8 +14,6 @@ from headrace.metrics.values import Count, GaugeValue, Rate, parts_of
 from headrace.spark.jmx_server import JMXServer
 from headrace.spark.mbeans import MBeans, Number, driver_gateway
 
-__all__ = ["JMXReporter"]
-
 _DOMAIN = "org.apache.flink."
 _REMOVED = re.compile(r'[<>"]')
 _REPLACED = re.compile(r"[,=;:?'*\n]")

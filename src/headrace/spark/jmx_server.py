@@ -9,8 +9,6 @@ from typing import Any
 from headrace.errors import JobExecutionError
 from headrace.spark.mbeans import java_array
 
-__all__ = ["JMXServer"]
-
 _HOST = "127.0.0.1"
 
 

@@ -14,8 +14,6 @@ from pyspark import SparkContext
 
 from headrace.errors import ConfigurationError
 
-__all__ = ["MBeans", "Number", "driver_gateway", "java_array"]
-
 Number = int | float
 _NEVER_STALE = 0
 _OF_GAUGES = "Value"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["surplus"]
-
 
 def surplus(places: Mapping[int, str], homes: Mapping[int, str], tasks: Mapping[str, int]) -> list[int]:
     """Return the partitions to move, so that every executor has its share of the level.

@@ -16,8 +16,6 @@ from typing import Any, Final
 from headrace.state.disk_file import DiskFile
 from headrace.state.tombstone import TOMBSTONE
 
-__all__ = ["UNKNOWN", "CachedEntries"]
-
 UNKNOWN: Final = object()
 """Memory does not know whether an entry exists: the disk does."""
 _MISSING = object()

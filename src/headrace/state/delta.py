@@ -11,8 +11,6 @@ from typing import Any
 
 from headrace.state.tombstone import KeyedDelta
 
-__all__ = ["OperatorState", "SubtaskState"]
-
 
 @dataclass
 class OperatorState:

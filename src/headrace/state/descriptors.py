@@ -15,15 +15,6 @@ from headrace.errors import StateError, TypeMismatchError
 from headrace.state.ttl import StateTtlConfig
 from headrace.types.typeinfo import TypeInformation, Types
 
-__all__ = [
-    "AggregatingStateDescriptor",
-    "ListStateDescriptor",
-    "MapStateDescriptor",
-    "ReducingStateDescriptor",
-    "StateDescriptor",
-    "ValueStateDescriptor",
-]
-
 
 class StateDescriptor(ABC):
     """Base class of descriptors: a name, a type and, optionally, a time to live.

@@ -20,8 +20,6 @@ from headrace.state.expiry import Expiry
 from headrace.state.safe_pickle import BY_VALUE, PLAIN, dump
 from headrace.state.tombstone import TOMBSTONE, Entries
 
-__all__ = ["DiskFile", "DiskSnapshot"]
-
 _PREFIX = struct.Struct(">HH")
 _STATE = struct.Struct(">H")
 _KEY_BYTES = 30

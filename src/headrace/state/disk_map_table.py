@@ -20,8 +20,6 @@ from headrace.state.key_groups import GroupCache
 from headrace.state.table import MISSING, MapTable
 from headrace.state.tombstone import TOMBSTONE
 
-__all__ = ["DiskMapTable"]
-
 _BYTES = itemgetter(0)
 
 

@@ -14,8 +14,6 @@ from typing import Any
 
 from headrace.foundation.extras import require_rocksdict
 
-__all__ = ["DiskStore"]
-
 _BLOCK_BYTES = 4096
 _BLOOM_BITS = 10
 _shared: dict[int, Any] = {}

@@ -17,8 +17,6 @@ from headrace.state.key_groups import GroupCache
 from headrace.state.table import Table
 from headrace.state.tombstone import TOMBSTONE, Entries, StateDelta
 
-__all__ = ["DiskTable", "StoredTable"]
-
 _SAMPLE_AT, _SAMPLES = 32, 8  # entries in memory before the first are weighed, and how many are
 
 

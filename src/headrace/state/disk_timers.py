@@ -24,8 +24,6 @@ from headrace.state.disk_store import DiskStore
 from headrace.state.timers import Timer, TimerQueue
 from headrace.state.tombstone import TOMBSTONE, StateDelta
 
-__all__ = ["DiskTimerQueue"]
-
 _INDEX = struct.Struct(">HQQ")
 _PREFIX = struct.Struct(">H")
 _OFFSET = 1 << 63

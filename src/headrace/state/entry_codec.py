@@ -19,8 +19,6 @@ from typing import Any
 from headrace.state.opaque_key import OpaqueKey
 from headrace.types.stable_hash import murmur, stable_hash
 
-__all__ = ["EncodedKey", "decode_key", "encode_key"]
-
 EncodedKey = tuple[bytes, bool, bool]
 """(bytes, whether they are faithful, whether they are or hold a hash)."""
 

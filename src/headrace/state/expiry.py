@@ -12,8 +12,6 @@ from typing import Any
 from headrace.state.ttl import StateTtlConfig
 from headrace.types.time import Duration, Time
 
-__all__ = ["Expiry", "milliseconds"]
-
 
 def milliseconds(ttl: Time | Duration) -> int:
     """Return a time to live in milliseconds.

@@ -39,8 +39,6 @@ from headrace.state.delta import OperatorState, SubtaskState
 from headrace.state.safe_pickle import dump, load
 from headrace.state.tombstone import StateDelta
 
-__all__ = ["FORMAT_VERSION", "StateHeader", "Wanted", "checksum_in", "decode", "encode", "is_strong", "verify"]
-
 FORMAT_VERSION = 2
 _MAGIC = b"HRSTATE\n"
 _END_MAGIC = b"HRSTEND\n"

@@ -15,8 +15,6 @@ from headrace.state.raw_state import (
     StatePartitionStreamProvider,
 )
 
-__all__ = ["FunctionInitializationContext", "FunctionSnapshotContext", "ManagedInitializationContext"]
-
 
 class ManagedInitializationContext(ABC):
     """Tells whether there is state to restore, and provides access to state.

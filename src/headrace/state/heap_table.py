@@ -14,8 +14,6 @@ from headrace.state.key_groups import GroupCache
 from headrace.state.table import MISSING, MapTable, Table
 from headrace.state.tombstone import TOMBSTONE, Entries, StateDelta
 
-__all__ = ["HeapMapTable", "HeapTable"]
-
 
 class HeapTable(Table):
     """Entries in a dict.

@@ -28,21 +28,6 @@ if TYPE_CHECKING:
         ValueStateDescriptor,
     )
 
-__all__ = [
-    "AggregatingState",
-    "AppendingState",
-    "BroadcastState",
-    "KeyedStateStore",
-    "ListState",
-    "MapState",
-    "MergingState",
-    "OperatorStateStore",
-    "ReadOnlyBroadcastState",
-    "ReducingState",
-    "State",
-    "ValueState",
-]
-
 T = TypeVar("T")
 K = TypeVar("K")
 V = TypeVar("V")

@@ -12,8 +12,6 @@ from typing import Any
 
 from headrace.state.safe_pickle import dump, load
 
-__all__ = ["packed", "unpacked"]
-
 
 def packed(value: Any) -> dict[str, Any]:
     """Return JSON data from which `unpacked` makes an equal value of the same types.

@@ -13,16 +13,6 @@ from headrace.errors import StateError
 from headrace.state.opaque_key import OpaqueKey, holds_nan
 from headrace.types.stable_hash import murmur, stable_hash
 
-__all__ = [
-    "MAX_PARALLELISM_LIMIT",
-    "GroupCache",
-    "TargetCache",
-    "default_max_parallelism",
-    "key_group",
-    "key_group_range",
-    "subtask_of",
-]
-
 MAX_PARALLELISM_LIMIT = 32768
 _DEFAULT_LOWER_BOUND = 128
 _CACHE_LIMIT = 1_000_000

@@ -39,8 +39,6 @@ from headrace.state.tombstone import KeyedDelta
 from headrace.state.ttl_map_state import TtlMapState
 from headrace.state.ttl_states import TtlAggregatingState, TtlListState, TtlReducingState, TtlValueState, ttl_kind
 
-__all__ = ["NO_KEY", "OWN_TABLE", "TIMER_PREFIX", "KeyedBackend"]
-
 TIMER_PREFIX = "_timer_state/"
 OWN_TABLE = "table"
 """The kind of tables that belong to operators themselves."""

@@ -23,16 +23,6 @@ from headrace.state.descriptors import AggregatingStateDescriptor, ReducingState
 from headrace.state.interfaces import AggregatingState, ListState, MapState, ReducingState, ValueState
 from headrace.state.table import MISSING, MapTable, Table
 
-__all__ = [
-    "HeapMapState",
-    "KeyHolder",
-    "KeyedAggregatingState",
-    "KeyedListState",
-    "KeyedMapState",
-    "KeyedReducingState",
-    "KeyedValueState",
-]
-
 
 class KeyHolder:
     """The owner of the current key: the backend, or a window's store of states."""

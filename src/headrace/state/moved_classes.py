@@ -11,8 +11,6 @@ Used by ``headrace.state.safe_pickle`` for every pickle that may be older than t
 
 from __future__ import annotations
 
-__all__ = ["MOVED_MODULES", "MOVED_NAMES", "MOVED_PACKAGES", "current_module"]
-
 MOVED_PACKAGES = {
     "headrace.common.codecs": "headrace.types.codecs",
     "headrace.common.typeinfo": "headrace.types.typeinfo",
@@ -25,6 +23,7 @@ MOVED_MODULES = {
     "headrace.common.bad_record": "headrace.types.bad_record",
     "headrace.common.codecs": "headrace.types.codecs",
     "headrace.common.column_run": "headrace.types.column_run",
+    "headrace.common.data_types": "headrace.types.data_types",
     "headrace.common.errors": "headrace.errors",
     "headrace.common.types": "headrace.types.row",
     "headrace.datastream.connectors.data_frame_source": "headrace.connectors.dataframes.source",

@@ -17,8 +17,6 @@ from typing import Any
 from headrace.errors import TypeMismatchError
 from headrace.types.row import Row
 
-__all__ = ["OpaqueKey", "filed_keys", "hashable_keys", "holds_nan", "unwrap_key"]
-
 _NAN = float("nan")
 """The one NaN of frozen forms: containers compare their items by identity first, so it equals itself in them."""
 _WITHOUT_NAN = frozenset((str, int, bytes, bool, type(None)))

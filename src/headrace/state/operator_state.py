@@ -15,14 +15,6 @@ from headrace.state.descriptors import ListStateDescriptor, MapStateDescriptor, 
 from headrace.state.interfaces import BroadcastState, ListState, OperatorStateStore, ReadOnlyBroadcastState
 from headrace.state.state_types import StateTypes
 
-__all__ = [
-    "HeapBroadcastState",
-    "HeapOperatorListState",
-    "OperatorSnapshot",
-    "OperatorStateBackend",
-    "ReadOnlyBroadcastView",
-]
-
 
 @dataclass(frozen=True)
 class OperatorSnapshot:

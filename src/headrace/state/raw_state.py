@@ -14,15 +14,6 @@ from typing import Any
 from headrace.errors import StateError
 from headrace.state.tombstone import TOMBSTONE, KeyedDelta, StateDelta
 
-__all__ = [
-    "RAW_PREFIX",
-    "KeyGroupStatePartitionStreamProvider",
-    "KeyedStateCheckpointOutputStream",
-    "OperatorStateCheckpointOutputStream",
-    "RawKeyedState",
-    "StatePartitionStreamProvider",
-]
-
 RAW_PREFIX = "_raw_state/"
 _ENTRY = 0
 """The key of the one entry that a key group has."""

@@ -12,8 +12,6 @@ from typing import Any
 
 from headrace.state.operator_state import OperatorSnapshot
 
-__all__ = ["redistribute", "split_evenly"]
-
 
 def split_evenly(elements: Sequence[Any], parallelism: int, start: int = 0) -> tuple[list[list[Any]], int]:
     """Divide a list into one run per subtask. Return the runs and the subtask with which the next list should begin.

@@ -28,8 +28,6 @@ from typing import Any, Final
 from headrace.errors import StateError
 from headrace.state.moved_classes import current_module
 
-__all__ = ["BY_VALUE", "PLAIN", "dump", "load"]
-
 PLAIN: Final = "p"
 BY_VALUE: Final = "c"
 

@@ -13,8 +13,6 @@ from typing import Any
 from headrace.errors import StateMigrationError
 from headrace.types.typeinfo import TypeInformation, Types
 
-__all__ = ["StateTypes", "same_type"]
-
 _ANY = repr(Types.PICKLED_BYTE_ARRAY())
 
 

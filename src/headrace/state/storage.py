@@ -13,8 +13,6 @@ from typing import Any
 from headrace.errors import ConfigurationError, HeadraceError, InvalidProgramError, StateError, reason_of
 from headrace.foundation import file_systems as common_storage
 
-__all__ = ["UploadError", "blocks", "copy", "fetch", "file_system", "join", "local_path", "upload"]
-
 _BLOCK = 1 << 20
 _UPLOAD_PAUSES = (0.1, 0.5)
 """Seconds between the attempts of an upload."""

@@ -18,8 +18,6 @@ from headrace.state.expiry import Expiry
 from headrace.state.key_groups import GroupCache
 from headrace.state.tombstone import Entries, StateDelta
 
-__all__ = ["MISSING", "MapTable", "Table"]
-
 MISSING = object()
 """The value of a map entry that does not exist."""
 

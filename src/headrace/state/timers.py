@@ -21,8 +21,6 @@ from typing import Any
 
 from headrace.state.tombstone import TOMBSTONE, Entries, StateDelta
 
-__all__ = ["Timer", "TimerQueue"]
-
 Timer = tuple[int, Any, Any]
 """``(timestamp, key, namespace)``."""
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-__all__ = ["TOMBSTONE", "Entries", "KeyedDelta", "StateDelta", "Tombstone"]
-
 Entries = list[tuple[Any, Any]]
 """``(entry key, value or TOMBSTONE)`` pairs; an entry key is a key, or ``(key, namespace)`` in namespaced tables."""
 

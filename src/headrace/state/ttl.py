@@ -11,8 +11,6 @@ from enum import Enum
 
 from headrace.types.time import Duration, Time
 
-__all__ = ["StateTtlConfig"]
-
 
 class UpdateType(Enum):
     """Which uses of a value restart its time to live."""

@@ -11,8 +11,6 @@ from headrace.state.keyed_states import KeyHolder
 from headrace.state.table import MISSING, MapTable
 from headrace.state.ttl_states import Timed, TtlState
 
-__all__ = ["TtlMapState"]
-
 
 class TtlMapState(TtlState, MapState[Any, Any]):
     """A map per key, each entry with its own age."""

@@ -25,8 +25,6 @@ from headrace.state.keyed_states import KeyHolder
 from headrace.state.table import Table
 from headrace.state.ttl import StateTtlConfig
 
-__all__ = ["Timed", "TtlState", "ttl_kind"]
-
 Timed = tuple[Any, int]
 """A value and the time of its last use in milliseconds."""
 

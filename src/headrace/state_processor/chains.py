@@ -16,8 +16,6 @@ from typing import Any
 from headrace.state.files import StateFile, read_parts, since_last_base
 from headrace.state.tombstone import TOMBSTONE
 
-__all__ = ["Chain", "GroupStream"]
-
 Groups = Iterator[tuple[int, list[tuple[Any, Any]]]]
 """Key groups in ascending order, each with all its entries."""
 

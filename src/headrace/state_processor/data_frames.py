@@ -17,8 +17,6 @@ from headrace.state_processor.reader import SavepointReader
 from headrace.state_processor.records import OperatorInfo
 from headrace.state_processor.windows import TABLES, open_windows
 
-__all__ = ["state_data_frame"]
-
 _SAMPLE = 100
 
 

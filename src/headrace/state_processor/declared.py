@@ -21,8 +21,6 @@ from headrace.operators.factory import create_operator
 from headrace.state.heap import HeapKeyedBackend
 from headrace.state.operator_state import OperatorStateBackend
 
-__all__ = ["DeclaredStates", "declared_states"]
-
 _log = logging.getLogger("headrace.state_processor")
 
 

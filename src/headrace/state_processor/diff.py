@@ -19,8 +19,6 @@ from headrace.state_processor.declared import DeclaredStates, declared_states
 from headrace.state_processor.reader import SavepointReader
 from headrace.state_processor.records import OperatorInfo
 
-__all__ = ["ChangedKind", "ChangedMaxParallelism", "ChangedType", "SavepointDiff", "savepoint_diff"]
-
 
 @dataclass(frozen=True)
 class _ChangedState:

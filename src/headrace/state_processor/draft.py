@@ -17,8 +17,6 @@ from headrace.state_processor.chains import Chain, GroupStream
 from headrace.state_processor.keyed_layout import KeyedLayout
 from headrace.state_processor.spill import SPILLED
 
-__all__ = ["OperatorDraft"]
-
 
 @dataclass
 class OperatorDraft:

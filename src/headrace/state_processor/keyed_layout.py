@@ -23,8 +23,6 @@ from headrace.state.descriptors import (
 from headrace.state.opaque_key import unwrap_key
 from headrace.state.ttl_states import ttl_kind
 
-__all__ = ["KINDS", "TABLE", "KeyedLayout", "layout_of"]
-
 TABLE = "table"
 """The kind of state that operators keep themselves, such as the running value of `reduce`."""
 _DESCRIBED = (

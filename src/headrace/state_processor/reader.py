@@ -24,8 +24,6 @@ from headrace.state_processor.keyed_layout import KeyedLayout, layout_of
 from headrace.state_processor.records import OperatorInfo, Timer
 from headrace.state_processor.windows import open_windows
 
-__all__ = ["SavepointReader"]
-
 _DOMAINS = {TimeDomain.EVENT_TIME: EVENT_TIMERS, TimeDomain.PROCESSING_TIME: PROCESSING_TIMERS}
 
 

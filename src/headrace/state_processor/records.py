@@ -7,8 +7,6 @@ from typing import Any
 
 from headrace.common.time_domain import TimeDomain
 
-__all__ = ["OperatorInfo", "Timer"]
-
 
 @dataclass(frozen=True)
 class OperatorInfo:

@@ -15,8 +15,6 @@ from headrace.state.key_groups import key_group
 from headrace.state.tombstone import StateDelta
 from headrace.state_processor.chains import Chain
 
-__all__ = ["SPILLED", "spilled"]
-
 SPILLED = "spilled"
 """The operator id under which entries are stored until their operator is known."""
 _JOB = "state-processor"

@@ -11,8 +11,6 @@ from headrace.state_processor.chains import Chain, GroupStream
 from headrace.state_processor.records import OperatorInfo
 from headrace.windows.window_types import TimeWindow
 
-__all__ = ["TABLES", "open_windows"]
-
 TABLES = (CONTENTS, ALIGNED, SESSIONS)
 """The states with the contents of windows."""
 

@@ -31,8 +31,6 @@ from headrace.state_processor.reader import SavepointReader
 from headrace.state_processor.records import OperatorInfo, Timer
 from headrace.state_processor.spill import spilled
 
-__all__ = ["SavepointWriter"]
-
 _QUEUES = {
     TimeDomain.EVENT_TIME: TIMER_PREFIX + EVENT_TIMERS,
     TimeDomain.PROCESSING_TIME: TIMER_PREFIX + PROCESSING_TIMERS,

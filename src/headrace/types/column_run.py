@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-__all__ = ["ColumnCodec", "ColumnRun", "as_columns"]
-
 
 class ColumnCodec(Protocol):
     """Converts columns to rows and to bytes; picklable.

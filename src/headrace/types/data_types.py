@@ -19,8 +19,6 @@ from headrace.types.typeinfo import (
     Types,
 )
 
-__all__ = ["DataType", "DataTypes", "RowField", "RowType", "row_type_of_stream", "stream_type"]
-
 _LONGEST = 2**31 - 1
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 from headrace.errors import TypeMismatchError
 from headrace.types.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation, Types
 
-__all__ = ["declared_type", "shown_type"]
-
 
 def declared_type(given: object, what: str = "output_type") -> TypeInformation | None:
     """Return the type to store for ``given``: None, a type, or a list of field types (which means a row).

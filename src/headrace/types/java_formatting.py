@@ -41,8 +41,6 @@ from headrace.types.typeinfo import (
     Types,
 )
 
-__all__ = ["decimal_text", "double_text", "float_text", "java_form", "string_form"]
-
 StringForm = Callable[[Any], str]
 _ALL_DIGITS = Context(38)
 

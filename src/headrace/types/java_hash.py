@@ -12,8 +12,6 @@ from typing import Any
 
 from headrace.types.typeinfo import BasicType, BasicTypeInfo, TypeInformation
 
-__all__ = ["double_hash", "hash_map_order", "long_hash", "string_hash", "to_int32"]
-
 _MASK = 0xFFFFFFFF
 _SHORT_TEXT = 32  # below this length, letting the number grow is faster than masking it at each character
 

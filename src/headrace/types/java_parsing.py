@@ -14,8 +14,6 @@ from typing import Any
 
 from headrace.types.time import Instant
 
-__all__ = ["date", "decimal_number", "double", "fitting", "float32", "instant", "whole", "whole_in"]
-
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _SPECIAL = {"NaN", "Infinity", "+Infinity", "-Infinity"}

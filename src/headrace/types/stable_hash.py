@@ -22,8 +22,6 @@ from headrace.errors import TypeMismatchError
 from headrace.types.java_hash import double_hash, long_hash, string_hash, to_int32
 from headrace.types.row import Row
 
-__all__ = ["murmur", "stable_hash"]
-
 _MASK = 0xFFFFFFFF
 _MICROSECOND = datetime.timedelta(microseconds=1)
 

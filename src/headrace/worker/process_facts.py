@@ -8,8 +8,6 @@ import resource
 import time
 from typing import Any, NamedTuple
 
-__all__ = ["ProcessFacts", "process_facts", "resident_bytes", "watch_garbage_collector"]
-
 
 class ProcessFacts(NamedTuple):
     """Resource usage of a process so far."""

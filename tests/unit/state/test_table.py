@@ -1,7 +1,7 @@
 """The table interface, on both implementations: what changed, what is saved, what is restored."""
 
 import pytest
-from tests.unit.state.backends import make_backend, plain
+from tests.unit.state.backends import plain
 
 from headrace.state.disk_map_table import DiskMapTable
 from headrace.state.disk_table import DiskTable
@@ -13,9 +13,9 @@ from headrace.state.tombstone import TOMBSTONE
 GROUPS = GroupCache(128)
 
 
-@pytest.fixture(params=["heap", "disk"])
-def backend(request):
-    return make_backend(request.param)
+@pytest.fixture
+def backend(new_backend):
+    return new_backend()
 
 
 def entries(delta):

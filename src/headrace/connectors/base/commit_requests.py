@@ -9,8 +9,6 @@ from typing import Any
 
 from headrace.errors import HeadraceError
 
-__all__ = ["CommitFailedError", "CommitRequest", "commit_all"]
-
 RETRIES = 10
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
 _log = logging.getLogger("headrace")

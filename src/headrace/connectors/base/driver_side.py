@@ -11,8 +11,6 @@ from headrace.errors import InvalidProgramError
 from headrace.metrics.local import LocalMetricGroup
 from headrace.metrics.values import Path, Value
 
-__all__ = ["DriverContext", "DriverFunction"]
-
 
 class DriverContext:
     """The RuntimeContext in the driver, where sinks commit. It is not a subtask and has no state.

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from headrace.errors import LineTooLongError
 
-__all__ = ["MAX_LINE_BYTES", "line_too_long"]
-
 MAX_LINE_BYTES = 256 << 20
 
 

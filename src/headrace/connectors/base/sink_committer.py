@@ -10,8 +10,6 @@ from typing import Any
 from headrace.errors import HeadraceError
 from headrace.metrics.values import Path, Value
 
-__all__ = ["Handle", "SinkCommitter", "StagedOutputLostError"]
-
 
 @dataclass(frozen=True)
 class Handle:

@@ -16,8 +16,6 @@ from typing import Any
 
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
 
-__all__ = ["ElementContext", "EpochEnd", "RecordError", "SinkWriter", "WriterContext"]
-
 
 @dataclass(frozen=True)
 class WriterContext:

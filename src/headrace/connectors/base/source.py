@@ -13,8 +13,6 @@ from headrace.connectors.base.split_enumerator import FixedSplits, Split, SplitE
 from headrace.connectors.base.split_reader import ReaderContext, SplitReader
 from headrace.types.typeinfo import TypeInformation
 
-__all__ = ["Source"]
-
 
 class Source(ABC):
     """What is to be read. Holds no clients and no caches."""

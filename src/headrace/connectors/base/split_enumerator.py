@@ -19,8 +19,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["FixedSplits", "PeriodicEnumerator", "Split", "SplitEnumerator", "SplitProgress"]
-
 _LOG = logging.getLogger("headrace")
 
 

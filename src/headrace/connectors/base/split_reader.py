@@ -14,8 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["EMPTY", "Batch", "ReaderContext", "SplitReader", "runtime_context"]
-
 
 @dataclass
 class Batch:

@@ -16,8 +16,6 @@ from headrace.foundation.file_systems import file_system, is_local, present
 from headrace.foundation.private_folders import owner_only
 from headrace.state import storage
 
-__all__ = ["create_mark", "exists", "fetch", "open_staged", "remove", "stage"]
-
 _BUFFER_BYTES = 1 << 20
 
 

@@ -29,8 +29,6 @@ from headrace.state.job_folder import StateFolder
 from headrace.types.data_types import RowType, stream_type
 from headrace.types.typeinfo import TypeInformation
 
-__all__ = ["FrameRows", "FrameStream", "source_of"]
-
 _READ_ROWS = 4096
 
 

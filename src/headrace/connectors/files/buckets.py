@@ -10,8 +10,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from headrace.errors import InvalidProgramError
 
-__all__ = ["BucketAssigner"]
-
 # Runs of a pattern letter, quoted text, or anything else.
 _TOKEN = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|([^A-Za-z']+)")
 _DIGITS = {"M": "month", "d": "day", "H": "hour", "m": "minute", "s": "second"}

@@ -24,8 +24,6 @@ from headrace.errors import InvalidProgramError, JobExecutionError, TypeMismatch
 from headrace.foundation.file_systems import open_input
 from headrace.types.serialization import BulkWriterFactory
 
-__all__ = ["FileCompactStrategy", "FileCompactor", "RecordWiseFileCompactor"]
-
 _READ_RECORDS = 65_536
 
 

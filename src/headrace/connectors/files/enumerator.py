@@ -22,8 +22,6 @@ from headrace.foundation.file_systems import file_system, is_local, local_path
 if TYPE_CHECKING:
     from headrace.connectors.files.source import Files
 
-__all__ = ["FileEnumerator", "list_files"]
-
 _PART = re.compile(r"(.*)#\d+-\d+", re.DOTALL)
 _PATTERN = frozenset("*?[")
 

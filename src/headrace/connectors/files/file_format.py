@@ -10,8 +10,6 @@ from headrace.connectors.base.split_reader import SplitReader
 from headrace.errors import BadRecordError, HeadraceError, reason_of
 from headrace.types.typeinfo import TypeInformation
 
-__all__ = ["FileFormat", "FileRange", "unreadable"]
-
 
 @dataclass(frozen=True)
 class FileRange:

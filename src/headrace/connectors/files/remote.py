@@ -17,8 +17,6 @@ from typing import Any
 from headrace.foundation.file_systems import file_system, present
 from headrace.state import storage
 
-__all__ = ["rename", "upload", "upload_segment"]
-
 _BLOCK = 1 << 20
 
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from headrace.errors import InvalidProgramError
 
-__all__ = ["DefaultRollingPolicy", "OnCheckpointRollingPolicy", "RollingPolicy"]
-
 
 class RollingPolicy:
     """When a part file is closed and the next one begins.

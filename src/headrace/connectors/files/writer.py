@@ -27,8 +27,6 @@ from headrace.types.serialization import Encoder
 if TYPE_CHECKING:
     from headrace.connectors.files.sink import FileParts
 
-__all__ = ["FileCommitter", "FileWriter"]
-
 
 class FileWriter(SinkWriter):
     """Writes the part files of one subtask."""

@@ -22,8 +22,6 @@ from headrace.metrics.local import LocalMetricGroup
 from headrace.metrics.values import Path, Value
 from headrace.state.json_values import packed, unpacked
 
-__all__ = ["CommitterInitContext", "UserSink", "WriterInitContext"]
-
 
 @dataclass(frozen=True)
 class WriterInitContext:

@@ -15,17 +15,6 @@ from typing import Any, TypeVar
 from headrace.connectors.jdbc.statement import Statement
 from headrace.errors import ConfigurationError, HeadraceError, InvalidProgramError, shortened
 
-__all__ = [
-    "Address",
-    "Database",
-    "DatabaseError",
-    "RowRefusedError",
-    "database_kind",
-    "open_database",
-    "statement_for",
-    "unknown_value",
-]
-
 T = TypeVar("T")
 Rows = Sequence[tuple[Any, ...]]
 

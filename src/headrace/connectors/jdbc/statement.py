@@ -10,8 +10,6 @@ from headrace.errors import InvalidProgramError
 from headrace.types.codecs import codec_for
 from headrace.types.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
 
-__all__ = ["Statement", "check_fields", "row_maker"]
-
 # Where a question mark is not a parameter, and the mark itself; `??` is an operator of PostgreSQL.
 _STANDARD = re.compile(
     r"""'(?:[^']|'')*'              # a string

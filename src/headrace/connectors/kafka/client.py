@@ -17,8 +17,6 @@ from headrace.foundation.extras import need
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["admin_client", "confluent", "consumer", "producer", "translated"]
-
 _LOG = logging.getLogger("headrace.kafka")
 
 # What Flink sets itself whatever the program says: bytes go through untouched.

@@ -19,8 +19,6 @@ from headrace.connectors.kafka.subscription import PartitionRange
 if TYPE_CHECKING:
     from headrace.connectors.kafka.source import KafkaPartitions
 
-__all__ = ["KafkaEnumerator"]
-
 _LOG = logging.getLogger("headrace.kafka")
 _COMMIT_SECONDS = 0.5
 _COMMIT_STEP_SECONDS = 0.005

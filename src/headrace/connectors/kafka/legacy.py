@@ -18,14 +18,6 @@ from headrace.types.typeinfo import TypeInformation
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = [
-    "FlinkKafkaConsumer",
-    "FlinkKafkaConsumerBase",
-    "FlinkKafkaProducer",
-    "FlinkKafkaProducerBase",
-    "Semantic",
-]
-
 
 class FlinkKafkaConsumerBase(Source):
     """What can be set on a `FlinkKafkaConsumer`.

@@ -13,8 +13,6 @@ from typing import Any
 from headrace.connectors.kafka.client import confluent
 from headrace.errors import InvalidProgramError, JobExecutionError, TypeMismatchError
 
-__all__ = ["KafkaOffsetResetStrategy", "KafkaOffsetsInitializer", "KafkaTopicPartition"]
-
 Partition = tuple[str, int]
 
 _SECONDS = 30.0

@@ -11,13 +11,6 @@ from headrace.connectors.kafka.messages import Messages
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.types.serialization import SerializationSchema
 
-__all__ = [
-    "KafkaPartitioner",
-    "KafkaRecordSerializationSchema",
-    "KafkaRecordSerializationSchemaBuilder",
-    "KafkaTopicSelector",
-]
-
 
 class KafkaTopicSelector(ABC):
     """Chooses the topic of each record.

@@ -25,8 +25,6 @@ from headrace.types.java_hash import string_hash
 from headrace.types.serialization import DeserializationSchema
 from headrace.types.typeinfo import TypeInformation, Types
 
-__all__ = ["KafkaRecordDeserializationSchema", "KafkaSource", "KafkaSourceBuilder"]
-
 _DISCOVERY = "partition.discovery.interval.ms"
 _COMMIT = "commit.offsets.on.checkpoint"
 _MAX_BYTES = "max.record.bytes"

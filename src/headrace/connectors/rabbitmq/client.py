@@ -8,8 +8,6 @@ from typing import Any
 from headrace.errors import ConfigurationError, InvalidProgramError, TypeMismatchError
 from headrace.foundation.extras import need
 
-__all__ = ["RMQConnectionConfig"]
-
 
 @dataclass(frozen=True)
 class RabbitSettings:

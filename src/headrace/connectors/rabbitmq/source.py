@@ -44,8 +44,6 @@ from headrace.types.bad_record import BadRecord
 from headrace.types.serialization import DeserializationSchema
 from headrace.types.typeinfo import TypeInformation
 
-__all__ = ["RMQSource"]
-
 _LOG = logging.getLogger("headrace.rabbitmq")
 _PREFETCH = 50_000
 _POLL_SECONDS = 0.05

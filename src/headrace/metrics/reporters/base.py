@@ -10,8 +10,6 @@ from headrace.config.option_values import parse_boolean, parse_duration, parse_i
 from headrace.errors import ConfigurationError
 from headrace.metrics.values import Count, GaugeValue, Path, Rate, Spread, Statistics, Value, dotted, parts_of
 
-__all__ = ["MetricReporter", "Reported", "ReporterSettings"]
-
 
 @dataclass(frozen=True)
 class Reported:

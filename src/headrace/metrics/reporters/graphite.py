@@ -9,8 +9,6 @@ import time
 from headrace.errors import ConfigurationError
 from headrace.metrics.reporters.base import MetricReporter, Reported, ReporterSettings
 
-__all__ = ["GraphiteReporter"]
-
 _NOT_ALLOWED = re.compile(r"[^a-zA-Z0-9_.\-]+")
 _TIMEOUT = 5.0
 _DATAGRAM = 1400

@@ -11,8 +11,6 @@ from headrace.errors import ConfigurationError
 from headrace.metrics.reporters.base import MetricReporter, Reported, ReporterSettings
 from headrace.metrics.values import GaugeValue
 
-__all__ = ["InfluxdbReporter"]
-
 
 class InfluxdbReporter(MetricReporter):
     """Keys: scheme, host, port (8086), db, username, password, retentionPolicy, consistency, writeTimeout.

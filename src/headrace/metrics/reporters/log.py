@@ -7,8 +7,6 @@ import logging
 from headrace.metrics.reporters.base import MetricReporter, Reported, ReporterSettings
 from headrace.metrics.values import GaugeValue
 
-__all__ = ["LogReporter"]
-
 _TITLES = {"counter": "Counters", "gauge": "Gauges", "meter": "Meters", "histogram": "Histograms"}
 
 

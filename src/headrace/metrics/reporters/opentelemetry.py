@@ -9,8 +9,6 @@ from headrace.errors import ConfigurationError, JobExecutionError
 from headrace.foundation.extras import need
 from headrace.metrics.reporters.base import MetricReporter, Reported, ReporterSettings
 
-__all__ = ["OpenTelemetryReporter"]
-
 _WHAT = "The OpenTelemetry reporter"
 _EXPORTERS = {
     "HTTP": "opentelemetry.exporter.otlp.proto.http.metric_exporter",

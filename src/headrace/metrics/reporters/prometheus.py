@@ -9,8 +9,6 @@ from headrace.errors import ConfigurationError
 from headrace.metrics.reporters.base import MetricReporter, Reported, ReporterSettings
 from headrace.metrics.reporters.prometheus_families import Families, need_prometheus
 
-__all__ = ["PrometheusReporter"]
-
 _log = logging.getLogger("headrace.metrics")
 
 

@@ -13,8 +13,6 @@ from headrace.foundation.extras import need
 from headrace.metrics.reporters.base import Reported
 from headrace.metrics.values import QUANTILES, Rate, Spread, Statistics
 
-__all__ = ["Families", "need_prometheus"]
-
 _NO_NAME = re.compile(r"[^a-zA-Z0-9:_]")
 _NO_LABEL = re.compile(r"[^a-zA-Z0-9_]")
 _NO_VALUE = re.compile(r"[^a-zA-Z0-9:_]")

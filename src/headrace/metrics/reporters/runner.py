@@ -10,8 +10,6 @@ from collections.abc import Callable
 from headrace.metrics.reporters.settings import ReporterPlan
 from headrace.metrics.scope import Sample
 
-__all__ = ["Reporting"]
-
 _CLOSE_SECONDS = 5.0
 _log = logging.getLogger("headrace.metrics")
 

@@ -13,8 +13,6 @@ from headrace.errors import ConfigurationError, HeadraceError
 from headrace.metrics.reporters.base import MetricReporter, Reported, ReporterSettings
 from headrace.metrics.scope import Sample, ScopeFormats
 
-__all__ = ["Filter", "ReporterPlan", "read_reporters"]
-
 _PREFIX = "metrics.reporter."
 _OWN = "headrace.metrics.reporters."
 _BUILT_IN = {

@@ -7,8 +7,6 @@ import re
 from headrace.metrics.reporters.base import MetricReporter, Reported, ReporterSettings
 from headrace.metrics.reporters.graphite import send_datagrams
 
-__all__ = ["StatsDReporter"]
-
 _NOT_ALLOWED = re.compile(r"[:|@\s]")
 
 

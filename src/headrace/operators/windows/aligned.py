@@ -34,8 +34,6 @@ from headrace.state.opaque_key import OpaqueKey
 from headrace.windows.assigner import missing_timestamp
 from headrace.windows.window_types import TimeWindow, time_reached
 
-__all__ = ["AlignedWindowOperator"]
-
 
 class AlignedWindowOperator(WindowFunctionOperator):
     """Windows shared by all keys."""

@@ -13,8 +13,6 @@ from headrace.operators.windows.evicting import EvictingWindowOperator
 from headrace.state.opaque_key import unwrap_key
 from headrace.windows.evictors import TimestampedValue
 
-__all__ = ["CoGroupOperator"]
-
 
 class CoGroupOperator(EvictingWindowOperator):
     """The operator behind `stream.join(other)` and `stream.co_group(other)`."""

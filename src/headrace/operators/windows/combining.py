@@ -15,8 +15,6 @@ from headrace.operators.windows.folding import isolated
 from headrace.operators.windows.operator import WindowOperator
 from headrace.operators.windows.runs import Run
 
-__all__ = ["CombiningWindowOperator", "LargeCombiningWindowOperator"]
-
 _NOTHING = object()
 
 

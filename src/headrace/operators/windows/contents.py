@@ -11,8 +11,6 @@ from typing import Any
 from headrace.graph.specs import WindowOperation
 from headrace.operators.base import method_of
 
-__all__ = ["Contents", "contents_for"]
-
 
 class Contents:
     """A list of elements, the general form.

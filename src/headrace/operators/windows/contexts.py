@@ -13,8 +13,6 @@ from headrace.windows.assigner import WindowAssigner
 from headrace.windows.evictors import Evictor
 from headrace.windows.trigger import Trigger
 
-__all__ = ["AssignerContext", "FiringContext", "WindowTriggerContext"]
-
 
 class AssignerContext(WindowAssigner.WindowAssignerContext):
     """Time and runtime context for an assigner."""

@@ -9,8 +9,6 @@ from headrace.operators.windows.contents import Contents
 from headrace.operators.windows.operator import WindowOperator
 from headrace.windows.evictors import TimestampedValue
 
-__all__ = ["EvictingWindowOperator"]
-
 
 class EvictingWindowOperator(WindowOperator):
     """Reduce and aggregate are computed from the remaining elements, at each firing again."""

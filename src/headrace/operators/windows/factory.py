@@ -14,8 +14,6 @@ from headrace.windows.sliding_windows import SlidingEventTimeWindows
 from headrace.windows.time_triggers import EventTimeTrigger
 from headrace.windows.tumbling_windows import TumblingEventTimeWindows
 
-__all__ = ["window_operator"]
-
 
 def window_operator(spec: WindowOperation, large_state: bool = False) -> Operator:
     """Return the operator that runs a window operation. Classes are compared exactly: a subclass may do anything.

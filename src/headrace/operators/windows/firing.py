@@ -19,8 +19,6 @@ from headrace.operators.windows.contexts import FiringContext
 from headrace.state.opaque_key import unwrap_key
 from headrace.windows.assigner import MergingWindowAssigner
 
-__all__ = ["WindowFunctionOperator"]
-
 
 class WindowFunctionOperator(OperatorWithLateRecords):
     """A window function, its context, and the results that wait to be emitted."""

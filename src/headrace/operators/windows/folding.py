@@ -9,8 +9,6 @@ from typing import Any
 
 from headrace.operators.windows.contents import AggregatedContents, Contents, ReducedContents
 
-__all__ = ["Windows", "fold_into", "grouped", "is_immutable", "isolated", "merge_into", "share_into"]
-
 Windows = Sequence[dict[Any, Any]]
 """The windows of one record, the earliest first: each maps a key to its contents."""
 

@@ -32,8 +32,6 @@ from headrace.types.codecs import codec_for
 from headrace.windows.assigner import missing_timestamp
 from headrace.windows.window_types import first_end
 
-__all__ = ["LocalWindowOperator"]
-
 _TRIAL = 4_096
 """Number of records after which it is decided whether combining pays."""
 _PAUSE = 262_144

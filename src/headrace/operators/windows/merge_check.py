@@ -22,8 +22,6 @@ from typing import Any
 from headrace.operators.windows.contents import AggregatedContents, Contents
 from headrace.operators.windows.folding import isolated
 
-__all__ = ["MergeCheck"]
-
 _RECORDS = 512
 """How many records of each run are examined until the outcome is known."""
 _PAIRS = 64

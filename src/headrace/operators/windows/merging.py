@@ -11,8 +11,6 @@ from typing import Any
 from headrace.state.table import Table
 from headrace.windows.assigner import MergingWindowAssigner
 
-__all__ = ["MergingWindowSet"]
-
 OnMerge = Callable[[Any, list[Any], Any, list[Any]], None]
 """on_merge(new window, windows that it is made of, window of its contents, windows of the other contents)."""
 

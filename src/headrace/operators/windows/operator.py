@@ -22,8 +22,6 @@ from headrace.operators.windows.state_migration import CONTENTS, SETS, take_over
 from headrace.state.opaque_key import unwrap_key
 from headrace.windows.trigger import TriggerResult
 
-__all__ = ["WindowOperator"]
-
 _CONTINUE = TriggerResult.CONTINUE
 _NOTHING = object()
 _RESULTS = 4096

@@ -14,8 +14,6 @@ from headrace.windows.sliding_windows import SlidingEventTimeWindows
 from headrace.windows.time_triggers import EventTimeTrigger
 from headrace.windows.tumbling_windows import TumblingEventTimeWindows
 
-__all__ = ["can_combine", "can_pre_aggregate"]
-
 
 def can_pre_aggregate(spec: WindowOperation) -> bool:
     """Return whether records of a key may be combined before the exchange.

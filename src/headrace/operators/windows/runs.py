@@ -15,8 +15,6 @@ from typing import Any
 from headrace.operators.windows.contents import AggregatedContents, Contents
 from headrace.operators.windows.folding import isolated
 
-__all__ = ["Run", "Runs"]
-
 Run = list[Any]
 """[pane, number of records, contents]"""
 

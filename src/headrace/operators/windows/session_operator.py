@@ -21,8 +21,6 @@ from headrace.operators.windows.firing import WindowFunctionOperator
 from headrace.operators.windows.state_migration import SESSIONS, take_over_as_sessions
 from headrace.windows.window_types import TimeWindow, in_flinks_order, time_reached
 
-__all__ = ["SessionWindowOperator"]
-
 # A session: [start, end, number of its last change, contents]; the contents of a session that became part of another are _GONE.
 _Session = list[Any]
 _GONE = object()

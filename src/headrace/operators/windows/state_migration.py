@@ -14,20 +14,6 @@ from headrace.state.keyed_backend import KeyedBackend
 from headrace.state.table import Table
 from headrace.windows.window_types import TimeWindow
 
-__all__ = [
-    "ALIGNED",
-    "CONTENTS",
-    "SESSIONS",
-    "SETS",
-    "TRIGGER_STATE",
-    "WINDOW_SIZE",
-    "WINDOW_STATE",
-    "is_per_window",
-    "take_over_as_aligned",
-    "take_over_as_general",
-    "take_over_as_sessions",
-]
-
 CONTENTS, SETS = "_window_contents", "_window_set"
 ALIGNED, SESSIONS = "_aligned_windows", "_sessions"
 TRIGGER_STATE, WINDOW_STATE = "_trigger/", "_window/"

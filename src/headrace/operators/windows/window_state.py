@@ -19,8 +19,6 @@ from headrace.state.interfaces import KeyedStateStore
 from headrace.state.keyed_backend import KeyedBackend
 from headrace.state.keyed_states import KeyHolder
 
-__all__ = ["GlobalStateStore", "NoWindowState", "WindowStateStore"]
-
 
 class _Store(KeyedStateStore):
     """Makes one method of all five getters."""

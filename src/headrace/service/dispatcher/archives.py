@@ -15,8 +15,6 @@ from pathlib import Path
 from headrace.config.job_file_keys import BUNDLED
 from headrace.service.errors import RequestError
 
-__all__ = ["UNREADABLE", "check_archive"]
-
 UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError)
 """Errors that the standard library raises for an archive that is damaged, encrypted or of an unknown kind."""
 _LONGEST_TABLE = 1 << 20

@@ -7,8 +7,6 @@ from enum import Enum
 
 from headrace.service.job_folder import Starts
 
-__all__ = ["Action", "Facts", "decide"]
-
 _HOUR = 3_600_000
 _STARTING = 5_000
 """How many milliseconds a process that another dispatcher started may need to take its lock."""

@@ -20,8 +20,6 @@ from headrace.service.rest.backend import JobGateway
 from headrace.service.rest.operations import Operations
 from headrace.service.settings import ServiceSettings
 
-__all__ = ["Dispatcher"]
-
 _END_SECONDS = 60.0
 _UNPACKED = 4
 """How many times larger than the longest upload an archive may be when unpacked."""

@@ -13,8 +13,6 @@ from typing import Protocol
 
 from headrace.service.files import FileLock, read_json, write_json
 
-__all__ = ["Election", "FileElection"]
-
 _POLL_SECONDS = 0.5
 
 

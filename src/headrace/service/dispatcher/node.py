@@ -13,8 +13,6 @@ from headrace.service.files import write_json
 from headrace.service.rest.backend import Backend
 from headrace.service.settings import ServiceSettings
 
-__all__ = ["Node"]
-
 _log = logging.getLogger("headrace.service")
 
 

@@ -25,8 +25,6 @@ from headrace.service.job_folder import JobFolder, Submission
 from headrace.service.rest.backend import RunRequest
 from headrace.service.settings import ServiceSettings
 
-__all__ = ["StoredPrograms"]
-
 _START_SECONDS = 120.0
 _PLAN_SECONDS = 60.0
 

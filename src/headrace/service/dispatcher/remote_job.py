@@ -17,8 +17,6 @@ from headrace.service.job_folder import End, JobFolder
 from headrace.service.responses.jobs import is_over
 from headrace.service.view_json import blank_view, view_from_json
 
-__all__ = ["RemoteJob"]
-
 _log = logging.getLogger("headrace.service")
 _FRESH_SECONDS = 0.3
 _QUICK_SECONDS = 3.0

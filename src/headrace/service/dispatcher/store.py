@@ -18,8 +18,6 @@ from headrace.service.dispatcher.archives import UNREADABLE
 from headrace.service.errors import RequestError
 from headrace.service.job_folder import JobFolder, Submission
 
-__all__ = ["JobStore", "bundled_settings"]
-
 _ID = re.compile("[0-9a-f]{32}")
 
 

@@ -19,8 +19,6 @@ from headrace.config.config_file import CONF_DIR_VARIABLE, CONFIGURATION_FILE_VA
 from headrace.service.dispatcher.decisions import Action, Facts, decide
 from headrace.service.job_folder import End, JobFolder
 
-__all__ = ["Supervisor"]
-
 _ROUND_SECONDS = 0.25
 _log = logging.getLogger("headrace.service")
 

@@ -11,8 +11,6 @@ from typing import Any
 from headrace.service.dispatcher.archives import check_archive
 from headrace.service.errors import RequestError
 
-__all__ = ["Uploads"]
-
 _NAME = re.compile(r"[\w][\w.\- ]{0,120}\.(py|zip)")
 _STORED = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}_" + _NAME.pattern)
 

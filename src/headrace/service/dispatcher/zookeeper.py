@@ -17,8 +17,6 @@ from kazoo.handlers.threading import KazooTimeoutError
 
 from headrace.errors import ConfigurationError
 
-__all__ = ["ZooKeeperElection"]
-
 _SESSION_SECONDS = 10.0
 _DOUBT_SECONDS = 6.0
 """How long a leader may be disconnected from ZooKeeper: less than the session timeout."""

@@ -20,8 +20,6 @@ from headrace.errors import HeadraceError
 from headrace.service.local_job import LocalJob
 from headrace.service.view_json import view_to_json
 
-__all__ = ["ControlServer"]
-
 _LONGEST_BODY = 1 << 20
 _LAST_ANSWERS_SECONDS = 5.0
 

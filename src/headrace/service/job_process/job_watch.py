@@ -18,8 +18,6 @@ from headrace.service.job_folder import End, JobFolder
 from headrace.service.job_process.control_server import ControlServer
 from headrace.service.local_job import LocalJob
 
-__all__ = ["JobWatch"]
-
 _log = logging.getLogger("headrace.service")
 _SNAPSHOT_SECONDS = 2.0
 

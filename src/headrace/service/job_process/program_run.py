@@ -9,8 +9,6 @@ from pathlib import Path
 
 from headrace.datastream.planning import PlanReached
 
-__all__ = ["run_program"]
-
 
 def run_program(program: Path, entry: str | None, arguments: tuple[str, ...]) -> str | None:
     """Run a .py file, a .zip with a __main__.py, or the module `entry` of either; return the traceback if it failed."""

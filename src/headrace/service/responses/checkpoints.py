@@ -12,8 +12,6 @@ from headrace.config.masking import masked_text
 from headrace.monitoring.job_view import JobView
 from headrace.service.responses.numbers import size_summary
 
-__all__ = ["configuration", "details", "find", "statistics", "subtask_details"]
-
 _NEVER = 2**63 - 1
 _NOTHING_BUFFERED = {"alignment_buffered": 0, "processed_data": 0, "persisted_data": 0}
 """Checkpoints happen between epochs: nothing needs alignment, and no records need to be persisted."""

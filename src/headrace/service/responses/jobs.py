@@ -13,18 +13,6 @@ from headrace.monitoring.job_view import ExceptionView, JobView, VertexView
 from headrace.service.responses.states import counted, task_state, vertex_state
 from headrace.service.responses.vertices import busiest, duration_of, io_metrics, span_of
 
-__all__ = [
-    "accumulators",
-    "details",
-    "exceptions",
-    "execution_config",
-    "execution_result",
-    "is_over",
-    "live_details",
-    "live_overview",
-    "overview",
-]
-
 _OVER = ("FINISHED", "CANCELED", "FAILED")
 _CHECKPOINT = ("id", "status", "end_timestamp", "failure_message")
 _REAL_TIME = 1e11

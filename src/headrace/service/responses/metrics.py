@@ -9,8 +9,6 @@ from typing import Any
 from headrace.monitoring.job_view import JobView, VertexView
 from headrace.service.errors import RequestError
 
-__all__ = ["AGGREGATIONS", "aggregated", "listed", "of_job", "of_vertex", "watermarks"]
-
 AGGREGATIONS = ("min", "max", "avg", "sum", "skew")
 
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
-__all__ = ["five_number_summary", "quantile", "size_summary"]
-
 
 def quantile(ordered: Sequence[float], part: float) -> float:
     """Return the smallest number with at least this fraction of all numbers at or below it.

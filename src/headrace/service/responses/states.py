@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["TASK_STATES", "counted", "task_state", "vertex_state"]
-
 TASK_STATES = (
     *("CREATED", "SCHEDULED", "DEPLOYING", "INITIALIZING", "RUNNING", "FINISHED", "CANCELING", "CANCELED", "FAILED"),
     "RECONCILING",

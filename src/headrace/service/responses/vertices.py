@@ -10,17 +10,6 @@ from headrace.monitoring.job_view import SubtaskView, VertexView, back_pressure_
 from headrace.service.responses.numbers import five_number_summary
 from headrace.service.responses.states import TASK_STATES, counted, task_state, vertex_state
 
-__all__ = [
-    "back_pressure",
-    "busiest",
-    "details",
-    "duration_of",
-    "io_metrics",
-    "subtask",
-    "subtask_times",
-    "task_managers",
-]
-
 _COUNTS = (
     ("read-bytes", "numBytesIn"),
     ("write-bytes", "numBytesOut"),

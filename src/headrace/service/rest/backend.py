@@ -11,8 +11,6 @@ from headrace.monitoring.job_view import JobView
 from headrace.service.logs import ExecutorLogs, Logs
 from headrace.service.rest.operations import Operations
 
-__all__ = ["Backend", "JobGateway", "Programs", "RunRequest"]
-
 
 class JobGateway(Protocol):
     """Access to one job. All calls except `view` may block until the job has performed the request."""

@@ -10,8 +10,6 @@ from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import Call, Endpoint
 from headrace.service.rest.lookup import from_view, view_of
 
-__all__ = ["ENDPOINTS"]
-
 
 def _entry(backend: Backend, call: Call) -> dict[str, Any]:
     number = call.index("checkpointid")

@@ -19,8 +19,6 @@ from headrace.service.rest.endpoint import METRIC_NAMES, Call, Endpoint, File
 from headrace.service.rest.lookup import Handler, job_of
 from headrace.service.rest.task_managers import listed_logs, listed_threads, task_managers_of
 
-__all__ = ["ENDPOINTS", "FLINK_VERSION"]
-
 FLINK_VERSION = "2.3.0"
 """The version of Flink's REST API that this service implements. Tools choose their requests by it."""
 

@@ -11,8 +11,6 @@ from typing import Any, Generic, TypeVar
 
 from headrace.service.errors import RequestError
 
-__all__ = ["METRIC_NAMES", "Call", "Endpoint", "Field", "File", "Text"]
-
 B = TypeVar("B")
 _log = logging.getLogger("headrace.service")
 _TRUTHS = {"true": True, "false": False}

@@ -11,8 +11,6 @@ from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import METRIC_NAMES, Call, Endpoint, Field
 from headrace.service.rest.lookup import from_view, job_of, view_of
 
-__all__ = ["ENDPOINTS"]
-
 _PAGE = 20
 
 

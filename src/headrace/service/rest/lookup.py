@@ -11,8 +11,6 @@ from headrace.service.errors import NotFoundError, RequestError
 from headrace.service.rest.backend import Backend, JobGateway
 from headrace.service.rest.endpoint import Call
 
-__all__ = ["Handler", "from_view", "job_of", "subtask_of", "task_manager_id", "task_manager_of", "vertex_of", "view_of"]
-
 Handler = Callable[[Backend, Call], Any]
 _ID = re.compile(r"[0-9a-fA-F]{32}")
 

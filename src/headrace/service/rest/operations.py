@@ -17,8 +17,6 @@ from headrace.errors import HeadraceError
 from headrace.service.errors import NotFoundError, RequestError
 from headrace.service.responses.jobs import failure_cause
 
-__all__ = ["Operations"]
-
 _KEPT = 1000
 _TRIGGER = re.compile(r"[0-9a-f]{32}")
 

@@ -10,8 +10,6 @@ from headrace.service.errors import NotFoundError, RequestError
 from headrace.service.rest.backend import Backend, Programs, RunRequest
 from headrace.service.rest.endpoint import Call, Endpoint, Field
 
-__all__ = ["ENDPOINTS"]
-
 _JOB_ID = re.compile("[0-9a-f]{32}")
 _CLAIM_MODES = ("CLAIM", "NO_CLAIM", "LEGACY")
 

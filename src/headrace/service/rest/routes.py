@@ -6,8 +6,6 @@ from headrace.service.rest import checkpoints, cluster, jobs, programs, savepoin
 from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import Endpoint
 
-__all__ = ["ENDPOINTS"]
-
 _MODULES = (cluster, programs, jobs, checkpoints, savepoints, task_managers, vertices)
 ENDPOINTS: tuple[Endpoint[Backend], ...] = tuple(
     sorted((e for module in _MODULES for e in module.ENDPOINTS), key=lambda endpoint: endpoint.path.count("{"))

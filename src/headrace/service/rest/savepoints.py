@@ -13,8 +13,6 @@ from headrace.service.rest.backend import Backend, JobGateway
 from headrace.service.rest.endpoint import Call, Endpoint, Field
 from headrace.service.rest.lookup import Handler, job_of
 
-__all__ = ["ENDPOINTS"]
-
 _FORMATS = ("CANONICAL", "NATIVE")
 _TRIGGER = Field("triggerId", summary="an id chosen by the client, so that it can retry the request")
 _FORMAT = Field("formatType", summary="CANONICAL or NATIVE; both write the same format")

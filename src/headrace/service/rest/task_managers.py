@@ -13,8 +13,6 @@ from headrace.service.rest.backend import Backend, JobGateway
 from headrace.service.rest.endpoint import METRIC_NAMES, Call, Endpoint, Field, File
 from headrace.service.rest.lookup import Handler, job_of, task_manager_id
 
-__all__ = ["ENDPOINTS", "listed_logs", "listed_threads", "task_managers_of"]
-
 _MEGABYTE = 1 << 20
 _IN_SLOTS = ("INITIALIZING", "RUNNING", "CANCELLING", "FAILING")
 """The states in which a subtask occupies a slot."""

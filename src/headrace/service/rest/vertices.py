@@ -14,8 +14,6 @@ from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import METRIC_NAMES, Call, Endpoint, Field
 from headrace.service.rest.lookup import Handler, job_of, subtask_of, task_manager_of, vertex_of
 
-__all__ = ["ENDPOINTS"]
-
 _JOB_IS_OVER, _NOTHING_SAMPLED_YET = -1, -3
 """Flink's time stamps for a missing flame graph."""
 _FLAME_GRAPHS = ("FULL", "ON_CPU", "OFF_CPU")

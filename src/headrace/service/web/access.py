@@ -20,8 +20,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from headrace.service.web.answers import error_answer
 from headrace.service.web.sign_in import SignIn
 
-__all__ = ["Access", "AccessRules"]
-
 _FOREIGN = ("cross-site", "same-site")
 """Another port of this host is the same site, but may belong to another user."""
 _UNKNOWN_CLIENT = (

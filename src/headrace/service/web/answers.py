@@ -11,8 +11,6 @@ from starlette.responses import Response
 from headrace.config.masking import masked_text
 from headrace.service.rest.endpoint import File, Text
 
-__all__ = ["answer", "error_answer", "json_text"]
-
 _LONGEST_LOG = 8 << 20
 """Only the end of a longer log is shown."""
 

@@ -30,8 +30,6 @@ from headrace.service.web.events import job_events, overview_events
 from headrace.service.web.openapi import openapi_document
 from headrace.service.web.sign_in import SIGN_IN_PATH, sign_in_routes
 
-__all__ = ["Host", "make_app"]
-
 _NO_LEADER = "Service temporarily unavailable due to an ongoing leader election. Please refresh."
 _log = logging.getLogger("headrace.service")
 Handler = Callable[[Request], Awaitable[Response]]

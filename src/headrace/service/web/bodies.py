@@ -15,8 +15,6 @@ from starlette.requests import Request
 from headrace.service.errors import RequestError
 from headrace.service.rest.endpoint import Call, Endpoint
 
-__all__ = ["read_call"]
-
 _LONGEST_JSON = 1 << 20
 _JSON_SECONDS, _UPLOAD_SECONDS = 30.0, 600.0
 _PIECE = 1 << 20

@@ -20,8 +20,6 @@ from headrace.service.rest.endpoint import Call
 from headrace.service.rest.lookup import view_of
 from headrace.service.web.answers import answer, json_text
 
-__all__ = ["job_events", "overview_events"]
-
 _SECONDS = 1.0
 _MOST_STREAMS = 100
 _open: set[object] = set()

@@ -20,8 +20,6 @@ from headrace.service.settings import ServiceSettings
 from headrace.service.tokens import TokenFile, forget_token, note_token, token_path
 from headrace.service.web.access import AccessRules
 
-__all__ = ["Guard", "guard_for"]
-
 
 @dataclass(frozen=True)
 class Guard:

@@ -8,8 +8,6 @@ from typing import Any
 from headrace import __version__
 from headrace.service.rest.endpoint import Endpoint, Field
 
-__all__ = ["openapi_document"]
-
 _ERROR = {
     "description": "Rejected",
     "content": {

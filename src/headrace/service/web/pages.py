@@ -11,8 +11,6 @@ from starlette.routing import Route
 
 from headrace.service.web.answers import error_answer
 
-__all__ = ["ROUTES", "is_page"]
-
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

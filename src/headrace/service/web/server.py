@@ -15,8 +15,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from headrace.errors import ConfigurationError
 from headrace.service.settings import Tls
 
-__all__ = ["Server", "listening_socket"]
-
 _LONGEST_HEADERS = 64 << 10
 _HEADER_SECONDS = 15.0
 _MOST_CONNECTIONS = 500

@@ -25,8 +25,6 @@ from starlette.routing import Route
 
 from headrace.service.web.answers import answer, error_answer
 
-__all__ = ["SIGN_IN_PATH", "SignIn", "sign_in_routes"]
-
 SIGN_IN_PATH = "/sign-in"
 _CODE_SECONDS = 600.0
 _TOKEN_SECONDS = 7 * 86_400.0

@@ -11,8 +11,6 @@ from typing import Literal, NamedTuple
 
 from headrace.table.sql.errors import SqlParseError
 
-__all__ = ["Kind", "Token", "tokenize"]
-
 Kind = Literal["word", "quoted", "integer", "decimal", "double", "string", "prefixed", "operator", "end"]
 
 

@@ -5,8 +5,6 @@ A word that is not listed here can be used as an identifier without backticks. T
 
 from __future__ import annotations
 
-__all__ = ["CONTEXT_VARIABLES", "FUNCTION_WORDS", "RESERVED"]
-
 RESERVED = frozenset(
     """
     ABS ALL ALLOCATE ALLOW ALTER AND ANY ARE ARRAY ARRAY_CONCAT_AGG ARRAY_MAX_CARDINALITY AS ASENSITIVE ASYMMETRIC

@@ -8,8 +8,6 @@ from typing import Any
 
 from headrace.errors import TypeMismatchError, shortened
 
-__all__ = ["AnyCodec", "Codec", "mismatch"]
-
 
 def mismatch(value: object, expected: str, remedy: str | None = None) -> TypeMismatchError:
     """Create the error for a value that cannot be converted to the declared type.

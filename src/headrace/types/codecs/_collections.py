@@ -14,8 +14,6 @@ from typing import Any
 from headrace.types.codecs._codec import AnyCodec, Codec, mismatch
 from headrace.types.codecs._texts import TextCodec
 
-__all__ = ["ListCodec", "MapCodec"]
-
 _LIST = frozenset({list})
 _DICT = frozenset({dict})
 _PLAIN: tuple[Any, Any] = (object.__reduce_ex__, object.__reduce__)

@@ -13,8 +13,6 @@ from headrace.errors import TypeMismatchError, shortened
 from headrace.types.codecs._codec import Codec, mismatch
 from headrace.types.row import Row, RowKind, fields_of, kind_of, named_rows, values_of
 
-__all__ = ["NullableCodec", "RowCodec", "TupleCodec"]
-
 _TUPLE = frozenset({tuple})
 _ROW = frozenset({Row})
 

@@ -12,8 +12,6 @@ from typing import Any
 
 from headrace.types.codecs._codec import Codec, mismatch
 
-__all__ = ["BooleanCodec", "FloatCodec", "IntegerCodec"]
-
 _INT = frozenset({int})
 _FLOAT = frozenset({float})
 _BOOL = frozenset({bool})

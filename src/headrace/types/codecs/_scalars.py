@@ -14,17 +14,6 @@ from typing import Any
 from headrace.types.codecs._codec import Codec, mismatch
 from headrace.types.time import Instant, utc_moment
 
-__all__ = [
-    "ScalarCodec",
-    "to_big_decimal",
-    "to_big_integer",
-    "to_date",
-    "to_instant",
-    "to_moment",
-    "to_time",
-    "to_zoned_moment",
-]
-
 
 class ScalarCodec(Codec):
     """The codec of values that a function converts; ``plain`` is the type that needs no conversion.

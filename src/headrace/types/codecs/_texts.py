@@ -11,8 +11,6 @@ from typing import Any
 
 from headrace.types.codecs._codec import Codec, mismatch
 
-__all__ = ["BytesCodec", "CharCodec", "TextCodec"]
-
 _STR = frozenset({str})
 _STR_OR_NONE = frozenset({str, type(None)})
 _BYTES = frozenset({bytes})

@@ -8,8 +8,6 @@ from typing import Any
 from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.errors import NoJvmError, TypeMismatchError
 
-__all__ = ["TypeInformation", "checked_type", "checked_types"]
-
 
 class TypeInformation(NoJvmObject):
     """The type of a stream, a state or a field. Immutable, comparable, hashable, picklable.

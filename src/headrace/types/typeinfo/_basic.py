@@ -9,8 +9,6 @@ from headrace.errors import TypeMismatchError
 from headrace.types.time import Instant
 from headrace.types.typeinfo._base import TypeInformation
 
-__all__ = ["BasicType", "BasicTypeInfo", "InstantTypeInfo", "PickledBytesTypeInfo"]
-
 
 class BasicType(Enum):
     """The basic types and their printed names.

@@ -8,15 +8,6 @@ from headrace.errors import TypeMismatchError
 from headrace.types.typeinfo._base import TypeInformation, checked_type
 from headrace.types.typeinfo._basic import BasicType, BasicTypeInfo
 
-__all__ = [
-    "BasicArrayTypeInfo",
-    "ExternalTypeInfo",
-    "ListTypeInfo",
-    "MapTypeInfo",
-    "ObjectArrayTypeInfo",
-    "PrimitiveArrayTypeInfo",
-]
-
 _PRIMITIVE = frozenset(
     {
         BasicType.BOOLEAN,

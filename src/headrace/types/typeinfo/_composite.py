@@ -9,8 +9,6 @@ from headrace.errors import TypeMismatchError
 from headrace.types.row import Row, RowKind
 from headrace.types.typeinfo._base import TypeInformation, checked_types
 
-__all__ = ["RowTypeInfo", "TupleTypeInfo"]
-
 
 class _FieldsTypeInfo(TypeInformation):
     _field_types: list[TypeInformation]

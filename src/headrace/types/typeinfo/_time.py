@@ -13,15 +13,6 @@ from typing import Any, ClassVar
 
 from headrace.types.typeinfo._base import TypeInformation
 
-__all__ = [
-    "DateTypeInfo",
-    "LocalTimeTypeInfo",
-    "LocalZonedTimestampTypeInfo",
-    "SqlTimeTypeInfo",
-    "TimeTypeInfo",
-    "TimestampTypeInfo",
-]
-
 _MICROS = 1_000_000
 
 

@@ -14,8 +14,6 @@ from headrace.types.typeinfo._collection import (
 from headrace.types.typeinfo._composite import RowTypeInfo, TupleTypeInfo
 from headrace.types.typeinfo._time import DateTypeInfo, TimestampTypeInfo, TimeTypeInfo
 
-__all__ = ["Types"]
-
 
 class Types:
     """Creates the types that a program declares.

@@ -14,8 +14,6 @@ from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.types.codecs import Codec
 from headrace.worker.exchange.frames import END, RECORDS, WATERMARK, decode_timestamps, header_of, unpack
 
-__all__ = ["Channel", "Item", "Valve", "by_channel", "decoded", "merged"]
-
 Channel = tuple[int, int]
 Item = tuple[Any, ...]
 

@@ -19,8 +19,6 @@ from headrace.errors import CloseTimeoutError
 from headrace.worker.slot.deadline import close_timeout
 from headrace.worker.slot.wire import TIMEOUT_GRACE
 
-__all__ = ["CloseLeft", "CloseLimit"]
-
 _SIGNAL = signal.SIGVTALRM  # hardly any program uses it; SIGALRM ends a slot that does not end itself
 
 

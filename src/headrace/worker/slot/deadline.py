@@ -29,8 +29,6 @@ from headrace.foundation.own_code import PACKAGE, is_own
 from headrace.operators.base import Operator
 from headrace.worker.slot.wire import STACK_SIGNAL
 
-__all__ = ["TaskDeadline", "close_timeout", "timeout_error", "watched_close"]
-
 
 def timeout_error(thread_id: int, limit: TimeLimit) -> TaskTimeoutError:
     """Return the error for the task in this thread, which exceeded its limit."""

@@ -17,8 +17,6 @@ from typing import Any
 
 from headrace.errors import InvalidProgramError
 
-__all__ = ["guard_fork"]
-
 _GUARDED = ("fork", "forkpty")
 _OPERATORS = "headrace.operators."
 _ALLOWED = "multiprocessing."

@@ -16,8 +16,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Place", "Resident", "choose", "place_of"]
-
 _FOLDER = "slot-tasks"
 _LOCK = "slot-tasks.lock"
 

@@ -16,8 +16,6 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["QuickDecoder", "QuickEncoder", "use_quick_json"]
-
 _quick = msgspec.json.Decoder().decode
 
 

@@ -14,8 +14,6 @@ from typing import Any, cast
 
 from headrace.worker.messages import TaskId
 
-__all__ = ["MOST_BYTES", "UserOutput"]
-
 MOST_BYTES = 1 << 20
 """How much a subtask may print in an epoch; the rest is dropped, with a note."""
 

@@ -17,8 +17,6 @@ from headrace.state.operator_state import OperatorSnapshot
 from headrace.state.redistribution import redistribute
 from headrace.worker.messages import Inheritance, OldSubtask
 
-__all__ = ["inherit", "merged_facts", "restore_types"]
-
 _ACTIVE = {"idle": False, "timed_out": False}
 """Idle inputs report idleness again, because the downstream subtasks are new."""
 

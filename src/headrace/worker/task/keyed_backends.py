@@ -27,8 +27,6 @@ from headrace.state.disk import DiskKeyedBackend
 from headrace.state.heap import HeapKeyedBackend
 from headrace.state.keyed_backend import KeyedBackend
 
-__all__ = ["BackendMaker"]
-
 _PREFIX = "slot-state-"
 _numbers = itertools.count()
 

@@ -14,8 +14,6 @@ from types import FrameType
 from headrace.foundation.own_code import is_own
 from headrace.operators.base import Operator
 
-__all__ = ["StackSampler"]
-
 _INTERVAL = 0.01
 _DEEPEST = 48
 _MOST_STACKS = 2000

@@ -25,8 +25,6 @@ from headrace.worker.messages import EpochOrder
 from headrace.worker.task.driver_output import DriverOutputBuffer
 from headrace.worker.task.vertex_task import Closer, VertexTask
 
-__all__ = ["VertexBuilder"]
-
 
 @dataclass
 class VertexBuilder:

@@ -21,8 +21,6 @@ from headrace.state.key_groups import key_group
 from headrace.worker.exchange.writers import EdgeWriter
 from headrace.worker.messages import HotKeyGroup, OperatorReport, VertexMeasures
 
-__all__ = ["VertexMeter"]
-
 _KEYS_PER_RUN = 16
 _KEYS_PER_EPOCH = 256
 _FEWEST_KEYS = 32

@@ -22,8 +22,6 @@ from headrace.table.sql.syntax.statements import (
 )
 from headrace.table.sql.syntax.types import TypeField
 
-__all__ = ["Changes"]
-
 
 class Changes(Alter):
     """Rules for INSERT, UPDATE, DELETE, MERGE, TRUNCATE, CALL, statement sets and plans."""

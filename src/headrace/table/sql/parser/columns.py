@@ -18,8 +18,6 @@ from headrace.table.sql.syntax.tables import (
     Watermark,
 )
 
-__all__ = ["Columns"]
-
 
 class Columns(Queries):
     """Rules for schemas and the clauses around them."""

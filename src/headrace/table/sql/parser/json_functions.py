@@ -5,8 +5,6 @@ from __future__ import annotations
 from headrace.table.sql.parser.special_functions import SpecialFunctions
 from headrace.table.sql.syntax.expressions import Call, Expression, Subquery
 
-__all__ = ["JsonFunctions"]
-
 
 class JsonFunctions(SpecialFunctions):
     """Rules for JSON functions."""

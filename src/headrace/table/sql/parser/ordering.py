@@ -5,8 +5,6 @@ from __future__ import annotations
 from headrace.table.sql.parser.literals import Literals
 from headrace.table.sql.syntax.expressions import Frame, FrameBound, OrderItem, WindowSpecification
 
-__all__ = ["Ordering"]
-
 
 class Ordering(Literals):
     """Rules for order and windows."""

@@ -22,8 +22,6 @@ from headrace.table.sql.syntax.queries import (
 )
 from headrace.table.sql.syntax.types import TypeField
 
-__all__ = ["Relations"]
-
 
 class Relations(Expressions):
     """Rules for relations."""

@@ -8,8 +8,6 @@ from headrace.table.sql.errors import SqlParseError
 from headrace.table.sql.parser.utility import Utility
 from headrace.table.sql.syntax.node import Node
 
-__all__ = ["parse_statements"]
-
 
 class Parser(Utility):
     """All rules."""

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from headrace.table.sql.syntax.node import Node
 
-__all__ = ["DataType", "TypeField"]
-
 
 @dataclass(frozen=True, slots=True)
 class TypeField(Node):
