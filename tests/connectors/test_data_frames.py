@@ -91,7 +91,7 @@ def test_what_is_no_frame_is_refused(session: Any, make_env: MakeEnvironment) ->
     env = make_env()
     with pytest.raises(TypeMismatchError, match="needs a DataFrame"):
         env.from_dataframe([1, 2])
-    with pytest.raises(InvalidProgramError, match="Column 'v' has a type that streams do not have"):
+    with pytest.raises(InvalidProgramError, match="Column 'v' has a type that streams do not support"):
         env.from_dataframe(session.sql("SELECT INTERVAL '1' DAY AS v"))
     with pytest.raises(InvalidProgramError, match="unique column names"):
         env.from_dataframe(session.sql("SELECT 1 AS a, 2 AS a"))
