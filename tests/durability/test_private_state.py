@@ -27,7 +27,10 @@ def modes(folder: Path) -> dict[str, str]:
     """All modes below a folder that are open to others, by path."""
     found = {}
     for path in [folder, *folder.rglob("*")]:
-        mode = stat.S_IMODE(path.lstat().st_mode)
+        try:
+            mode = stat.S_IMODE(path.lstat().st_mode)
+        except FileNotFoundError:  # the running job has just removed it
+            continue
         if mode & 0o077:
             found[str(path.relative_to(folder))] = oct(mode)
     return found
