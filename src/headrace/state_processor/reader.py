@@ -209,6 +209,8 @@ class SavepointReader:
                 return layout_of(kind, name)
         raise _no_state(operator, name, "keyed state")
 
+    form = keyed_layout  # its name in programs written before
+
     def chains(self, operator_id: str) -> list[Chain]:
         """Return the files with an operator's state, for each subtask."""
         vertex = self._vertices[operator_id]
