@@ -44,7 +44,7 @@ def finished(root: Path) -> bool:
 
 
 def test_a_job_that_is_started_again_goes_on_with_its_files(start, tmp_path):
-    """It does not write all of its state anew."""
+    """It does not write all of its state again."""
     assert start("publish.post:3:kill").wait() == -signal.SIGKILL
     before = names(tmp_path, "state")
     assert start("publish.post:2:kill").wait() == -signal.SIGKILL

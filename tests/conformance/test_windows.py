@@ -457,7 +457,7 @@ def test_a_trigger_with_state(make_env, collected):
 
 
 class AtEnd(Trigger):
-    """The event-time trigger, written anew."""
+    """The event-time trigger, written again."""
 
     def on_element(self, element, timestamp, window, ctx):
         if window.max_timestamp() <= ctx.get_current_watermark():
@@ -483,7 +483,7 @@ class AtEnd(Trigger):
 
 
 class Weeks(WindowAssigner):
-    """Windows of 7, written anew."""
+    """Windows of 7, written again."""
 
     def assign_windows(self, element, timestamp, context):
         assert context.get_current_processing_time() > 0
@@ -507,7 +507,7 @@ def test_an_assigner_and_a_trigger_of_the_program(make_env, collected):
 
 
 class Pauses(MergingWindowAssigner):
-    """Sessions, written anew: the gap is 4."""
+    """Sessions, written again: the gap is 4."""
 
     def assign_windows(self, element, timestamp, context):
         return [TimeWindow(timestamp, timestamp + 4)]

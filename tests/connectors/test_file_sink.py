@@ -369,7 +369,7 @@ def test_files_are_put_together_after_some_checkpoints(tmp_path: Path) -> None:
         assert task.end(checkpointing=True) == []
         task.fail_and_go_on()
     task.writer.write(["line 2"], None)
-    assert task.end(checkpointing=True) == [], "another process counts anew"
+    assert task.end(checkpointing=True) == [], "another process starts its own count"
     task.writer.write(["line 3"], None)
     assert task.end(checkpointing=True) == []
     task.writer.write(["line 4"], None)

@@ -1,4 +1,4 @@
-"""Parts of a job that had ended, or were idle, before it was cut anew: the others go on, and the job comes to its end."""
+"""Parts of a job that had ended, or were idle, before it was rescaled: the others continue, and the job ends."""
 
 from __future__ import annotations
 

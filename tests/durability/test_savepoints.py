@@ -151,7 +151,7 @@ def test_state_that_nobody_claims_is_refused_unless_it_may_go(make_env):
     rows = list(
         numbers(env, 1000).key_by(lambda v: v % KEYS).process(Remembering()).uid("renamed").execute_and_collect()
     )
-    assert rows and min(count for _, count, _ in rows) == 1, "the renamed operator began anew"
+    assert rows and min(count for _, count, _ in rows) == 1, "the renamed operator started without state"
 
 
 def test_operators_may_be_added_and_chained_differently(make_env):

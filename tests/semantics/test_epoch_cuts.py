@@ -1,5 +1,5 @@
 """What a key gives depends on its records, watermarks and timers only: not on where epochs are cut, not on the parallelism,
-not on whether tasks live on or are built anew from their state files."""
+not on whether tasks live on or are rebuilt from their state files."""
 
 from __future__ import annotations
 

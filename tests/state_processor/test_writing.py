@@ -123,7 +123,7 @@ def test_a_changed_savepoint_is_restored(make_env, tmp_path, parallelism, backen
         assert count == counts[key] + 1000
         assert ("none", 0) in parities
         assert largest == 10**6
-        assert mean == sum(rest) / len(rest), "it began anew"
+        assert mean == sum(rest) / len(rest), "it started without state"
         assert timed == ([-1, *rest] if key == 3 else rest)
 
 

@@ -42,7 +42,7 @@ def test_axe_finds_nothing_on_any_page_or_tab_in_light_and_dark(service, jobs, o
     places += [f"jobs/{running}", *(f"jobs/{running}/{tab}" for tab in JOB_TABS)]
     places += [f"jobs/{running}/graph/{vertex}/{tab}" for tab in VERTEX_TABS]
     page = open_page(service.url)
-    page.evaluate(Axe().axe_script)  # once: going from page to page loads nothing anew
+    page.evaluate(Axe().axe_script)  # once: going from page to page loads nothing again
     wrong = {}
     for place in places:
         # What is around a tab is the same for all of them.

@@ -1,7 +1,7 @@
 """Files that rot: a job is killed, one of its files is changed, and the next driver must notice, or need not care.
 
 What counts is the decision table of docs/internals/checkpoint-protocol.md: a manifest that cannot be used, or a state file
-that it lists, is refused by name, or the job goes back where nobody has seen anything yet. After a refusal the file is mended:
+that it lists, is refused by name, or the job goes back where nobody has seen anything yet. After a refusal the file is repaired:
 nothing else must have been touched, so the job goes on and its output is exact.
 """
 

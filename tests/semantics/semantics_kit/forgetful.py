@@ -1,4 +1,4 @@
-"""A local executor that builds every task anew in every epoch, from its state files: as if each epoch ran in another process."""
+"""A local executor that rebuilds every task in every epoch, from its state files: as if each epoch ran in another process."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class DiskExecutor(LocalExecutor):
 
 
 class AlternatingExecutor(DiskExecutor):
-    """Every epoch builds all tasks anew from their state files, with the other backend than the epoch before."""
+    """Every epoch rebuilds all tasks from their state files, with the other backend than the epoch before."""
 
     def run_epoch(self, order: EpochOrder) -> EpochResult:
         for task in self._host._tasks.values():  # functions stay open, as in a process that is gone

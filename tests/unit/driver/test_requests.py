@@ -1,4 +1,4 @@
-"""Requests to a running job: whoever asks gets exactly one answer. How they are served: see test_job_machine."""
+"""Requests to a running job: every caller gets exactly one answer. How they are served: see test_job_machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The committed files of the web UI are those that the committed sources give; to build them anew is `scripts/ui check`."""
+"""The committed files of the web UI are those that the committed sources give; `scripts/ui check` rebuilds them."""
 
 from hashlib import sha256
 from pathlib import Path

@@ -118,7 +118,7 @@ def test_a_folder_that_the_user_names_stays(temporary: Path):
 
 
 def test_users_that_come_and_go_never_lose_the_folder_under_their_feet(temporary: Path):
-    """A socket can be bound in it each time, whoever removes it at the same time."""
+    """A socket can be bound in it each time, even if another process removes it at the same time."""
     named = str(temporary / "headrace-py-named")
     processes = [subprocess.Popen([sys.executable, "-c", CONTEND, named], stderr=subprocess.PIPE) for _ in range(3)]
     for process in processes:

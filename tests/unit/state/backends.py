@@ -14,7 +14,7 @@ _KEY = vars(KeyHolder)["key"]
 
 
 class ForgetfulBackend(DiskKeyedBackend):
-    """A disk backend that has to read everything anew for every record: whenever the key changes, memory is emptied."""
+    """A disk backend that has to read everything again for every record: whenever the key changes, memory is emptied."""
 
     __slots__ = ()
 

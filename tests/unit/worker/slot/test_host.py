@@ -101,7 +101,7 @@ def test_an_epoch_that_did_not_count_is_repeated_on_the_state_before_it(env, epo
     assert first == [("a", 2, 3), ("a", 3, 4)]
     second = loop.collected(loop.run())
     assert [record[:2] for record in second] == [("a", 2), ("a", 3)], "counted once"
-    assert LIFE == ["open 0", "close 0", "open 0"], "the task that was ahead is closed and built anew"
+    assert LIFE == ["open 0", "close 0", "open 0"], "the task that was ahead is closed and rebuilt"
 
 
 def test_a_task_that_lives_elsewhere_now_is_closed_where_it_was(env, epochs, collect):

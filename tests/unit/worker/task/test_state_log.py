@@ -188,7 +188,7 @@ def test_a_successor_goes_on_counting(logged, make_context, monkeypatch):
     for number in range(3):
         logged.put("a", number)
         logged.write()
-    assert successor(logged, make_context).write()[1], "the fourth file is a base, whoever writes it"
+    assert successor(logged, make_context).write()[1], "the fourth file is a base, no matter which task writes it"
 
 
 # -- restore ------------------------------------------------------------------------------------------------------
