@@ -8,7 +8,8 @@ from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.formats.arrow_rows import row_type
 from headrace.formats.row_columns import RowColumns
 from headrace.graph.specs import FilterColumns, MapColumns
-from headrace.types.data_types import RowType, row_type_of_stream, stream_type
+from headrace.types.data_types import row_type_of_stream, stream_type
+from headrace.types.logical_types import RowType
 from headrace.types.typeinfo import TypeInformation
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.functions import FilterFunction, FlatMapFunction, KeyedProcessFunction, MapFunction, ProcessFunction
 from headrace.functions.checks import check_function, check_or_callable
 from headrace.graph.specs import AssignTimestamps, Filter, FlatMap, Map, Process, SourceSpec
-from headrace.types.data_types import RowType
 from headrace.types.declared_types import declared_type
+from headrace.types.logical_types import RowType
 from headrace.types.typeinfo import TupleTypeInfo, TypeInformation
 
 if TYPE_CHECKING:
