@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from headrace.cep.after_match_skip_strategy import AfterMatchSkipStrategy
 from headrace.cep.group_pattern import GroupPattern
 from headrace.cep.pattern import Pattern
-from headrace.graph.malformed_pattern import MalformedPatternException
+from headrace.graph.cep_pattern import MalformedPatternException
 from headrace.types.time import Duration
 
 __all__ = ["PatternSyntaxError", "parse_pattern"]

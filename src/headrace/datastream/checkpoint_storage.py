@@ -1,13 +1,13 @@
-"""Checkpoint storages, for `CheckpointConfig.set_checkpoint_storage`."""
+"""Checkpoint storages, for `CheckpointConfig.set_checkpoint_storage`, and the check of their addresses."""
 
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from headrace.compatibility.ignored_settings import warn_without_effect
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.compatibility.no_jvm_object import NoJvmObject
-from headrace.datastream.storage_paths import normalized_path
 from headrace.errors import InvalidProgramError, NoJvmError
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "CustomCheckpointStorage",
     "FileSystemCheckpointStorage",
     "JobManagerCheckpointStorage",
+    "normalized_path",
 ]
 
 
@@ -158,6 +159,26 @@ def _no_java() -> NoJvmError:
         "A checkpoint storage written in Java cannot run in headrace",
         remedy="use FileSystemCheckpointStorage or JobManagerCheckpointStorage",
     )
+
+
+def normalized_path(path: str, what: str) -> str:
+    """Return the address of a directory like Flink shows it; the scheme is required.
+
+    >>> normalized_path("file:///tmp/checkpoints/", "x"), normalized_path("hdfs://host:1/a", "x")
+    ('file:/tmp/checkpoints', 'hdfs://host:1/a')
+    """
+    address = urlsplit(path)
+    if not address.scheme:
+        raise InvalidProgramError(
+            "The scheme (hdfs://, file://, etc) is null. Please specify the file system scheme explicitly in the URI.",
+            seen=path,
+            expected=f"{what} such as file:///var/checkpoints",
+        )
+    host = f"//{address.netloc}" if address.netloc else ""
+    folder = address.path.rstrip("/") or "/"
+    if folder == "/" and not address.netloc:
+        raise InvalidProgramError("Cannot use the root directory for checkpoints.", seen=path)
+    return f"{address.scheme}:{host}{folder}"
 
 
 offer_pyflink_names(__name__)

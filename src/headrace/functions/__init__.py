@@ -22,7 +22,10 @@ from headrace.functions.element_functions import (
     CoMapFunction,
     FilterFunction,
     FlatMapFunction,
+    KeySelector,
     MapFunction,
+    NullByteKeySelector,
+    Partitioner,
 )
 from headrace.functions.function import Function, FunctionWrapper, JavaFunctionWrapper
 from headrace.functions.join_functions import (
@@ -38,7 +41,6 @@ from headrace.functions.process_functions import (
     ProcessFunction,
 )
 from headrace.functions.runtime_context import KeyedStateStore, RuntimeContext
-from headrace.functions.selection_functions import KeySelector, NullByteKeySelector, Partitioner
 from headrace.functions.sink_function import SinkFunction
 from headrace.functions.source_function import ParallelSourceFunction, SourceFunction
 from headrace.functions.timer_service import TimerService

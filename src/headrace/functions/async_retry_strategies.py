@@ -1,4 +1,4 @@
-"""Retry strategies of asynchronous calls: how often and after which delay a call is retried."""
+"""Retry strategies of asynchronous calls: after which results and errors, how often and after which delay to retry."""
 
 from __future__ import annotations
 
@@ -149,3 +149,30 @@ class ExponentialBackoffDelayRetryStrategy(AsyncRetryStrategy[OUT]):
 
 
 NO_RETRY_STRATEGY: AsyncRetryStrategy[Any] = NoRetryStrategy()
+
+
+def empty_result_predicate(result: list[Any] | None) -> bool:
+    """Return whether a call returned no result.
+
+    >>> empty_result_predicate([]), empty_result_predicate([1])
+    (True, False)
+    """
+    return not result
+
+
+def has_exception_predicate(error: BaseException | None) -> bool:
+    """Return whether a call raised.
+
+    >>> has_exception_predicate(None)
+    False
+    """
+    return error is not None
+
+
+def exception_type_predicate(error: BaseException, expected_error_type: type[BaseException]) -> bool:
+    """Return whether a call raised an error of this type.
+
+    >>> exception_type_predicate(KeyError("a"), LookupError)
+    True
+    """
+    return isinstance(error, expected_error_type)

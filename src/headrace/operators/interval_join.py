@@ -16,9 +16,8 @@ from typing import Any
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
 from headrace.errors import InvalidProgramError
 from headrace.graph.specs import IntervalJoin
-from headrace.operators.base import FunctionOperator
+from headrace.operators.base import FunctionOperator, OperatorWithLateRecords
 from headrace.operators.emission import emit_tagged
-from headrace.operators.late import OperatorWithLateRecords
 from headrace.operators.output import Timestamps, Values
 
 _Side = dict[int, list[Any]]

@@ -114,7 +114,7 @@ class PartitionedStream(OperatorHandle):
         ...     lambda key, count: key % count, lambda element: element
         ... )
         """
-        from headrace.datastream.streams.nameable_view import NameableView
+        from headrace.datastream.streams.data_stream import NameableView
 
         check_or_callable(
             partitioner, Partitioner, "Parameter partitioner should be type of Partitioner or a callable function."

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from headrace.graph.specs import WindowOperation
+from headrace.operators.base import OperatorWithLateRecords
 from headrace.operators.emission import emit_tagged
-from headrace.operators.late import OperatorWithLateRecords
 from headrace.operators.output import Values
 from headrace.operators.runtime_context import TaskRuntimeContext
 from headrace.operators.windows.contents import contents_for
