@@ -49,7 +49,6 @@ class PatternSyntaxError(MalformedPatternException):
     code = "PATTERN_SYNTAX"
 
     def __init__(self, message: str, text: str, column: int) -> None:
-        """Take the string and the column."""
         super().__init__(f"{message} at column {column}", seen=f"{text}\n{' ' * (column - 1)}^")
         self.column = column
 

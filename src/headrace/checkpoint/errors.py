@@ -147,7 +147,6 @@ class DamagedRecordError(HeadraceError):
         self.reason = reason
 
     def __reduce__(self) -> tuple[type[DamagedRecordError], tuple[str, str]]:
-        """Pickle by the two arguments."""
         return type(self), (self.name, self.reason)
 
 
@@ -183,5 +182,4 @@ class UntrustedStateError(StateError):
         self._arguments = what, problem
 
     def __reduce__(self) -> tuple[type[UntrustedStateError], tuple[str, str]]:
-        """Pickle by the two arguments."""
         return type(self), self._arguments

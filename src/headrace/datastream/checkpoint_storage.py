@@ -15,7 +15,6 @@ __all__ = [
     "CustomCheckpointStorage",
     "FileSystemCheckpointStorage",
     "JobManagerCheckpointStorage",
-    "normalized_path",
 ]
 
 
@@ -72,7 +71,6 @@ class JobManagerCheckpointStorage(CheckpointStorage):
         return None
 
     def __str__(self) -> str:
-        """Return the same string as Flink."""
         return f"JobManagerCheckpointStorage (checkpoints to JobManager) ( maxStateSize: {self._max_state_size})"
 
 
@@ -129,7 +127,6 @@ class FileSystemCheckpointStorage(CheckpointStorage):
         return 4096 if self._write_buffer_size < 0 else self._write_buffer_size
 
     def __str__(self) -> str:
-        """Return a short description."""
         return f"FileSystemCheckpointStorage (checkpoints to {self._path})"
 
 
@@ -145,7 +142,6 @@ class CustomCheckpointStorage(CheckpointStorage):
 
     def __init__(self, j_custom_checkpoint_storage: object) -> None:
         """Raise NoJvmError: there is no Flink JVM."""
-        del j_custom_checkpoint_storage
         raise _no_java()
 
 

@@ -43,7 +43,6 @@ class RestartPolicy(Protocol):
 
 class _Never:
     def delay(self, now: float) -> float | None:
-        del now
         return None
 
 
@@ -53,7 +52,6 @@ class _FixedDelay:
         self._delay = delay
 
     def delay(self, now: float) -> float | None:
-        del now
         if self._left <= 0:
             return None
         self._left -= 1

@@ -56,12 +56,10 @@ class NoRetryStrategy(AsyncRetryStrategy[OUT]):
 
     def can_retry(self, current_attempts: int) -> bool:
         """Return False."""
-        del current_attempts
         return False
 
     def get_backoff_time_millis(self, current_attempts: int) -> int:
         """Return -1: there is no next attempt."""
-        del current_attempts
         return -1
 
     def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
@@ -96,7 +94,6 @@ class FixedDelayRetryStrategy(AsyncRetryStrategy[OUT]):
 
     def get_backoff_time_millis(self, current_attempts: int) -> int:
         """Return the fixed delay."""
-        del current_attempts
         return self._backoff_time_millis
 
     def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:

@@ -59,7 +59,6 @@ class TimedFunctionOperator(FunctionOperator):
         self.keyed = keyed
 
     def open(self) -> None:
-        """Create the contexts, then open the function."""
         timers = FunctionTimerService(self) if self.keyed else KeylessTimerService(self)
         self.element_context = self.make_element_context(timers)
         self.timer_context = TimerContext(timers, self.context.keyed_state)

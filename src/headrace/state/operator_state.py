@@ -93,7 +93,6 @@ class HeapBroadcastState(ReadOnlyBroadcastView, BroadcastState[Any, Any]):
     __slots__ = ("_changes",)
 
     def __init__(self, name: str, entries: dict[Any, Any], changes: _Changes | None = None) -> None:
-        """Read and write ``entries``."""
         super().__init__(name, entries)
         self._changes = changes or _Changes()
 
@@ -131,12 +130,10 @@ class HeapOperatorListState(ListState[Any]):
     __slots__ = ("_changes", "_elements")
 
     def __init__(self, elements: list[Any], changes: _Changes | None = None) -> None:
-        """Read and write ``elements``."""
         self._elements = elements
         self._changes = changes or _Changes()
 
     def get(self) -> list[Any]:
-        """Return a copy of the list."""
         return self._elements[:]
 
     def add(self, value: Any) -> None:

@@ -49,7 +49,6 @@ class DataType:
         return self
 
     def __repr__(self) -> str:
-        """Return PyFlink's form."""
         parts = [repr(getattr(self, f.name)) for f in fields(self) if f.name != "is_nullable"]
         return f"{type(self).__name__}({', '.join([*parts, str(self.is_nullable).lower()])})"
 
@@ -147,7 +146,6 @@ class RowField:
     description: str | None = None
 
     def __repr__(self) -> str:
-        """Return the name and the type."""
         return f"RowField({self.name}, {self.data_type!r})"
 
 
@@ -171,11 +169,9 @@ class RowType(DataType):
         return [each.data_type for each in self.fields]
 
     def __len__(self) -> int:
-        """Return the number of fields."""
         return len(self.fields)
 
     def __repr__(self) -> str:
-        """Return PyFlink's form."""
         return f"RowType({','.join(map(repr, self.fields))})"
 
 

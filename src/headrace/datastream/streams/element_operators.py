@@ -215,12 +215,10 @@ class FieldProjection:
     """
 
     def __init__(self, indexes: Sequence[int]) -> None:
-        """Select the fields at these indexes."""
         self._indexes = tuple(indexes)
         self._fields = itemgetter(*indexes)
 
     def __call__(self, element: Any) -> tuple[Any, ...]:
-        """Return the selected fields of ``element``."""
         fields = self._fields(element)
         return fields if len(self._indexes) > 1 else (fields,)
 

@@ -264,7 +264,6 @@ class Matcher:
         return node
 
     def _leaf(self, node: Decision, event: Any, answers: dict[int, bool]) -> Decision:
-        """Ask conditions until the moves are known; the context must have the branch's link."""
         atom = node.atom
         while atom >= 0:
             if self._iterative[atom]:

@@ -70,22 +70,18 @@ class CoGroupOperator(EvictingWindowOperator):
     """The operator of `stream.join(other)`, every pair, and `stream.co_group(other)`, both groups, also if one is empty."""
 
     def open(self) -> None:
-        """Bind the function."""
         super().open()
         self._call = method_of(self.spec.function, "co_group" if self.spec.calls == "co_group" else "join")
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Add records of the first input."""
         self.side = 0
         super().process_batch(values, timestamps, keys)
 
     def process_batch2(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Add records of the second input."""
         self.side = 1
         super().process_batch(values, timestamps, keys)
 
     def fire_elements(self, key: Any, window: Any, elements: list[TimestampedValue]) -> None:
-        """Call the function with both groups, or with every pair of them."""
         first = [e.value for e in elements if e.side == 0]
         second = [e.value for e in elements if e.side == 1]
         results, call = self.results, self._call

@@ -34,7 +34,6 @@ class WindowFunctionOperator(OperatorWithLateRecords):
         return self._functions
 
     def open(self) -> None:
-        """Make the context, then open the functions."""
         self.contents = contents_for(self.spec)
         self.firing = FiringContext(self, self.merging)
         self.results: Values = []
