@@ -78,9 +78,7 @@ class Pattern:
 
     @staticmethod
     def parse(
-        text: str,
-        conditions: Mapping[str, Any] | None = None,
-        skip_strategy: AfterMatchSkipStrategy | None = None,
+        text: str, conditions: Mapping[str, Any] | None = None, skip_strategy: AfterMatchSkipStrategy | None = None
     ) -> Pattern:
         """Build a pattern from a string such as ``"a b+ c? within 10s"``; see `headrace.cep.parser` for the grammar.
 

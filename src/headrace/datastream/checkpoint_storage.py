@@ -10,12 +10,7 @@ from headrace.compatibility.names import offer_pyflink_names
 from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.errors import InvalidProgramError, NoJvmError
 
-__all__ = [
-    "CheckpointStorage",
-    "CustomCheckpointStorage",
-    "FileSystemCheckpointStorage",
-    "JobManagerCheckpointStorage",
-]
+__all__ = ["CheckpointStorage", "CustomCheckpointStorage", "FileSystemCheckpointStorage", "JobManagerCheckpointStorage"]
 
 
 class CheckpointStorage(NoJvmObject):

@@ -12,11 +12,7 @@ from headrace.functions.broadcast_process_functions import (
     BroadcastProcessFunction,
     KeyedBroadcastProcessFunction,
 )
-from headrace.functions.checkpointed_functions import (
-    CheckpointedFunction,
-    CheckpointListener,
-    ListCheckpointed,
-)
+from headrace.functions.checkpointed_functions import CheckpointedFunction, CheckpointListener, ListCheckpointed
 from headrace.functions.element_functions import (
     CoFlatMapFunction,
     CoMapFunction,
@@ -28,12 +24,7 @@ from headrace.functions.element_functions import (
     Partitioner,
 )
 from headrace.functions.function import Function, FunctionWrapper, JavaFunctionWrapper
-from headrace.functions.join_functions import (
-    CoGroupFunction,
-    FlatJoinFunction,
-    JoinFunction,
-    ProcessJoinFunction,
-)
+from headrace.functions.join_functions import CoGroupFunction, FlatJoinFunction, JoinFunction, ProcessJoinFunction
 from headrace.functions.process_functions import (
     CoProcessFunction,
     KeyedCoProcessFunction,

@@ -84,12 +84,7 @@ class TimedFunctionOperator(FunctionOperator):
         return self.context.processing_timers.next_timestamp()
 
     def run_elements(
-        self,
-        call: Any,
-        context: ElementContext,
-        values: Values,
-        timestamps: Timestamps,
-        keys: Iterable[Any] | None,
+        self, call: Any, context: ElementContext, values: Values, timestamps: Timestamps, keys: Iterable[Any] | None
     ) -> None:
         """Call `call(value, context)` for a run of records and emit the results; skip falsy ones."""
         records = iter(values)

@@ -74,8 +74,7 @@ class ReadOnlyBroadcastView(ReadOnlyBroadcastState[Any, Any]):
     def clear(self) -> None:
         """Refuse: the keyed side must not change broadcast state."""
         raise StateError(
-            f"The broadcast state {self._name!r} is read-only here",
-            remedy="change it in process_broadcast_element",
+            f"The broadcast state {self._name!r} is read-only here", remedy="change it in process_broadcast_element"
         )
 
 
@@ -228,10 +227,7 @@ class OperatorStateBackend(OperatorStateStore):
 
     def restore(self, snapshot: OperatorSnapshot) -> None:
         """Replace everything with the snapshot. States returned earlier stay valid and show the restored contents."""
-        for mine, restored in (
-            (self._contents.split, snapshot.split),
-            (self._contents.union, snapshot.union),
-        ):
+        for mine, restored in ((self._contents.split, snapshot.split), (self._contents.union, snapshot.union)):
             for elements in mine.values():
                 elements.clear()
             for name, elements in restored.items():

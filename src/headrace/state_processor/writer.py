@@ -58,9 +58,7 @@ class SavepointWriter:
         """Use `new` or `from_existing`."""
         if not 1 <= max_parallelism <= MAX_PARALLELISM_LIMIT:
             raise StateError(
-                "The max parallelism is out of range",
-                seen=max_parallelism,
-                expected=f"1 to {MAX_PARALLELISM_LIMIT}",
+                "The max parallelism is out of range", seen=max_parallelism, expected=f"1 to {MAX_PARALLELISM_LIMIT}"
             )
         self._max_parallelism = max_parallelism
         self._reader = reader

@@ -249,10 +249,7 @@ def _whole(value: int, name: str) -> int:
 
 
 def _checked(
-    sql: str,
-    type_info: TypeInformation,
-    connection: JdbcConnectionOptions,
-    execution: JdbcExecutionOptions | None,
+    sql: str, type_info: TypeInformation, connection: JdbcConnectionOptions, execution: JdbcExecutionOptions | None
 ) -> JdbcExecutionOptions:
     if not isinstance(connection, JdbcConnectionOptions):
         raise TypeMismatchError("A JDBC sink needs JdbcConnectionOptions", seen=connection)

@@ -87,9 +87,7 @@ class PartitionedStream(OperatorHandle):
     def broadcast(self) -> DataStream: ...
     @overload
     def broadcast(
-        self,
-        broadcast_state_descriptor: MapStateDescriptor,
-        *other_broadcast_state_descriptors: MapStateDescriptor,
+        self, broadcast_state_descriptor: MapStateDescriptor, *other_broadcast_state_descriptors: MapStateDescriptor
     ) -> BroadcastStream: ...
     def broadcast(
         self,
