@@ -8,7 +8,7 @@ from typing import Any
 from headrace.config.configuration import Configuration
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.foundation.extras import need
-from headrace.types.data_types import (
+from headrace.types.logical_types import (
     ArrayType,
     BigIntType,
     BinaryType,

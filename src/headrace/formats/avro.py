@@ -13,7 +13,8 @@ from headrace.connectors.files.source import StreamFormat
 from headrace.errors import BadRecordError, InvalidProgramError, NoJvmError, TypeMismatchError, shortened
 from headrace.formats.avro_columns import row_type_of
 from headrace.formats.avro_files import AvroRecords, fastavro
-from headrace.types.data_types import ArrayType, DataType, MapType, RowType, stream_type
+from headrace.types.data_types import stream_type
+from headrace.types.logical_types import ArrayType, DataType, MapType, RowType
 from headrace.types.row import named_rows
 from headrace.types.serialization import BulkWriter, BulkWriterFactory, DeserializationSchema, SerializationSchema
 from headrace.types.typeinfo import TypeInformation

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace.errors import InvalidProgramError, TypeMismatchError
-from headrace.types.data_types import DataType, DataTypes, RowType
+from headrace.types.data_types import DataTypes
+from headrace.types.logical_types import DataType, RowType
 
 if TYPE_CHECKING:
     from headrace.formats.avro import AvroSchema

@@ -9,8 +9,8 @@ from headrace.errors import TypeMismatchError
 from headrace.formats.arrow_rows import columns_writer, pyarrow
 from headrace.formats.row_columns import RowColumns
 from headrace.types.column_run import ColumnRun
-from headrace.types.data_types import ArrayType, CharType, DataType, DecimalType, MapType, RowType
 from headrace.types.java_parsing import fitting
+from headrace.types.logical_types import ArrayType, CharType, DataType, DecimalType, MapType, RowType
 from headrace.types.serialization import BulkWriter
 
 _ROWS = 8192

@@ -7,11 +7,11 @@ from typing import NoReturn
 
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.formats.csv_lines import Dialect, one_character
-from headrace.types.data_types import (
+from headrace.types.data_types import DataTypes
+from headrace.types.logical_types import (
     ArrayType,
     BigIntType,
     DataType,
-    DataTypes,
     DecimalType,
     DoubleType,
     FloatType,

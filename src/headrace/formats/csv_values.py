@@ -14,8 +14,9 @@ from typing import Any
 
 from headrace.errors import InvalidProgramError
 from headrace.types import java_parsing
-from headrace.types.data_types import ArrayType, DataType, DecimalType, stream_type
+from headrace.types.data_types import stream_type
 from headrace.types.java_formatting import decimal_text, double_text, float_text
+from headrace.types.logical_types import ArrayType, DataType, DecimalType
 from headrace.types.row import named_rows
 from headrace.types.time import Instant, utc_moment
 from headrace.types.typeinfo import (

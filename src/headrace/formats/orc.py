@@ -12,7 +12,8 @@ from headrace.formats import arrow_rows
 from headrace.formats.bulk_writers import ColumnWriter, KeepOpen
 from headrace.formats.column_files import BlockFile, ColumnFiles
 from headrace.formats.row_columns import RowColumns
-from headrace.types.data_types import RowType, stream_type
+from headrace.types.data_types import stream_type
+from headrace.types.logical_types import RowType
 from headrace.types.serialization import BulkWriter, BulkWriterFactory, RowDataBulkWriterFactory
 
 __all__ = ["OrcBulkWriters", "OrcColumnarRowInputFormat"]

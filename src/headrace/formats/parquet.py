@@ -14,7 +14,7 @@ from headrace.formats.avro_columns import row_type_of
 from headrace.formats.avro_parquet import row_maker
 from headrace.formats.bulk_writers import ColumnWriter, KeepOpen
 from headrace.formats.parquet_files import ParquetRecords, ParquetRows
-from headrace.types.data_types import RowType
+from headrace.types.logical_types import RowType
 from headrace.types.serialization import BulkWriter, BulkWriterFactory, RowDataBulkWriterFactory
 
 __all__ = ["AvroParquetReaders", "AvroParquetWriters", "ParquetBulkWriters", "ParquetColumnarRowInputFormat"]

@@ -12,7 +12,8 @@ from headrace.formats.avro_columns import row_type_of
 from headrace.formats.avro_parquet import record_maker
 from headrace.formats.column_files import BlockFile, ColumnFiles
 from headrace.formats.row_columns import RowColumns
-from headrace.types.data_types import RowType, stream_type
+from headrace.types.data_types import stream_type
+from headrace.types.logical_types import RowType
 from headrace.types.typeinfo import Types
 
 

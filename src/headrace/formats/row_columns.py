@@ -7,7 +7,7 @@ from typing import Any
 from headrace.errors import TypeMismatchError
 from headrace.formats.arrow_rows import arrow_schema, columns_reader, columns_writer, pyarrow
 from headrace.types.column_run import ColumnRun
-from headrace.types.data_types import RowType
+from headrace.types.logical_types import RowType
 
 
 class RowColumns:

@@ -18,7 +18,8 @@ from pyspark.sql import DataFrame, SparkSession, types
 
 from headrace.errors import InvalidProgramError, JobExecutionError, StateError, TypeMismatchError
 from headrace.spark.context import spark_context
-from headrace.types.data_types import DataType, DataTypes, InstantType, RowType
+from headrace.types.data_types import DataTypes
+from headrace.types.logical_types import DataType, InstantType, RowType
 
 _PLAIN: dict[type[types.DataType], Any] = {
     types.BooleanType: DataTypes.BOOLEAN,

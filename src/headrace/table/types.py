@@ -1,5 +1,6 @@
 """The classes of the types that `DataTypes` creates."""
 
-from headrace.types.data_types import DataType, DataTypes, RowField, RowType
+from headrace.types.data_types import DataTypes
+from headrace.types.logical_types import DataType, RowField, RowType
 
 __all__ = ["DataType", "DataTypes", "RowField", "RowType"]

@@ -6,10 +6,34 @@ Decides the types, their printed form and the stream type of each. Programs impo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
 
 from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.types.logical_types import (
+    ArrayType,
+    BigIntType,
+    BinaryType,
+    BooleanType,
+    CharType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    InstantType,
+    IntType,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    NullType,
+    RowField,
+    RowType,
+    SmallIntType,
+    TimestampType,
+    TimeType,
+    TinyIntType,
+    VarBinaryType,
+    VarCharType,
+)
 from headrace.types.typeinfo import (
     ListTypeInfo,
     LocalZonedTimestampTypeInfo,
@@ -18,161 +42,6 @@ from headrace.types.typeinfo import (
     TypeInformation,
     Types,
 )
-
-_LONGEST = 2**31 - 1
-
-
-@dataclass(frozen=True)
-class DataType:
-    """The base of all types.
-
-    >>> DataTypes.INT(), DataTypes.INT().not_null()
-    (IntType(true), IntType(false))
-    """
-
-    is_nullable: bool = field(default=True, kw_only=True)
-
-    def nullable(self) -> Any:
-        """Return the type with nulls."""
-        return replace(self, is_nullable=True)
-
-    def not_null(self) -> Any:
-        """Return the type without nulls."""
-        return replace(self, is_nullable=False)
-
-    def bridged_to(self, conversion_cls: str) -> Any:
-        """Return the type itself: values are Python objects, not of a Java class.
-
-        >>> DataTypes.TIME().bridged_to("java.sql.Time")
-        TimeType(0, true)
-        """
-        return self
-
-    def __repr__(self) -> str:
-        parts = [repr(getattr(self, f.name)) for f in fields(self) if f.name != "is_nullable"]
-        return f"{type(self).__name__}({', '.join([*parts, str(self.is_nullable).lower()])})"
-
-
-def _plain(name: str) -> type[DataType]:
-    return dataclass(frozen=True, repr=False)(type(name, (DataType,), {"__module__": __name__}))
-
-
-BooleanType = _plain("BooleanType")
-TinyIntType = _plain("TinyIntType")
-SmallIntType = _plain("SmallIntType")
-IntType = _plain("IntType")
-BigIntType = _plain("BigIntType")
-FloatType = _plain("FloatType")
-DoubleType = _plain("DoubleType")
-DateType = _plain("DateType")
-NullType = _plain("NullType")
-
-
-@dataclass(frozen=True, repr=False)
-class _Sized(DataType):
-    length: int = _LONGEST
-
-
-class CharType(_Sized):
-    """Strings of a fixed length."""
-
-
-class VarCharType(_Sized):
-    """Strings up to a length."""
-
-
-class BinaryType(_Sized):
-    """Bytes of a fixed length."""
-
-
-class VarBinaryType(_Sized):
-    """Bytes up to a length."""
-
-
-@dataclass(frozen=True, repr=False)
-class DecimalType(DataType):
-    """Decimal numbers with `precision` digits, `scale` of them after the point."""
-
-    precision: int = 10
-    scale: int = 0
-
-
-@dataclass(frozen=True, repr=False)
-class _Precise(DataType):
-    precision: int = 6
-
-
-class TimeType(_Precise):
-    """Times of day."""
-
-
-class TimestampType(_Precise):
-    """Dates with times."""
-
-
-class LocalZonedTimestampType(_Precise):
-    """Points in time: datetimes with a time zone in a stream."""
-
-
-class InstantType(LocalZonedTimestampType):
-    """Points in time that are instants in a stream: columns of DataFrames, and of streams with `Types.INSTANT()`."""
-
-
-@dataclass(frozen=True, repr=False)
-class ArrayType(DataType):
-    """Arrays."""
-
-    element_type: DataType = field(default_factory=NullType)
-
-
-@dataclass(frozen=True, repr=False)
-class MapType(DataType):
-    """Maps."""
-
-    key_type: DataType = field(default_factory=NullType)
-    value_type: DataType = field(default_factory=NullType)
-
-
-@dataclass(frozen=True)
-class RowField:
-    """A field of a row.
-
-    >>> DataTypes.FIELD("a", DataTypes.INT())
-    RowField(a, IntType(true))
-    """
-
-    name: str
-    data_type: DataType
-    description: str | None = None
-
-    def __repr__(self) -> str:
-        return f"RowField({self.name}, {self.data_type!r})"
-
-
-@dataclass(frozen=True)
-class RowType(DataType):
-    """Rows of named fields.
-
-    >>> row = DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT()), DataTypes.FIELD("b", DataTypes.STRING())])
-    >>> row.field_names(), row.field_types()
-    (['a', 'b'], [IntType(true), VarCharType(2147483647, true)])
-    """
-
-    fields: tuple[RowField, ...] = ()
-
-    def field_names(self) -> list[str]:
-        """Return the names."""
-        return [each.name for each in self.fields]
-
-    def field_types(self) -> list[DataType]:
-        """Return the types."""
-        return [each.data_type for each in self.fields]
-
-    def __len__(self) -> int:
-        return len(self.fields)
-
-    def __repr__(self) -> str:
-        return f"RowType({','.join(map(repr, self.fields))})"
 
 
 class DataTypes:
@@ -288,6 +157,11 @@ class DataTypes:
     def MAP(key_type: DataType, value_type: DataType, nullable: bool = True) -> MapType:
         """Maps."""
         return MapType(_checked(key_type), _checked(value_type), is_nullable=nullable)
+
+    @staticmethod
+    def MULTISET(element_type: DataType, nullable: bool = True) -> MultisetType:
+        """Elements with the number of times each occurs."""
+        return MultisetType(_checked(element_type), is_nullable=nullable)
 
     @staticmethod
     def ROW(row_fields: Sequence[RowField | DataType] = (), nullable: bool = True) -> RowType:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headrace.table import DataTypes
-from headrace.types.data_types import DataType
+from headrace.types.logical_types import DataType
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from headrace.errors import TypeMismatchError
 from headrace.formats.arrow_rows import pyarrow
 from headrace.formats.row_columns import RowColumns
 from headrace.types.column_run import as_columns
-from headrace.types.data_types import RowType
+from headrace.types.logical_types import RowType
 from headrace.types.row import Row
 
 __all__ = ["FrameFiles", "FrameSink", "SparkWriter"]

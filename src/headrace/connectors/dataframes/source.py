@@ -26,7 +26,8 @@ from headrace.errors import InvalidProgramError, JobExecutionError
 from headrace.formats.arrow_rows import pyarrow
 from headrace.formats.parquet_files import ParquetRows
 from headrace.state.job_folder import StateFolder
-from headrace.types.data_types import RowType, stream_type
+from headrace.types.data_types import stream_type
+from headrace.types.logical_types import RowType
 from headrace.types.typeinfo import TypeInformation
 
 _READ_ROWS = 4096

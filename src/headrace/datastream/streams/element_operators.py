@@ -21,8 +21,9 @@ from headrace.formats.row_columns import RowColumns
 from headrace.functions import FilterFunction, FlatMapFunction, KeyedProcessFunction, MapFunction, ProcessFunction
 from headrace.functions.checks import check_function, check_or_callable
 from headrace.graph.specs import AssignTimestamps, Filter, FilterColumns, FlatMap, Map, MapColumns, Process, SourceSpec
-from headrace.types.data_types import RowType, row_type_of_stream, stream_type
+from headrace.types.data_types import row_type_of_stream, stream_type
 from headrace.types.declared_types import declared_type
+from headrace.types.logical_types import RowType
 from headrace.types.typeinfo import TupleTypeInfo, TypeInformation
 
 if TYPE_CHECKING:

@@ -1,0 +1,180 @@
+"""What a function is: how types are inferred, and how its implementation is made for a call.
+
+Values inside a table job have an internal form, in rows and in columns alike:
+
+| type | row | column (pyarrow) |
+| --- | --- | --- |
+| BOOLEAN; integers | bool; int | bool; int8 to int64 |
+| FLOAT, DOUBLE; DECIMAL | float; Decimal with the type's scale | float32, float64; decimal128 |
+| CHAR, VARCHAR; BINARY, VARBINARY | str; bytes | string; binary |
+| DATE; TIME | int: days since 1970; milliseconds of the day | int32; int32 |
+| TIMESTAMP, TIMESTAMP_LTZ | int: microseconds since 1970 (of the local time; of UTC) | int64 |
+| INTERVAL of months; of days | int: months; milliseconds | int32; int64 |
+| ARRAY; ROW | tuple | list; struct |
+| MAP, MULTISET | `SqlMap`, a dict that can be hashed | map |
+
+Null is None. A row is a tuple of such values. FLOAT values are rounded to 32 bits, integers wrap around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from headrace.types.logical_types import DataType
+
+NOT_CONSTANT: Any = type(
+    "NotConstant", (), {"__repr__": lambda self: "NOT_CONSTANT", "__reduce__": lambda self: "NOT_CONSTANT"}
+)()
+"""The value of an argument that is not a constant."""
+
+
+class SqlMap(dict[Any, Any]):
+    """A map or multiset as a value: it can be hashed, and must not be changed.
+
+    >>> SqlMap(a=1) == {"a": 1}, hash(SqlMap(a=1, b=2)) == hash(SqlMap(b=2, a=1))
+    (True, True)
+    """
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        """Return a hash that does not depend on the order of entries."""
+        return hash(frozenset(self.items()))
+
+
+@dataclass(frozen=True)
+class Session:
+    """The settings of a query that functions may depend on."""
+
+    time_zone: str = "UTC"
+    batch: bool = False
+    query_time: int | None = None
+    """Microseconds since 1970 at which a batch query started: CURRENT_TIMESTAMP. None: the clock of each row."""
+    options: tuple[tuple[str, str], ...] = ()
+    """Other settings, such as `table.exec.legacy-cast-behaviour`."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument of a call: its type, and its value if it is a constant."""
+
+    type: DataType
+    value: Any = NOT_CONSTANT
+    """In internal form; a symbol such as the DAY of `EXTRACT(DAY FROM ts)` is a `str`."""
+
+    @property
+    def constant(self) -> bool:
+        """Return whether the value is known when the query is planned."""
+        return self.value is not NOT_CONSTANT
+
+
+class ArgumentError(Exception):
+    """The arguments of a call do not fit. The analyser turns it into an error with position and signature."""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The result of type inference: the types that arguments are cast to, and the type of the result."""
+
+    arguments: tuple[DataType, ...]
+    result: DataType
+
+
+@dataclass(frozen=True)
+class CallSite:
+    """A call whose types are settled; from it a function makes its implementation."""
+
+    arguments: tuple[Argument, ...]
+    result: DataType
+    session: Session = field(default_factory=Session)
+
+
+Infer = Callable[[Sequence[Argument]], Signature]
+"""Return the signature for arguments, or raise ArgumentError. Includes nullability of the result."""
+
+
+@dataclass(frozen=True)
+class ScalarFunction:
+    """A function of the values of one row.
+
+    `rows(site)` returns a callable of the arguments' values. If `strict`, it is not called when an argument is None: the
+    result is None then. `columns(site)` returns a callable of pyarrow arrays (or scalars for constants) that returns an
+    array, or None if this call can only run row by row; its results equal those of `rows`.
+    """
+
+    name: str
+    infer: Infer
+    rows: Callable[[CallSite], Callable[..., Any]]
+    columns: Callable[[CallSite], Callable[..., Any] | None] | None = None
+    strict: bool = True
+    deterministic: bool = True
+    """False: each call may return another value, so that it is never evaluated when the query is planned."""
+
+    def __reduce__(self) -> Any:
+        """Pickle a built-in function as its name."""
+        return _built_in, (self.name,)
+
+
+def _built_in(name: str) -> ScalarFunction:
+    from headrace.table.functions.registry import scalar_function
+
+    return scalar_function(name)
+
+
+class Accumulation:
+    """The running form of an aggregate function. Accumulators are plain data: they are stored in state.
+
+    `add` and `retract` return the new accumulator, which may be the old one, changed. Arguments that are None are passed
+    in: each function decides what nulls mean (most ignore them).
+    """
+
+    can_retract: bool = True
+
+    def create(self) -> Any:
+        """Return the accumulator of no rows."""
+        raise NotImplementedError
+
+    def add(self, accumulator: Any, *arguments: Any) -> Any:
+        """Add a row."""
+        raise NotImplementedError
+
+    def retract(self, accumulator: Any, *arguments: Any) -> Any:
+        """Remove a row that was added before."""
+        raise NotImplementedError
+
+    def merge(self, accumulator: Any, other: Any) -> Any:
+        """Add the rows of another accumulator, which stays unchanged."""
+        raise NotImplementedError
+
+    def result(self, accumulator: Any) -> Any:
+        """Return the value for the rows so far."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class AggregateFunction:
+    """A function of a group of rows. `rows(site)` returns its running form.
+
+    `retracting(site)` returns the form for input with retractions, where it differs (MIN and MAX keep all values).
+    `columns(site)` returns the form that adds up whole columns at once, or None; `headrace.operators.table` defines it.
+    """
+
+    name: str
+    infer: Infer
+    rows: Callable[[CallSite], Accumulation]
+    retracting: Callable[[CallSite], Accumulation] | None = None
+    columns: Callable[[CallSite], Any] | None = None
+    over_only: bool = False
+    """Whether it needs the order of an OVER window: ROW_NUMBER, RANK, LAG and so on."""
+
+    def __reduce__(self) -> Any:
+        """Pickle a built-in function as its name."""
+        return _built_in_aggregate, (self.name,)
+
+
+def _built_in_aggregate(name: str) -> AggregateFunction:
+    from headrace.table.functions.registry import aggregate_function
+
+    return aggregate_function(name)

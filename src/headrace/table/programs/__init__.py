@@ -1,0 +1,1 @@
+"""Resolved expressions as running code: one function over rows, one over columns."""
