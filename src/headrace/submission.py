@@ -21,11 +21,11 @@ from headrace.config.runtime_settings import (
     read_latency_settings,
     read_runtime_settings,
 )
+from headrace.driver.current_job import Program
 from headrace.driver.enumerators import Enumerators
 from headrace.driver.executor import Executor
 from headrace.driver.job_listeners import listeners_for
 from headrace.driver.job_master import JobMaster
-from headrace.driver.program import Program
 from headrace.driver.restarts import policy_for
 from headrace.driver.wiring import assemble
 from headrace.errors import ConfigurationError

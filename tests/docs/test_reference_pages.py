@@ -10,7 +10,7 @@ from headrace.compatibility.ignored_settings import OPTIONS_WITHOUT_EFFECT
 from headrace.config import headrace_keys as options
 from headrace.config.known_keys import HEADRACE_OPTIONS, TYPED_OPTIONS
 from headrace.config.runtime_settings import read_runtime_settings
-from headrace.driver.epoch_result import EpochLostError
+from headrace.driver.executor import EpochLostError
 from headrace.spark import settings
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

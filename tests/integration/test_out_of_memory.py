@@ -15,7 +15,7 @@ import pytest
 from headrace.common import RestartStrategies
 from headrace.common.errors import UserCodeError
 from headrace.datastream import MapFunction
-from headrace.driver.epoch_result import EpochLostError
+from headrace.driver.executor import EpochLostError
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 pytestmark = pytest.mark.spark

@@ -35,7 +35,7 @@ PROGRAM = f"""
     import psutil
     from headrace.common import Configuration, WatermarkStrategy
     from headrace.datastream import MapFunction, StreamExecutionEnvironment
-    from headrace.driver import epoch_result
+    from headrace.driver import executor
     from headrace.testing import EndEpoch, Record, event_source
 
     EPOCHS, KEYS = {EPOCHS}, {KEYS}
@@ -53,10 +53,10 @@ PROGRAM = f"""
         return [c for c in commands if "headrace.worker.slot.process" in c and c[3].startswith(os.environ["TMPDIR"])]
 
     read = []
-    def counted(frame, unpack=epoch_result.unpack):
+    def counted(frame, unpack=executor.unpack):
         read.append(frame)
         return unpack(frame)
-    epoch_result.unpack = counted
+    executor.unpack = counted
 
     def run(kill_at):
         read.clear()

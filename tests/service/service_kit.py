@@ -184,8 +184,7 @@ class Dispatcher:
     """A dispatcher with a token in this process, so that tests can look at its app."""
 
     def __init__(self, root: Path, longest_upload: int = 100_000, **server: float) -> None:
-        from headrace.service.dispatcher.election import FileElection
-        from headrace.service.dispatcher.node import Node
+        from headrace.service.dispatcher.node import FileElection, Node
         from headrace.service.settings import read_settings
         from headrace.service.tokens import TokenFile
         from headrace.service.web.access import AccessRules

@@ -29,7 +29,7 @@ from headrace.datastream.state import ValueStateDescriptor
 from headrace.datastream.window import TumblingEventTimeWindows
 from headrace.state.job_folder import sweep_abandoned
 from headrace.state_processor import SavepointReader, SavepointWriter, Timer, savepoint_diff
-from headrace.state_processor import spill as spill_module
+from headrace.state_processor import draft as draft_module
 from headrace.state_processor.data_frames import _fetched_rows
 
 PLACES = [(parallelism, backend) for parallelism in (1, 3) for backend in (None, "rocksdb")]
@@ -244,7 +244,7 @@ def test_a_copy_is_as_good_as_the_original(make_env, tmp_path):
 
 
 def test_more_state_than_is_held_at_once(make_env, tmp_path, monkeypatch):
-    monkeypatch.setattr(spill_module, "_ENTRIES", 50)
+    monkeypatch.setattr(draft_module, "_ENTRIES", 50)
     rows = [(n % 100, n) for n in range(1000)]
     writer = SavepointWriter.new().with_keyed_state("a", "x", "ValueState", iter(rows))
     reader = SavepointReader.read(writer.write(str(tmp_path / "made")))

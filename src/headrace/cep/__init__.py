@@ -4,7 +4,6 @@ A `Pattern` describes what to look for, `CEP.pattern` applies it to a stream, an
 """
 
 from headrace.cep.after_match_skip_strategy import AfterMatchSkipStrategy
-from headrace.cep.cep import CEP
 from headrace.cep.conditions import IterativeCondition, SimpleCondition
 from headrace.cep.functions import (
     PatternFlatSelectFunction,
@@ -16,9 +15,9 @@ from headrace.cep.functions import (
 )
 from headrace.cep.group_pattern import GroupPattern
 from headrace.cep.pattern import Pattern
-from headrace.cep.pattern_stream import PatternStream
-from headrace.cep.within_type import WithinType
-from headrace.graph.malformed_pattern import MalformedPatternException
+from headrace.cep.pattern_stream import CEP, PatternStream
+from headrace.cep.step_builder import WithinType
+from headrace.graph.cep_pattern import MalformedPatternException
 
 __all__ = [
     "CEP",

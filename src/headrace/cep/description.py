@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from headrace.cep.pattern_text import text_of
-from headrace.graph.cep_pattern import PatternData, Repetition, Step
-from headrace.operators.cep.checks import all_steps
-from headrace.operators.cep.compiler import compile_pattern
+from headrace.graph.cep_pattern import PatternData, Repetition, Step, text_of
+from headrace.operators.cep.compiler import all_steps, compile_pattern
 from headrace.operators.cep.drawing import as_graphviz, as_mermaid, as_text
-from headrace.operators.cep.formulas import can_hold
-from headrace.operators.cep.nfa import Action, Nfa, State, StateKind
+from headrace.operators.cep.nfa import Action, Nfa, State, StateKind, can_hold
 
 __all__ = ["PatternDescription", "describe"]
 

@@ -6,9 +6,8 @@ from typing import Any, NoReturn
 
 from headrace.cep.after_match_skip_strategy import AfterMatchSkipStrategy
 from headrace.cep.pattern import Pattern
-from headrace.cep.pattern_text import text_of
 from headrace.cep.step_builder import StepBuilder
-from headrace.graph.cep_pattern import Contiguity
+from headrace.graph.cep_pattern import Contiguity, text_of
 
 __all__ = ["GroupPattern"]
 
@@ -23,7 +22,7 @@ class GroupPattern(Pattern):
     >>> group.where(bool)
     Traceback (most recent call last):
     ...
-    headrace.graph.malformed_pattern.MalformedPatternException: GroupPattern does not support where clause. (pattern '(a b)') [MALFORMED_PATTERN]
+    headrace.graph.cep_pattern.MalformedPatternException: GroupPattern does not support where clause. (pattern '(a b)') [MALFORMED_PATTERN]
       remedy:   write the condition on a step inside of the group
     """  # noqa: E501 - the message is Flink's
 

@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from headrace.cep.after_match_skip_strategy import AfterMatchSkipStrategy
 from headrace.cep.group_pattern import GroupPattern
 from headrace.cep.pattern import Pattern
-from headrace.graph.malformed_pattern import MalformedPatternException
+from headrace.graph.cep_pattern import MalformedPatternException
 from headrace.types.time import Duration
 
 __all__ = ["PatternSyntaxError", "parse_pattern"]
@@ -49,7 +49,6 @@ class PatternSyntaxError(MalformedPatternException):
     code = "PATTERN_SYNTAX"
 
     def __init__(self, message: str, text: str, column: int) -> None:
-        """Take the string and the column."""
         super().__init__(f"{message} at column {column}", seen=f"{text}\n{' ' * (column - 1)}^")
         self.column = column
 

@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.cep.after_match_skip_strategy import AfterMatchSkipStrategy
 from headrace.cep.conditions import SubtypeCondition, condition_of
-from headrace.cep.pattern_text import text_of
-from headrace.cep.step_builder import StepBuilder
-from headrace.cep.within_type import WithinType
+from headrace.cep.step_builder import StepBuilder, WithinType
 from headrace.errors import TypeMismatchError
-from headrace.graph.cep_pattern import Condition, Contiguity, PatternData, Repetition
-from headrace.graph.malformed_pattern import MalformedPatternException
+from headrace.graph.cep_pattern import (
+    Condition,
+    Contiguity,
+    MalformedPatternException,
+    PatternData,
+    Repetition,
+    text_of,
+)
 from headrace.types.time import Duration, millis_of
 
 if TYPE_CHECKING:
@@ -74,9 +78,7 @@ class Pattern:
 
     @staticmethod
     def parse(
-        text: str,
-        conditions: Mapping[str, Any] | None = None,
-        skip_strategy: AfterMatchSkipStrategy | None = None,
+        text: str, conditions: Mapping[str, Any] | None = None, skip_strategy: AfterMatchSkipStrategy | None = None
     ) -> Pattern:
         """Build a pattern from a string such as ``"a b+ c? within 10s"``; see `headrace.cep.parser` for the grammar.
 

@@ -1,21 +1,41 @@
 """The settings of one step while a pattern is being built, and which settings are legal at each point.
 
-Decides nothing about other steps except one rule (`optional` after a greedy step). Used by `Pattern` only; becomes a frozen
+Decides nothing about other steps except one rule (`optional` after a greedy step). Used by `Pattern`; becomes a frozen
 `Step` when the pattern is compiled.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from typing import NoReturn
 
-from headrace.cep.within_type import WithinType
 from headrace.errors import TypeMismatchError
-from headrace.graph.cep_pattern import AllOf, AnyOf, ConditionTree, Contiguity, Repetition, Step
-from headrace.graph.malformed_pattern import MalformedPatternException
+from headrace.graph.cep_pattern import (
+    AllOf,
+    AnyOf,
+    ConditionTree,
+    Contiguity,
+    MalformedPatternException,
+    Repetition,
+    Step,
+)
 from headrace.types.time import Duration, millis_of
 
-__all__ = ["StepBuilder"]
+__all__ = ["StepBuilder", "WithinType"]
+
+
+class WithinType(Enum):
+    """Between which events `Pattern.within` measures.
+
+    >>> WithinType.FIRST_AND_LAST.name
+    'FIRST_AND_LAST'
+    """
+
+    FIRST_AND_LAST = 0
+    """From the first event of the match to its last."""
+    PREVIOUS_AND_CURRENT = 1
+    """From the previous event to the event of the step that has the limit."""
 
 
 class StepBuilder:

@@ -1,30 +1,34 @@
 """The checkpoints of a job on real storage and sinks: what the job's loop calls.
 
-Decides where checkpoints and files are, and when the job is taken over; the order of everything else is that of
+Decides which store has the checkpoints, where files are, and when the job is taken over; the order of everything else is that of
 `headrace.checkpoint.driver_steps`, which this module runs. Never runs tasks.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import time
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 from headrace.checkpoint import manifests
 from headrace.checkpoint.driver_steps import FINISHED, DriverSteps, Layout
 from headrace.checkpoint.errors import StoreError
+from headrace.checkpoint.file_store import FileStore
 from headrace.checkpoint.in_use import Use, use_of_checkpoints
 from headrace.checkpoint.interpreter import Interpreter
 from headrace.checkpoint.job_committer import JobCommitter, JobPublisher
-from headrace.checkpoint.model import Committable, Manifest, Origin
+from headrace.checkpoint.model import Committable, FileEntry, Manifest, Origin
 from headrace.checkpoint.origin_commits import finish_commits
 from headrace.checkpoint.outcomes import CheckpointOutcomes
 from headrace.checkpoint.ports import JobProgress, Store
+from headrace.checkpoint.remote_store import RemoteStore
+from headrace.checkpoint.signed_records import SignedRecords
 from headrace.checkpoint.statistics import CheckpointStatistics
 from headrace.checkpoint.steps import Steps
-from headrace.checkpoint.stores import open_store
 from headrace.checkpoint.workflow import Workflow
 from headrace.config.checkpoint_settings import DurabilitySettings
 from headrace.graph.epoch_plan import EpochPlan
@@ -32,6 +36,7 @@ from headrace.graph.job_graph import JobGraph
 from headrace.metrics.values import Path as MetricPath
 from headrace.metrics.values import Value
 from headrace.state import storage
+from headrace.state.files import StateFile, problem_of
 from headrace.worker.messages import CheckpointOrder, TaskAck
 
 __all__ = ["FINISHED", "Checkpoints"]
@@ -225,3 +230,23 @@ def _layout(graph: JobGraph, plan: EpochPlan) -> Layout:
 
 def _monotonic() -> int:
     return int(time.monotonic() * 1000)
+
+
+def open_store(job_id: str, root: str, options: DurabilitySettings, working_folder: str | None) -> Store:
+    """Open the store below `root`, a folder or URL.
+
+    `working_folder` holds the state files of a job without periodic checkpoints.
+    """
+    # Without a directory they are in this driver's own folder and end with it: a key of its own is enough.
+    key = secrets.token_bytes(32) if options.directory is None else None
+    records = SignedRecords(key, options.trust)
+    path = storage.local_path(root)
+    if path is None:
+        return RemoteStore(root, job_id, records)
+
+    def check_file(path: Path, entry: FileEntry) -> str | None:
+        if not options.periodic and working_folder is not None:
+            path = Path(working_folder, entry.name)
+        return problem_of(path, StateFile(entry.name, entry.size, entry.checksum), job_id)
+
+    return FileStore(path, job_id, check_file, records)

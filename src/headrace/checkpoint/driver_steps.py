@@ -21,7 +21,7 @@ from typing import Any
 from headrace.checkpoint import instructions as do
 from headrace.checkpoint import manifests
 from headrace.checkpoint.errors import CheckpointError, CommitRefusedError, StoreError
-from headrace.checkpoint.failure_reasons import CheckpointFailureReason as Reason
+from headrace.checkpoint.errors import CheckpointFailureReason as Reason
 from headrace.checkpoint.model import Committable, Manifest, Plan
 from headrace.checkpoint.outcomes import CheckpointOutcomes
 from headrace.checkpoint.ports import Committer, JobProgress

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from headrace.checkpoint.coordinator import CheckpointCoordinator, Failed
 from headrace.checkpoint.errors import CheckpointError
-from headrace.checkpoint.failure_reasons import CheckpointFailureReason as Reason
+from headrace.checkpoint.errors import CheckpointFailureReason as Reason
 from headrace.checkpoint.model import Manifest
 from headrace.checkpoint.statistics import CheckpointStatistics
 from headrace.config.checkpoint_settings import CheckpointSettings

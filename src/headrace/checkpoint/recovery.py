@@ -20,8 +20,13 @@ from collections.abc import Sequence
 from headrace.checkpoint import instructions as do
 from headrace.checkpoint import names
 from headrace.checkpoint.derive import Derived, Situation, derive, with_bad_file
-from headrace.checkpoint.errors import CheckpointError, DamagedRecordError, FencedError, RestoreRefusedError
-from headrace.checkpoint.failure_reasons import CheckpointFailureReason
+from headrace.checkpoint.errors import (
+    CheckpointError,
+    CheckpointFailureReason,
+    DamagedRecordError,
+    FencedError,
+    RestoreRefusedError,
+)
 from headrace.checkpoint.gc import leftover_handles
 from headrace.checkpoint.model import Committable, Generation, Manifest, Observation, Seal
 from headrace.checkpoint.resolve import Decision, Verdict, asks_sinks, resolve

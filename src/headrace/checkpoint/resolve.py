@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from headrace.checkpoint.derive import Derived, Situation
-from headrace.checkpoint.failure_reasons import CheckpointFailureReason
+from headrace.checkpoint.errors import CheckpointFailureReason
 from headrace.checkpoint.model import Damaged, Manifest
 from headrace.checkpoint.names import LOG
 

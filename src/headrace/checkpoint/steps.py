@@ -12,12 +12,12 @@ from headrace.checkpoint import instructions as do
 from headrace.checkpoint import names
 from headrace.checkpoint.errors import (
     CheckpointError,
+    CheckpointFailureReason,
     DamagedRecordError,
     OutcomeUnknownError,
     RecordMissingError,
     StoreError,
 )
-from headrace.checkpoint.failure_reasons import CheckpointFailureReason
 from headrace.checkpoint.model import Damaged, FileEntry, Manifest, Marker, Observation, Record, Seal
 
 T = TypeVar("T")

@@ -23,8 +23,7 @@ from typing import Any
 
 from headrace.checkpoint import instructions as do
 from headrace.checkpoint import names
-from headrace.checkpoint.errors import CheckpointError, DamagedRecordError, FencedError
-from headrace.checkpoint.failure_reasons import CheckpointFailureReason
+from headrace.checkpoint.errors import CheckpointError, CheckpointFailureReason, DamagedRecordError, FencedError
 from headrace.checkpoint.gc import Garbage, classify
 from headrace.checkpoint.model import Committable, FileEntry, Manifest, Marker, Observation, Plan
 from headrace.checkpoint.recovery import Recovery

@@ -208,11 +208,7 @@ def _temporary_directory() -> Finding:
 def _storage(settings: Mapping[str, str]) -> Iterator[Finding]:
     """Write, read and delete a small file in each directory that jobs use."""
     configuration = Configuration.from_dict(settings)
-    for option in (
-        checkpoint_keys.CHECKPOINT_DIRECTORY,
-        checkpoint_keys.SAVEPOINT_DIRECTORY,
-        options.STATE_DIRECTORY,
-    ):
+    for option in (checkpoint_keys.CHECKPOINT_DIRECTORY, checkpoint_keys.SAVEPOINT_DIRECTORY, options.STATE_DIRECTORY):
         place = configuration.get(option)
         if place is not None:
             yield _storage_at(option.key, place)

@@ -125,9 +125,7 @@ class RestClient:
         cut_off = isinstance(reason, (ConnectionResetError, BrokenPipeError, http.client.HTTPException))
         if self.url.startswith("https:") and (cut_off or isinstance(reason, ssl.SSLError)):
             return ServiceUnreachableError(
-                f"The HTTPS connection to {self.url} failed",
-                seen=str(reason),
-                remedy=_TLS_REMEDY,
+                f"The HTTPS connection to {self.url} failed", seen=str(reason), remedy=_TLS_REMEDY
             )
         if cut_off:
             return ServiceUnreachableError(

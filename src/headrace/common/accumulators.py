@@ -113,7 +113,6 @@ class _Sum(SimpleAccumulator[N]):
         self._sum += other.get_local_value()
 
     def __repr__(self) -> str:
-        """Return the sum as a string."""
         return f"{type(self).__name__} {self._sum}"
 
 
@@ -215,7 +214,6 @@ class AverageAccumulator(Accumulator[float, float]):
     """
 
     def __init__(self) -> None:
-        """Start with no numbers."""
         self._sum, self._count = 0.0, 0
 
     def add(self, value: float) -> None:
@@ -248,7 +246,6 @@ class Histogram(Accumulator[Any, dict[Any, int]]):
     """
 
     def __init__(self) -> None:
-        """Start with no values."""
         self._counts: dict[Any, int] = {}
 
     def add(self, value: Any) -> None:
@@ -279,7 +276,6 @@ class ListAccumulator(Accumulator[Any, list[Any]]):
     """
 
     def __init__(self) -> None:
-        """Start with no values."""
         self._values: list[Any] = []
 
     def add(self, value: Any) -> None:
@@ -332,7 +328,6 @@ class AccumulatorRegistry:
     """
 
     def __init__(self) -> None:
-        """Start empty."""
         self.accumulators: dict[str, Accumulator[Any, Any]] = {}
         self._former: dict[str, Accumulator[Any, Any]] = {}
 

@@ -126,7 +126,6 @@ class CompletableFuture:
         return CompletableFuture(future)
 
     def __str__(self) -> str:
-        """Return the state."""
         if not self.done():
             return "CompletableFuture[not completed]"
         state = "cancelled" if self.cancelled() else "failed" if self.exception() else "completed"

@@ -309,13 +309,11 @@ class ExecutionConfig(NoJvmObject):
         return list(self._registered("pojo types"))
 
     def __eq__(self, other: object) -> bool:
-        """Compare all settings."""
         if not isinstance(other, ExecutionConfig):
             return NotImplemented
         return self._configuration == other._configuration and self._kept == other._kept
 
     def __hash__(self) -> int:
-        """Hash the settings that have keys."""
         return hash(self._configuration)
 
 

@@ -43,7 +43,6 @@ class JobExecutionResult(NoJvmObject):
         return dict(self._accumulators)
 
     def __str__(self) -> str:
-        """Return a readable summary."""
         lines = [f"Job {self._job_id} has finished.", f"Job runtime: {self._net_runtime} ms"]
         if self._accumulators:
             lines += ["Accumulator results:", *(f"- {name}: {value}" for name, value in self._accumulators.items())]

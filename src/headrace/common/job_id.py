@@ -43,19 +43,15 @@ class JobID(NoJvmObject):
         return self._text
 
     def __eq__(self, other: object) -> bool:
-        """Compare the digits."""
         return self._text == other._text if isinstance(other, JobID) else NotImplemented
 
     def __hash__(self) -> int:
-        """Hash the digits."""
         return hash(self._text)
 
     def __str__(self) -> str:
-        """Return the 32 digits."""
         return self._text
 
     def __repr__(self) -> str:
-        """Return the call that creates an equal id."""
         return f"JobID({self._text!r})"
 
 

@@ -20,29 +20,21 @@ EXPORTS: dict[str, dict[str, str]] = {
         "headrace.formats.csv": "CsvRowDeserializationSchema CsvRowSerializationSchema",
         "headrace.formats.json": "JsonRowDeserializationSchema JsonRowSerializationSchema",
     },
-    "common.execution_config": {
-        "import": "warnings",
-    },
+    "common.execution_config": {"import": "warnings"},
     "common.serialization": {
         "headrace.common": "typeinfo",
         "headrace.formats.avro": "AvroRowDeserializationSchema AvroRowSerializationSchema",
         "headrace.formats.csv": "CsvRowDeserializationSchema CsvRowSerializationSchema",
         "headrace.formats.json": "JsonRowDeserializationSchema JsonRowSerializationSchema",
     },
-    "common.typeinfo": {
-        "import": "calendar datetime time",
-    },
-    "common.watermark_strategy": {
-        "import": "abc",
-    },
+    "common.typeinfo": {"import": "calendar datetime time"},
+    "common.watermark_strategy": {"import": "abc"},
     "datastream.async_data_stream": {
         "headrace.common": "Time",
         "headrace.datastream": "async_retry_strategies",
         "headrace.functions": "AsyncFunctionDescriptor",
     },
-    "datastream.checkpoint_config": {
-        "import": "warnings",
-    },
+    "datastream.checkpoint_config": {"import": "warnings"},
     "datastream.connectors": {
         "headrace.datastream.connectors.kafka": "FlinkKafkaConsumerBase FlinkKafkaProducerBase",
         "headrace.common": "ConfigOption Duration ExecutionConfig typeinfo",
@@ -51,12 +43,8 @@ EXPORTS: dict[str, dict[str, str]] = {
         "headrace.functions": "JavaFunctionWrapper SinkFunction SourceFunction",
         "import": "abc",
     },
-    "datastream.connectors.base": {
-        "headrace.functions": "JavaFunctionWrapper",
-    },
-    "datastream.connectors.cassandra": {
-        "headrace.common": "Duration",
-    },
+    "datastream.connectors.base": {"headrace.functions": "JavaFunctionWrapper"},
+    "datastream.connectors.cassandra": {"headrace.common": "Duration"},
     "datastream.connectors.dynamic_kafka": {
         "headrace.common": "DeserializationSchema",
         "headrace.datastream.connectors": "Source",
@@ -74,9 +62,7 @@ EXPORTS: dict[str, dict[str, str]] = {
         "headrace.functions": "SinkFunction",
         "import": "warnings",
     },
-    "datastream.connectors.jdbc": {
-        "headrace.types.typeinfo": "RowTypeInfo",
-    },
+    "datastream.connectors.jdbc": {"headrace.types.typeinfo": "RowTypeInfo"},
     "datastream.connectors.kafka": {
         "headrace.common": "DeserializationSchema Row SerializationSchema TypeInformation Types typeinfo",
         "headrace.datastream.connectors": "Sink Source",
@@ -94,9 +80,7 @@ EXPORTS: dict[str, dict[str, str]] = {
         "headrace.datastream.connectors": "DeliveryGuarantee Sink Source",
         "import": "warnings",
     },
-    "datastream.connectors.rabbitmq": {
-        "headrace.functions": "SinkFunction SourceFunction",
-    },
+    "datastream.connectors.rabbitmq": {"headrace.functions": "SinkFunction SourceFunction"},
     "datastream.data_stream": {
         "headrace.common": "ExecutionConfig Row typeinfo",
         "headrace.types.typeinfo": "RowTypeInfo TypeInformation Types",
@@ -127,9 +111,7 @@ EXPORTS: dict[str, dict[str, str]] = {
         "headrace.types.serialization": "DeserializationSchema SerializationSchema",
         "headrace.types.typeinfo": "TypeInformation",
     },
-    "datastream.formats.json": {
-        "headrace.common": "typeinfo",
-    },
+    "datastream.formats.json": {"headrace.common": "typeinfo"},
     "datastream.functions": {
         "headrace.functions.join_functions": "IN1 IN2",
         "headrace.functions.window_functions": "IN KEY OUT W W2",
@@ -141,9 +123,7 @@ EXPORTS: dict[str, dict[str, str]] = {
         "headrace.datastream.time_domain": "TimeDomain",
         "headrace.metrics": "MetricGroup",
     },
-    "datastream.output_tag": {
-        "headrace.types.typeinfo": "RowTypeInfo TypeInformation Types",
-    },
+    "datastream.output_tag": {"headrace.types.typeinfo": "RowTypeInfo TypeInformation Types"},
     "datastream.state": {
         "headrace.types.time": "Duration Time",
         "headrace.types.typeinfo": "PickledBytesTypeInfo TypeInformation Types",
@@ -162,9 +142,7 @@ EXPORTS: dict[str, dict[str, str]] = {
         "headrace.datastream.time_characteristic": "TimeCharacteristic",
         "import": "os tempfile warnings",
     },
-    "datastream.timerservice": {
-        "headrace.state.interfaces": "K",
-    },
+    "datastream.timerservice": {"headrace.state.interfaces": "K"},
     "datastream.utils": {
         "headrace.common": "Configuration Row RowKind",
         "headrace.types.typeinfo": (
@@ -190,9 +168,7 @@ EXPORTS: dict[str, dict[str, str]] = {
         "threading": "RLock",
         "import": "importlib os shlex shutil struct tempfile time",
     },
-    "metrics.metricbase": {
-        "import": "abc json",
-    },
+    "metrics.metricbase": {"import": "abc json"},
     "serializers": {
         "headrace.state.interfaces": "T",
         "itertools": "chain",
@@ -205,8 +181,6 @@ EXPORTS: dict[str, dict[str, str]] = {
         "textwrap": "dedent indent",
         "import": "warnings",
     },
-    "util.java_utils": {
-        "datetime": "timedelta",
-    },
+    "util.java_utils": {"datetime": "timedelta"},
 }
 """By module of headrace: names by the module that defines them; `import` means modules of Python's library."""

@@ -41,10 +41,7 @@ BUILT_IN = (
     BuiltIn(("avro", "parquet", "orc", "-csv", "-json"), f"file and message formats are built in, as {_FORMATS}"),
     BuiltIn(("statebackend", "rocksdb"), "state backends are built in"),
     BuiltIn(("-cep",), "patterns are built in, as headrace.cep"),
-    BuiltIn(
-        ("s3", "hadoop", "gs-fs", "azure"),
-        "file systems are reached through fsspec: s3:// and other URLs work",
-    ),
+    BuiltIn(("s3", "hadoop", "gs-fs", "azure"), "file systems are reached through fsspec: s3:// and other URLs work"),
     BuiltIn(("metrics-",), "metric reporters are built in"),
     BuiltIn(
         ("flink-python", "flink-dist", "flink-table", "flink-streaming", "flink-core"), "Spark takes Flink's place"

@@ -128,7 +128,6 @@ class ConfigOptions:
         """
 
         def __init__(self, key: str) -> None:
-            """Keep the key."""
             self._key = key
 
         def boolean_type(self) -> ConfigOptions.TypedConfigOptionBuilder[bool]:
@@ -187,7 +186,6 @@ class ConfigOptions:
         """
 
         def __init__(self, key: str, parse: Callable[[str], T], kind: type, names: tuple[str, ...] = ()) -> None:
-            """Keep the key and the type."""
             self._key = key
             self._parse = parse
             self._kind = kind

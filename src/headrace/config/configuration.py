@@ -236,7 +236,6 @@ class Configuration(NoJvmObject):
         return self._values.pop(key, None) is not None
 
     def __eq__(self, other: object) -> bool:
-        """Compare keys and values."""
         return self._values == other._values if isinstance(other, Configuration) else NotImplemented
 
     def __hash__(self) -> int:

@@ -90,9 +90,7 @@ class RestartStrategies:
         delay: timedelta
 
         def __init__(
-            self,
-            restart_attempts: int | None = None,
-            delay_between_attempts_interval: Span | None = None,
+            self, restart_attempts: int | None = None, delay_between_attempts_interval: Span | None = None
         ) -> None:
             """Check and store the values; a plain number is a delay in milliseconds."""
             attempts = -1 if restart_attempts is None else restart_attempts

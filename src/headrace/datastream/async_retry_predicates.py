@@ -1,7 +1,12 @@
-"""Re-export of `headrace.functions.async_retry_predicates`, under PyFlink's module path."""
+"""Re-export of the predicates of `headrace.functions.async_retry_strategies`, under PyFlink's module path."""
 
 from headrace.compatibility.names import offer_pyflink_names
-from headrace.functions.async_retry_predicates import *
-from headrace.functions.async_retry_predicates import __all__ as __all__
+from headrace.functions.async_retry_strategies import (
+    empty_result_predicate,
+    exception_type_predicate,
+    has_exception_predicate,
+)
 
-offer_pyflink_names(__name__, "headrace.functions.async_retry_predicates")
+__all__ = ["empty_result_predicate", "exception_type_predicate", "has_exception_predicate"]
+
+offer_pyflink_names(__name__)

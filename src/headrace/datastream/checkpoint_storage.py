@@ -1,21 +1,16 @@
-"""Checkpoint storages, for `CheckpointConfig.set_checkpoint_storage`."""
+"""Checkpoint storages, for `CheckpointConfig.set_checkpoint_storage`, and the check of their addresses."""
 
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from headrace.compatibility.ignored_settings import warn_without_effect
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.compatibility.no_jvm_object import NoJvmObject
-from headrace.datastream.storage_paths import normalized_path
 from headrace.errors import InvalidProgramError, NoJvmError
 
-__all__ = [
-    "CheckpointStorage",
-    "CustomCheckpointStorage",
-    "FileSystemCheckpointStorage",
-    "JobManagerCheckpointStorage",
-]
+__all__ = ["CheckpointStorage", "CustomCheckpointStorage", "FileSystemCheckpointStorage", "JobManagerCheckpointStorage"]
 
 
 class CheckpointStorage(NoJvmObject):
@@ -71,7 +66,6 @@ class JobManagerCheckpointStorage(CheckpointStorage):
         return None
 
     def __str__(self) -> str:
-        """Return the same string as Flink."""
         return f"JobManagerCheckpointStorage (checkpoints to JobManager) ( maxStateSize: {self._max_state_size})"
 
 
@@ -128,7 +122,6 @@ class FileSystemCheckpointStorage(CheckpointStorage):
         return 4096 if self._write_buffer_size < 0 else self._write_buffer_size
 
     def __str__(self) -> str:
-        """Return a short description."""
         return f"FileSystemCheckpointStorage (checkpoints to {self._path})"
 
 
@@ -144,7 +137,6 @@ class CustomCheckpointStorage(CheckpointStorage):
 
     def __init__(self, j_custom_checkpoint_storage: object) -> None:
         """Raise NoJvmError: there is no Flink JVM."""
-        del j_custom_checkpoint_storage
         raise _no_java()
 
 
@@ -158,6 +150,26 @@ def _no_java() -> NoJvmError:
         "A checkpoint storage written in Java cannot run in headrace",
         remedy="use FileSystemCheckpointStorage or JobManagerCheckpointStorage",
     )
+
+
+def normalized_path(path: str, what: str) -> str:
+    """Return the address of a directory like Flink shows it; the scheme is required.
+
+    >>> normalized_path("file:///tmp/checkpoints/", "x"), normalized_path("hdfs://host:1/a", "x")
+    ('file:/tmp/checkpoints', 'hdfs://host:1/a')
+    """
+    address = urlsplit(path)
+    if not address.scheme:
+        raise InvalidProgramError(
+            "The scheme (hdfs://, file://, etc) is null. Please specify the file system scheme explicitly in the URI.",
+            seen=path,
+            expected=f"{what} such as file:///var/checkpoints",
+        )
+    host = f"//{address.netloc}" if address.netloc else ""
+    folder = address.path.rstrip("/") or "/"
+    if folder == "/" and not address.netloc:
+        raise InvalidProgramError("Cannot use the root directory for checkpoints.", seen=path)
+    return f"{address.scheme}:{host}{folder}"
 
 
 offer_pyflink_names(__name__)

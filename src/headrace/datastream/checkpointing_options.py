@@ -12,11 +12,11 @@ from headrace.config import checkpoint_keys, pipeline_keys
 from headrace.config.configuration import Configuration, value_of
 from headrace.config.restart_strategy import RestartStrategyConfiguration
 from headrace.datastream.checkpoint_config import CheckpointConfig
+from headrace.datastream.checkpoint_storage import normalized_path
 from headrace.datastream.checkpointing_mode import CheckpointingMode
 from headrace.datastream.environment_options import EnvironmentOptions
 from headrace.datastream.old_state_backends import backend_named
 from headrace.datastream.state_backends import StateBackend
-from headrace.datastream.storage_paths import normalized_path
 from headrace.datastream.time_characteristic import TimeCharacteristic
 from headrace.errors import ConfigurationError, TypeMismatchError
 

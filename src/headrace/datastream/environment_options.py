@@ -225,10 +225,7 @@ class EnvironmentOptions(NoJvmObject):
         parts = (
             [requirements_file_path]
             if requirements_cache_dir is None
-            else [
-                requirements_file_path,
-                requirements_cache_dir,
-            ]
+            else [requirements_file_path, requirements_cache_dir]
         )
         self._configuration.set(PYTHON_REQUIREMENTS, "#".join(parts))
 

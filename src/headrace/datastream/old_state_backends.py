@@ -36,7 +36,6 @@ class MemoryStateBackend(HashMapStateBackend):
         using_asynchronous_snapshots: bool | None = None,
         j_memory_state_backend: object = None,
     ) -> None:
-        """Set the parameters of the backend and the storage."""
         super().__init__(j_memory_state_backend)
         self._storage = JobManagerCheckpointStorage(checkpoint_path, max_state_size)
         self._savepoint_path = savepoint_path
@@ -55,7 +54,6 @@ class MemoryStateBackend(HashMapStateBackend):
         return self._asynchronous is not False
 
     def __str__(self) -> str:
-        """Return the name."""
         return "MemoryStateBackend"
 
 
@@ -75,7 +73,6 @@ class FsStateBackend(HashMapStateBackend):
         using_asynchronous_snapshots: bool | None = None,
         j_fs_state_backend: object = None,
     ) -> None:
-        """Set the parameters of the backend and the storage."""
         super().__init__(j_fs_state_backend)
         if checkpoint_directory_uri is None:
             raise InvalidProgramError("The parameter 'checkpoint_directory_uri' is required!")
@@ -106,7 +103,6 @@ class FsStateBackend(HashMapStateBackend):
         return self._asynchronous is not False
 
     def __str__(self) -> str:
-        """Return the name."""
         return "FsStateBackend"
 
 

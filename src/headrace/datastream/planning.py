@@ -28,7 +28,6 @@ class PlanReached(BaseException):
     """
 
     def __init__(self, graph: StreamGraph) -> None:
-        """Store the graph."""
         super().__init__("the plan of the program is known")
         self.graph = graph
 

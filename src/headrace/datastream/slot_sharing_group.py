@@ -71,15 +71,12 @@ class MemorySize:
         raise NoJvmError("There is no Java memory size in headrace", remedy="use get_bytes()")
 
     def __eq__(self, other: object) -> bool:
-        """Compare by size."""
         return isinstance(other, MemorySize) and self._bytes == other._bytes
 
     def __hash__(self) -> int:
-        """Hash by size."""
         return hash(self._bytes)
 
     def __lt__(self, other: object) -> bool:
-        """Compare by size."""
         if not isinstance(other, MemorySize):
             raise TypeMismatchError("A memory size can only be compared with another one", seen=other)
         return self._bytes < other._bytes
@@ -92,7 +89,6 @@ class MemorySize:
         return f"{self._bytes} bytes"
 
     def __repr__(self) -> str:
-        """Return an expression that creates the same size."""
         return f"MemorySize(bytes_size={self._bytes})"
 
 

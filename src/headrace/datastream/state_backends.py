@@ -70,7 +70,6 @@ class HashMapStateBackend(StateBackend):
         _refuse_java(j_hashmap_state_backend)
 
     def __str__(self) -> str:
-        """Return the name."""
         return "HashMapStateBackend"
 
 
@@ -155,7 +154,6 @@ class EmbeddedRocksDBStateBackend(StateBackend):
             configuration.set(checkpoint_keys.ROCKSDB_DIRECTORIES, os.pathsep.join(self._paths))
 
     def __str__(self) -> str:
-        """Return the settings, like Flink."""
         directories = ", ".join(self._paths) or "null"
         incremental = "UNDEFINED" if self._incremental is None else str(self._incremental).upper()
         return (
@@ -176,7 +174,6 @@ class CustomStateBackend(StateBackend):
 
     def __init__(self, j_custom_state_backend: object) -> None:
         """Raise NoJvmError: there is no Flink JVM."""
-        del j_custom_state_backend
         raise _no_java()
 
 

@@ -5,11 +5,7 @@ Evictors, `DeltaTrigger`, `ProcessingTimeoutTrigger` and `NoOpTrigger` are in Fl
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.windows.assigner import MergingWindowAssigner, SessionWindowTimeGapExtractor, WindowAssigner
-from headrace.windows.continuous_triggers import (
-    ContinuousEventTimeTrigger,
-    ContinuousProcessingTimeTrigger,
-    Min,
-)
+from headrace.windows.continuous_triggers import ContinuousEventTimeTrigger, ContinuousProcessingTimeTrigger, Min
 from headrace.windows.count_triggers import CountTrigger, DeltaTrigger
 from headrace.windows.count_windows import CountSlidingWindowAssigner, CountTumblingWindowAssigner
 from headrace.windows.evictors import CountEvictor, DeltaEvictor, Evictor, TimeEvictor, TimestampedValue
@@ -33,12 +29,7 @@ from headrace.windows.window_types import (
     long_to_int_with_bit_mixing,
     mod_inverse,
 )
-from headrace.windows.wrapping_triggers import (
-    NeverTrigger,
-    NoOpTrigger,
-    ProcessingTimeoutTrigger,
-    PurgingTrigger,
-)
+from headrace.windows.wrapping_triggers import NeverTrigger, NoOpTrigger, ProcessingTimeoutTrigger, PurgingTrigger
 
 __all__ = [
     "ContinuousEventTimeTrigger",

@@ -8,8 +8,7 @@ from collections.abc import Callable
 
 from headrace.checkpoint.driver import Checkpoints
 from headrace.driver.collected_output import CollectedOutput
-from headrace.driver.epoch_result import EpochLostError, EpochResult
-from headrace.driver.executor import Executor
+from headrace.driver.executor import EpochLostError, EpochResult, Executor
 from headrace.driver.ledger import Ledger
 from headrace.errors import JobExecutionError
 from headrace.worker.messages import EpochOrder

@@ -25,7 +25,6 @@ class Event:
     attempt: int | None = field(default=None, kw_only=True)
 
     def __str__(self) -> str:
-        """Return the event as the story prints it."""
         return printed(self)
 
 

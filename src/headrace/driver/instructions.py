@@ -18,7 +18,6 @@ class Instruction:
     """Base of all instructions."""
 
     def __str__(self) -> str:
-        """Return the instruction as the story prints it."""
         return printed(self)
 
 

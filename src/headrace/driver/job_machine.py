@@ -55,7 +55,6 @@ class Transition:
     """Whether the event belonged to an attempt that was over."""
 
     def __str__(self) -> str:
-        """Return the line, as logs and errors show it."""
         states = self.before.name if self.before is self.after else f"{self.before.name} -> {self.after.name}"
         then = "ignored" if self.ignored else ", ".join(self.instructions) or "-"
         return f"{self.at:.3f} {states}: {self.event} => {then}"

@@ -144,8 +144,7 @@ class JobMaster:
         where = directory or self._parts.options.durability.savepoint_directory
         if where is None:
             raise ConfigurationError(
-                "There is no directory for savepoints",
-                remedy="give one, or set execution.checkpointing.savepoint-dir",
+                "There is no directory for savepoints", remedy="give one, or set execution.checkpointing.savepoint-dir"
             )
         return where
 

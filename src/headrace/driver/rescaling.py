@@ -17,13 +17,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from headrace.driver import restore
-from headrace.driver.current_job import CurrentJob
+from headrace.driver.current_job import CurrentJob, Program
 from headrace.driver.events import CheckpointNeeded, Event, Rescaled, RescaleRefused
 from headrace.driver.executor import Executor
 from headrace.driver.instructions import Rescale
 from headrace.driver.ledger import Ledger
 from headrace.driver.parallelism_file import ParallelismFile
-from headrace.driver.program import Program
 from headrace.driver.requests import Request, Requests
 from headrace.errors import ConfigurationError, HeadraceError, JobExecutionError
 from headrace.worker.failures import as_headrace_error

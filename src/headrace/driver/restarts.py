@@ -43,7 +43,6 @@ class RestartPolicy(Protocol):
 
 class _Never:
     def delay(self, now: float) -> float | None:
-        del now
         return None
 
 
@@ -53,7 +52,6 @@ class _FixedDelay:
         self._delay = delay
 
     def delay(self, now: float) -> float | None:
-        del now
         if self._left <= 0:
             return None
         self._left -= 1
@@ -121,11 +119,7 @@ def policy_for(strategy: RestartStrategyConfiguration, checkpointing: bool) -> R
     if isinstance(strategy, kinds.FixedDelayRestartStrategyConfiguration):
         return _FixedDelay(strategy.restart_attempts, _seconds(strategy.delay))
     if isinstance(strategy, kinds.FailureRateRestartStrategyConfiguration):
-        return _FailureRate(
-            strategy.max_failure_rate,
-            _seconds(strategy.failure_interval),
-            _seconds(strategy.delay),
-        )
+        return _FailureRate(strategy.max_failure_rate, _seconds(strategy.failure_interval), _seconds(strategy.delay))
     if isinstance(strategy, kinds.ExponentialDelayRestartStrategyConfiguration):
         return _ExponentialDelay(strategy)
     if isinstance(strategy, kinds.FallbackRestartStrategyConfiguration) and checkpointing:

@@ -14,7 +14,7 @@ from headrace.config.runtime_settings import RuntimeSettings
 from headrace.driver import instructions as do
 from headrace.driver.collected_output import CollectedOutput
 from headrace.driver.conclusion import Conclusion
-from headrace.driver.current_job import CurrentJob
+from headrace.driver.current_job import CurrentJob, Program
 from headrace.driver.ending import Ending
 from headrace.driver.enumerators import Enumerators
 from headrace.driver.epoch_runner import EpochRunner
@@ -25,7 +25,6 @@ from headrace.driver.job_machine import JobMachine
 from headrace.driver.loop import Loop, Performers
 from headrace.driver.pacing import Pacing
 from headrace.driver.parallelism_file import ParallelismFile
-from headrace.driver.program import Program
 from headrace.driver.recovery import Recovery
 from headrace.driver.requests import Requests
 from headrace.driver.rescaling import Deployment, ParallelismFollower, Rescaler

@@ -46,7 +46,6 @@ class AvroSchema:
             raise InvalidProgramError(f"Invalid Avro schema: {error}", seen=json.dumps(definition)) from None
 
     def __str__(self) -> str:
-        """Return the schema as JSON."""
         return json.dumps(self.definition, separators=(",", ":"))
 
     @staticmethod
@@ -80,14 +79,12 @@ class GenericRecordAvroTypeInfo(TypeInformation):
     """
 
     def __init__(self, schema: AvroSchema) -> None:
-        """Set the schema of the records."""
         self.schema = _checked(schema)
 
     def _parts(self) -> tuple[Any, ...]:
         return (str(self.schema),)
 
     def __repr__(self) -> str:
-        """Return the schema."""
         return f"GenericRecord({self.schema})"
 
 
@@ -100,7 +97,6 @@ class AvroInputFormat(InputFormat):
     """
 
     def __init__(self, path: str, schema: AvroSchema) -> None:
-        """Set the path and the schema to read with."""
         self.path = path
         self.schema = _checked(schema)
         self.file_format = AvroRecords(self.schema.parsed)

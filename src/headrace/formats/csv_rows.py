@@ -26,7 +26,6 @@ class _Builder:
     """The settings that both builders share."""
 
     def __init__(self, type_info: TypeInformation) -> None:
-        """Set the type of the rows."""
         self._type_info = _row_type(type_info)
         self._dialect = Dialect()
         self._separator = ";"
@@ -114,7 +113,6 @@ class CsvRowDeserializationSchema(DeserializationSchema):
         """Collects the parts of the schema."""
 
         def __init__(self, type_info: TypeInformation) -> None:
-            """Set the type of the rows."""
             super().__init__(type_info)
             self._null: str | None = None
             self._comments = False
@@ -189,7 +187,6 @@ class CsvRowSerializationSchema(SerializationSchema):
         """Collects the parts of the schema."""
 
         def __init__(self, type_info: TypeInformation) -> None:
-            """Set the type of the rows."""
             super().__init__(type_info)
             self._null = ""
             self._line_end = "\n"

@@ -53,7 +53,6 @@ class CsvSchema:
         return len(self.row_type)
 
     def __len__(self) -> int:
-        """Return the number of columns."""
         return self.size()
 
 
@@ -182,7 +181,6 @@ class CsvSchemaBuilder:
         return len(self._columns)
 
     def __len__(self) -> int:
-        """Return the number of columns."""
         return self.size()
 
     def build(self) -> CsvSchema:

@@ -73,7 +73,6 @@ class OrcColumnarRowInputFormat(BulkFormat):
     """
 
     def __init__(self, row_type: RowType, batch_size: int = 2048) -> None:
-        """Set the type of the rows and the number of rows per batch."""
         super().__init__(_OrcRows(arrow_rows.row_type(row_type, "OrcColumnarRowInputFormat"), batch_size))
 
 

@@ -20,7 +20,6 @@ class RowColumns:
     """
 
     def __init__(self, rows: RowType) -> None:
-        """Set the type of the rows."""
         self.row_type = rows
         self.schema = arrow_schema(rows)
         self._read, self._write = columns_reader(rows), columns_writer(rows)

@@ -12,25 +12,19 @@ from headrace.functions.broadcast_process_functions import (
     BroadcastProcessFunction,
     KeyedBroadcastProcessFunction,
 )
-from headrace.functions.checkpointed_functions import (
-    CheckpointedFunction,
-    CheckpointListener,
-    ListCheckpointed,
-)
+from headrace.functions.checkpointed_functions import CheckpointedFunction, CheckpointListener, ListCheckpointed
 from headrace.functions.element_functions import (
     CoFlatMapFunction,
     CoMapFunction,
     FilterFunction,
     FlatMapFunction,
+    KeySelector,
     MapFunction,
+    NullByteKeySelector,
+    Partitioner,
 )
 from headrace.functions.function import Function, FunctionWrapper, JavaFunctionWrapper
-from headrace.functions.join_functions import (
-    CoGroupFunction,
-    FlatJoinFunction,
-    JoinFunction,
-    ProcessJoinFunction,
-)
+from headrace.functions.join_functions import CoGroupFunction, FlatJoinFunction, JoinFunction, ProcessJoinFunction
 from headrace.functions.process_functions import (
     CoProcessFunction,
     KeyedCoProcessFunction,
@@ -38,7 +32,6 @@ from headrace.functions.process_functions import (
     ProcessFunction,
 )
 from headrace.functions.runtime_context import KeyedStateStore, RuntimeContext
-from headrace.functions.selection_functions import KeySelector, NullByteKeySelector, Partitioner
 from headrace.functions.sink_function import SinkFunction
 from headrace.functions.source_function import ParallelSourceFunction, SourceFunction
 from headrace.functions.timer_service import TimerService

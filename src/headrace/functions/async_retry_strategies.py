@@ -1,4 +1,4 @@
-"""Retry strategies of asynchronous calls: how often and after which delay a call is retried."""
+"""Retry strategies of asynchronous calls: after which results and errors, how often and after which delay to retry."""
 
 from __future__ import annotations
 
@@ -56,12 +56,10 @@ class NoRetryStrategy(AsyncRetryStrategy[OUT]):
 
     def can_retry(self, current_attempts: int) -> bool:
         """Return False."""
-        del current_attempts
         return False
 
     def get_backoff_time_millis(self, current_attempts: int) -> int:
         """Return -1: there is no next attempt."""
-        del current_attempts
         return -1
 
     def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
@@ -96,7 +94,6 @@ class FixedDelayRetryStrategy(AsyncRetryStrategy[OUT]):
 
     def get_backoff_time_millis(self, current_attempts: int) -> int:
         """Return the fixed delay."""
-        del current_attempts
         return self._backoff_time_millis
 
     def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
@@ -149,3 +146,30 @@ class ExponentialBackoffDelayRetryStrategy(AsyncRetryStrategy[OUT]):
 
 
 NO_RETRY_STRATEGY: AsyncRetryStrategy[Any] = NoRetryStrategy()
+
+
+def empty_result_predicate(result: list[Any] | None) -> bool:
+    """Return whether a call returned no result.
+
+    >>> empty_result_predicate([]), empty_result_predicate([1])
+    (True, False)
+    """
+    return not result
+
+
+def has_exception_predicate(error: BaseException | None) -> bool:
+    """Return whether a call raised.
+
+    >>> has_exception_predicate(None)
+    False
+    """
+    return error is not None
+
+
+def exception_type_predicate(error: BaseException, expected_error_type: type[BaseException]) -> bool:
+    """Return whether a call raised an error of this type.
+
+    >>> exception_type_predicate(KeyError("a"), LookupError)
+    True
+    """
+    return isinstance(error, expected_error_type)

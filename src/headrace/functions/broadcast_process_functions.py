@@ -140,5 +140,4 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
 
     def on_timer(self, timestamp: int, ctx: KeyedBroadcastProcessFunction.OnTimerContext) -> Iterable[Any] | None:
         """Handle a timer that was registered for ``timestamp``. Does nothing by default."""
-        del timestamp, ctx
         return None

@@ -1,6 +1,6 @@
-"""Functions of one element: map, flat map and filter, and map and flat map for two connected streams.
+"""Functions of one element: map, flat map, filter, key selectors, partitioners; map and flat map for two connected streams.
 
-`DataStream.map`, `flat_map` and `filter` also take plain callables.
+The methods of streams that take them also take plain callables, except for connected streams.
 """
 
 from __future__ import annotations
@@ -11,7 +11,16 @@ from typing import Any
 
 from headrace.functions.function import Function
 
-__all__ = ["CoFlatMapFunction", "CoMapFunction", "FilterFunction", "FlatMapFunction", "MapFunction"]
+__all__ = [
+    "CoFlatMapFunction",
+    "CoMapFunction",
+    "FilterFunction",
+    "FlatMapFunction",
+    "KeySelector",
+    "MapFunction",
+    "NullByteKeySelector",
+    "Partitioner",
+]
 
 
 class MapFunction(Function):
@@ -101,3 +110,49 @@ class CoFlatMapFunction(Function):
     @abstractmethod
     def flat_map2(self, value: Any) -> Iterable[Any] | None:
         """Return the results for an element of the second stream."""
+
+
+class KeySelector(Function):
+    """Returns the key of an element. The same element must always get the same key.
+
+    >>> class ByName(KeySelector):
+    ...     def get_key(self, value):
+    ...         return value[0]
+    >>> ByName().get_key(("ann", 3))
+    'ann'
+    """
+
+    @abstractmethod
+    def get_key(self, value: Any) -> Any:
+        """Return the key of ``value``."""
+
+
+class NullByteKeySelector(KeySelector):
+    """Returns the same key for every element, so that a keyed operator sees the whole stream.
+
+    >>> NullByteKeySelector().get_key("anything")
+    0
+    """
+
+    def get_key(self, value: Any) -> int:
+        """Return 0.
+
+        >>> NullByteKeySelector().get_key(None)
+        0
+        """
+        return 0
+
+
+class Partitioner(Function):
+    """Chooses the downstream subtask by the element's key.
+
+    >>> class Modulo(Partitioner):
+    ...     def partition(self, key, num_partitions):
+    ...         return key % num_partitions
+    >>> Modulo().partition(7, 4)
+    3
+    """
+
+    @abstractmethod
+    def partition(self, key: Any, num_partitions: int) -> int:
+        """Return the index of the subtask, from 0 to ``num_partitions`` - 1."""

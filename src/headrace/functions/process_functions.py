@@ -87,7 +87,6 @@ class KeyedProcessFunction(Function):
 
     def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext) -> Iterable[Any] | None:
         """Handle a timer that was registered for ``timestamp``. Does nothing by default."""
-        del timestamp, ctx
         return None
 
 
@@ -141,5 +140,4 @@ class KeyedCoProcessFunction(Function):
 
     def on_timer(self, timestamp: int, ctx: KeyedCoProcessFunction.OnTimerContext) -> Iterable[Any] | None:
         """Handle a timer that was registered for ``timestamp``. Does nothing by default."""
-        del timestamp, ctx
         return None

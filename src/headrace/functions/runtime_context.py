@@ -1,4 +1,4 @@
-"""RuntimeContext: information and services of the subtask that a function runs in.
+"""RuntimeContext: information and services of the subtask that a function runs in, such as its cached files.
 
 `headrace.operators` implements it and passes it to `Function.open`.
 """
@@ -6,16 +6,38 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from headrace.common.accumulators import Accumulator, DoubleCounter, Histogram, IntCounter, LongCounter
+from headrace.errors import InvalidProgramError
 from headrace.metrics import MetricGroup
 from headrace.state.interfaces import KeyedStateStore
 
-if TYPE_CHECKING:
-    from headrace.functions.distributed_cache import DistributedCache
-
 __all__ = ["KeyedStateStore", "RuntimeContext"]
+
+
+class DistributedCache:
+    """The files that the program registered with `register_cached_file`.
+
+    >>> DistributedCache({"model": "/tmp/model.bin"}).get_file("model").name
+    'model.bin'
+    """
+
+    def __init__(self, files: Mapping[str, str] | None = None) -> None:
+        """Store the paths on this machine, by name."""
+        self._files = dict(files or {})
+
+    def get_file(self, name: str) -> Path:
+        """Return the path of the file or directory that was registered as `name`."""
+        if name not in self._files:
+            raise InvalidProgramError(
+                f"File with name {name!r} is not available. Did you forget to register the file?",
+                expected=f"one of {sorted(self._files)}" if self._files else None,
+                remedy=f"call env.register_cached_file(path, {name!r}) before execute()",
+            )
+        return Path(self._files[name])
 
 
 class RuntimeContext(KeyedStateStore):

@@ -141,7 +141,6 @@ class PassThroughWindowFunction(WindowFunction[IN, IN, KEY, W]):
 
     def apply(self, key: KEY, window: W, inputs: Iterable[IN]) -> Iterable[IN]:
         """Return ``inputs``."""
-        del key, window
         yield from inputs
 
 
@@ -154,5 +153,4 @@ class PassThroughAllWindowFunction(AllWindowFunction[IN, IN, W]):
 
     def apply(self, window: W, inputs: Iterable[IN]) -> Iterable[IN]:
         """Return ``inputs``."""
-        del window
         yield from inputs

@@ -1,6 +1,7 @@
 """A CEP pattern as frozen data: what `headrace.cep.Pattern` builds and `headrace.operators.cep` compiles.
 
-Defines only the vocabulary. A pattern is a tuple of steps, first to last; a step that is a group holds another tuple of
+Defines the vocabulary, the error for an invalid pattern, and the text of a pattern in the grammar of
+`headrace.cep.parser`. A pattern is a tuple of steps, first to last; a step that is a group holds another tuple of
 steps. Spans are milliseconds. Nothing here looks at an event.
 """
 
@@ -10,6 +11,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+
+from headrace.errors import InvalidProgramError
+
+
+class MalformedPatternException(InvalidProgramError):
+    """An invalid pattern. The message names the step.
+
+    >>> error = MalformedPatternException.at("middle", "Only one until condition can be applied")
+    >>> print(error)
+    Only one until condition can be applied (pattern 'middle') [MALFORMED_PATTERN]
+    >>> isinstance(error, ValueError)
+    True
+    """
+
+    code = "MALFORMED_PATTERN"
+
+    @classmethod
+    def at(cls, name: str, message: str, remedy: str | None = None) -> MalformedPatternException:
+        """Return the error for the step `name`."""
+        return cls(f"{message} (pattern {name!r})", remedy=remedy)
 
 
 class Contiguity(Enum):
@@ -115,3 +136,42 @@ class PatternData:
 
     steps: tuple[Step, ...]
     skip: Skip = Skip()
+
+
+_BEFORE = {
+    Contiguity.STRICT: "-> ",
+    Contiguity.RELAXED: "",
+    Contiguity.ANY: "..> ",
+    Contiguity.NOT_NEXT: "-> !",
+    Contiguity.NOT_FOLLOWED: "!",
+}
+
+
+def text_of(steps: tuple[Step, ...]) -> str:
+    """Return the steps, without conditions and time limits.
+
+    >>> loop = Step("b", Contiguity.RELAXED, repetition=Repetition.LOOP, optional=True)
+    >>> text_of((Step("a", Contiguity.STRICT), loop, Step("c", Contiguity.STRICT)))
+    'a b* -> c'
+    """
+    words = []
+    for position, step in enumerate(steps):
+        before = "" if position == 0 else _BEFORE[step.contiguity]
+        words.append(before + (step.name if step.group is None else f"({text_of(step.group)})") + _quantifier(step))
+    return " ".join(words)
+
+
+def _quantifier(step: Step) -> str:
+    optional = step.optional
+    text = ""
+    if step.repetition is Repetition.LOOP:
+        text = "+" if step.least == 1 else f"{{{step.least},}}"
+        if optional and step.least == 1:
+            text, optional = "*", False
+    elif step.repetition is Repetition.TIMES:
+        text = f"{{{step.least}}}" if step.least == step.most else f"{{{step.least},{step.most}}}"
+    text += "?" if optional else ""
+    if step.repetition is not Repetition.ONCE:
+        text += {Contiguity.STRICT: "!", Contiguity.ANY: "%"}.get(step.inner, "")
+        text += "&" if step.greedy else ""
+    return text

@@ -1,4 +1,4 @@
-"""The execution plan as Flink's JSON: one node per operator, before chaining. Pure; called by `get_execution_plan()`.
+"""Plans as Flink's JSON: of operators before chaining, for `get_execution_plan()`, and of vertices, for REST. Pure.
 
 Operators come first, in the order of the program, and sinks last, like in Flink. PyFlink's steps around a keyed or custom
 exchange are shown as nodes, for tools made for PyFlink, although headrace does them inside the operators on both sides: it
@@ -9,9 +9,11 @@ shown as two nodes.
 from __future__ import annotations
 
 import json
+from html import escape
 from itertools import count
 from typing import Any
 
+from headrace.graph.job_graph import JobGraph
 from headrace.graph.partitioners import Custom, KeyGroup
 from headrace.graph.specs import LocalWindowAggregate, StagedSink
 from headrace.graph.stream_graph import StreamEdge, StreamGraph, StreamNode
@@ -112,3 +114,32 @@ def _strategy(upstream: int, downstream: int) -> str:
 def _link(source: int, strategy: str) -> dict[str, Any]:
     # Flink writes "second" for every input, even for the only one, and tools made for Flink expect that.
     return {"id": source, "ship_strategy": strategy, "side": "second"}
+
+
+def job_plan(graph: JobGraph, job_id: str) -> dict[str, Any]:
+    """Return the plan of the REST interface: one node per vertex. Descriptions are HTML, like Flink's."""
+    return {
+        "jid": job_id,
+        "name": graph.name,
+        "type": "BATCH" if graph.settings.batch else "STREAMING",
+        "nodes": [
+            {
+                "id": vertex.id,
+                "parallelism": vertex.parallelism,
+                "operator": "",
+                "operator_strategy": "",
+                "description": escape(vertex.name),
+                "inputs": [
+                    {
+                        "num": number,
+                        "id": edge.source,
+                        "ship_strategy": edge.edge.partitioner.name,
+                        "exchange": "pipelined_bounded",
+                    }
+                    for number, edge in enumerate(graph.in_edges(vertex.id))
+                ],
+                "optimizer_properties": {},
+            }
+            for vertex in graph.vertices.values()
+        ],
+    }

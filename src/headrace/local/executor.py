@@ -1,29 +1,37 @@
-"""Run the tasks of a job one after the other in this process, with the same frames as on Spark."""
+"""Run the tasks of a job one after the other in this process, with the same frames as on Spark.
+
+Provides the files of the job to the tasks, and restores the process when the job ends.
+"""
 
 from __future__ import annotations
 
 import itertools
 import logging
+import os
+import shutil
 import socket
+import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from headrace.config.worker_settings import TimeLimit
-from headrace.driver.epoch_result import EpochResult, read_frames
-from headrace.driver.executor import ExecutorView, ThreadView, threads_of_this_process
+from headrace.driver.executor import EpochResult, ExecutorView, ThreadView, read_frames, threads_of_this_process
 from headrace.errors import TaskTimeoutError
-from headrace.functions.distributed_cache import DistributedCache
-from headrace.local.files import FilesInProcess
+from headrace.functions.runtime_context import DistributedCache
 from headrace.local.task_thread import TaskThread
 from headrace.worker.exchange.frames import DATA, header_of
 from headrace.worker.failures import failure_frame
+from headrace.worker.job_files import JobFiles
 from headrace.worker.job_spec import JobSpec
 from headrace.worker.messages import EpochOrder, TaskId
 from headrace.worker.slot.deadline import watched_close
 from headrace.worker.slot.host import TaskHost
 from headrace.worker.slot.launch import CLOSE_SECONDS
+from headrace.worker.unpacking import unpack_files
 
 _log = logging.getLogger("headrace")
 
@@ -117,3 +125,39 @@ class LocalExecutor:
 
     def threads(self, executor_id: str) -> list[ThreadView]:
         return threads_of_this_process() if executor_id == "local" else []
+
+
+class FilesInProcess:
+    """The import paths and working directory of one job."""
+
+    def __init__(self) -> None:
+        self.cached: dict[str, str] = {}
+        self._folder: str | None = None
+        self._import_paths: tuple[str, ...] = ()
+        self._came_from: str | None = None
+
+    def use(self, files: JobFiles) -> None:
+        """Unpack the files and make them available."""
+        if not files:
+            return
+        self._folder = tempfile.mkdtemp(prefix="headrace-files-")
+        try:
+            unpacked = unpack_files(files, Path(self._folder))
+        except BaseException:
+            self.leave()
+            raise
+        self.cached, self._import_paths = unpacked.cached, unpacked.import_paths
+        sys.path[:0] = unpacked.import_paths
+        if unpacked.working_directory is not None:
+            self._came_from = os.getcwd()
+            os.chdir(unpacked.working_directory)
+
+    def leave(self) -> None:
+        """Undo `use`; imported modules stay."""
+        if self._folder is None:
+            return
+        sys.path[:] = [path for path in sys.path if path not in self._import_paths]
+        if self._came_from is not None:
+            os.chdir(self._came_from)
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder = None

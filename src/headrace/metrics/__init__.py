@@ -16,15 +16,6 @@ from headrace.metrics.metricbase import (
     MetricGroup,
 )
 
-__all__ = [
-    "Counter",
-    "Distribution",
-    "Gauge",
-    "Histogram",
-    "HistogramStatistics",
-    "Meter",
-    "Metric",
-    "MetricGroup",
-]
+__all__ = ["Counter", "Distribution", "Gauge", "Histogram", "HistogramStatistics", "Meter", "Metric", "MetricGroup"]
 
 offer_pyflink_names(__name__)

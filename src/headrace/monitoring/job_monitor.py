@@ -17,15 +17,14 @@ from headrace.common.job_status import JobStatus
 from headrace.config.masking import masked
 from headrace.errors import HeadraceError, UserCodeError
 from headrace.graph.job_graph import JobGraph, JobVertex
-from headrace.graph.job_plan import job_plan
+from headrace.graph.json_plan import job_plan
 from headrace.graph.specs import SourceSpec
 from headrace.metrics.scope import JOB, OPERATOR, TASK, TASK_MANAGER, Sample, Scope
 from headrace.metrics.values import Count, GaugeValue, Path, Value, flat
 from headrace.monitoring.back_pressure import OperatorLoad, SubtaskLoad, VertexLoad, diagnose, epoch_times
 from headrace.monitoring.job_metrics import job_values
 from headrace.monitoring.job_view import BottleneckView, ExceptionView, JobView, SubtaskView, VertexView
-from headrace.monitoring.moving_sums import MovingSums
-from headrace.monitoring.subtask_metrics import SubtaskMetrics, as_values
+from headrace.monitoring.subtask_metrics import MovingSums, SubtaskMetrics, as_values
 from headrace.monitoring.vertex_metrics import VertexMetrics
 from headrace.operators.clock import Clock
 from headrace.worker.messages import TaskAck

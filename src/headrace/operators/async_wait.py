@@ -36,7 +36,6 @@ class AsyncWaitOperator(FunctionOperator):
         super().open()
 
     def close(self) -> None:
-        """Close the function, then the loop."""
         loop = getattr(self, "_loop", None)
         try:
             super().close()

@@ -38,6 +38,9 @@ class Operator:
     takes_columns = False
     """Whether its input may be a `ColumnRun`; otherwise it receives rows."""
 
+    grouped_in_batch = True
+    """Whether batch mode replays keyed input key by key. Operators of tables see it in the order in which it comes."""
+
     def __init__(self) -> None:
         self.output = Output()
         self.context: OperatorContext
@@ -204,3 +207,33 @@ def method_of(func: Any, name: str) -> Callable[..., Any]:
     """
     method = getattr(func, name, None)
     return method if callable(method) else func  # type: ignore[no-any-return]
+
+
+LATE_RECORDS_DROPPED = "numLateRecordsDropped"
+"""Flink's name for the counter, in the operator's metric group."""
+
+
+class OperatorWithLateRecords(Operator):
+    """An operator for which records can be late."""
+
+    def setup(self, context: OperatorContext) -> None:
+        """Create the counter, so that it exists before any record is late."""
+        super().setup(context)
+        self._dropped = self.context.metrics.counter(LATE_RECORDS_DROPPED)
+
+    @property
+    def late_dropped(self) -> int:
+        """Return how many late records were dropped."""
+        return self._dropped.get_count()
+
+    def drop_late(self, number: int) -> None:
+        """Count dropped records."""
+        if number:
+            self._dropped.inc(number)
+
+    def late_to(self, tag: str | None, values: Values, timestamps: Timestamps) -> None:
+        """Send late records to the side output `tag`; drop them if there is none."""
+        if tag is None:
+            self.drop_late(len(values))
+        else:
+            self.output.emit_side(tag, values, timestamps)

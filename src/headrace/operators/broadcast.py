@@ -65,7 +65,6 @@ class BroadcastProcessOperator(TimedFunctionOperator):
         self._names = {d.get_name() for d in descriptors}
 
     def open(self) -> None:
-        """Open the function, then create the contexts."""
         super().open()
         timers = FunctionTimerService(self)
         self._broadcast_context = BroadcastContext(KeylessTimerService(self), self.context.keyed_state)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from headrace.common.accumulators import AccumulatorRegistry
-from headrace.functions.distributed_cache import DistributedCache
+from headrace.functions.runtime_context import DistributedCache
 from headrace.metrics.local import LocalMetricGroup
 from headrace.operators.clock import Clock
 from headrace.operators.output import LatencyMarker

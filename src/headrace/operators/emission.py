@@ -13,11 +13,7 @@ from headrace.operators.output import Output, Timestamps, Values
 
 
 def expand(
-    call: Callable[[Any], Any],
-    records: Iterator[Any],
-    timestamps: Timestamps,
-    keys: list[Any] | None,
-    backend: Any,
+    call: Callable[[Any], Any], records: Iterator[Any], timestamps: Timestamps, keys: list[Any] | None, backend: Any
 ) -> tuple[Values, Timestamps]:
     """Return the results of `call(record)`, each with its record's timestamp. Set `backend.key` if there is a backend.
 

@@ -16,9 +16,8 @@ from typing import Any
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
 from headrace.errors import InvalidProgramError
 from headrace.graph.specs import IntervalJoin
-from headrace.operators.base import FunctionOperator
+from headrace.operators.base import FunctionOperator, OperatorWithLateRecords
 from headrace.operators.emission import emit_tagged
-from headrace.operators.late import OperatorWithLateRecords
 from headrace.operators.output import Timestamps, Values
 
 _Side = dict[int, list[Any]]
@@ -59,7 +58,6 @@ class IntervalJoinOperator(FunctionOperator, OperatorWithLateRecords):
         self._kept_for = (max(spec.upper, 0), max(-spec.lower, 0))
 
     def open(self) -> None:
-        """Load the table, then open the function."""
         self._table = self.context.keyed_state.table("_interval_join")
         self.take_up()
         self._join_context = JoinContext()
@@ -179,7 +177,6 @@ class IntervalJoinOperator(FunctionOperator, OperatorWithLateRecords):
     # -- state ----------------------------------------------------------------------------------------------------
 
     def end_epoch(self) -> None:
-        """Write changed keys to the table."""
         data, dirty = self._table.data, self._table.dirty
         for key in self._touched:
             sides = self._live.get(key)

@@ -59,7 +59,6 @@ class TimedFunctionOperator(FunctionOperator):
         self.keyed = keyed
 
     def open(self) -> None:
-        """Create the contexts, then open the function."""
         timers = FunctionTimerService(self) if self.keyed else KeylessTimerService(self)
         self.element_context = self.make_element_context(timers)
         self.timer_context = TimerContext(timers, self.context.keyed_state)
@@ -85,12 +84,7 @@ class TimedFunctionOperator(FunctionOperator):
         return self.context.processing_timers.next_timestamp()
 
     def run_elements(
-        self,
-        call: Any,
-        context: ElementContext,
-        values: Values,
-        timestamps: Timestamps,
-        keys: Iterable[Any] | None,
+        self, call: Any, context: ElementContext, values: Values, timestamps: Timestamps, keys: Iterable[Any] | None
     ) -> None:
         """Call `call(value, context)` for a run of records and emit the results; skip falsy ones."""
         records = iter(values)

@@ -6,7 +6,7 @@ from typing import Any
 
 from headrace.common.accumulators import Accumulator, DoubleCounter, Histogram, IntCounter, LongCounter
 from headrace.errors import InvalidProgramError
-from headrace.functions.distributed_cache import DistributedCache
+from headrace.functions.runtime_context import DistributedCache
 from headrace.metrics.local import LocalMetricGroup
 from headrace.operators.context import OperatorContext
 from headrace.state import descriptors, interfaces

@@ -80,7 +80,6 @@ class SourceOperator(Operator):
         """Called between batches: lets the task fire processing-time timers."""
 
     def user_functions(self) -> Sequence[Any]:
-        """Return the functions inside the source."""
         return self._source.functions()
 
     def open(self) -> None:
@@ -244,13 +243,11 @@ class SourceOperator(Operator):
         return [*going, *self._finished.values()]
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        """Notify functions and readers."""
         super().notify_checkpoint_complete(checkpoint_id)
         for part in self._open.values():
             part.reader.notify_checkpoint_complete(checkpoint_id)
 
     def close(self) -> None:
-        """Close the readers."""
         for part in self._open.values():
             part.reader.close()
         self._open.clear()

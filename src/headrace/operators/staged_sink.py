@@ -32,7 +32,6 @@ class StagedSinkOperator(Operator):
         self._handles: list[Handle] = []
 
     def user_functions(self) -> Sequence[Any]:
-        """Return the user functions inside the sink."""
         return self._sink.functions()
 
     def open(self) -> None:

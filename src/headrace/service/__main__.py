@@ -15,8 +15,7 @@ from pathlib import Path
 from headrace.config.config_file import load_configuration
 from headrace.errors import HeadraceError
 from headrace.foundation.extras import need
-from headrace.service.dispatcher.election import Election, FileElection
-from headrace.service.dispatcher.node import Node
+from headrace.service.dispatcher.node import Election, FileElection, Node
 from headrace.service.settings import ServiceSettings, read_settings
 from headrace.service.tokens import TokenFile
 from headrace.service.web.app import make_app

@@ -12,8 +12,7 @@ from typing import Any
 import cloudpickle
 from pyspark import Broadcast, SparkContext
 
-from headrace.driver.epoch_result import EpochResult, read_frames
-from headrace.driver.executor import ExecutorView, ThreadView
+from headrace.driver.executor import EpochResult, ExecutorView, ThreadView, read_frames
 from headrace.spark.context import spark_context
 from headrace.spark.failures import as_epoch_error
 from headrace.spark.settings import check_speculation, is_local

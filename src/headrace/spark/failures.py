@@ -10,7 +10,7 @@ import re
 import sys
 import textwrap
 
-from headrace.driver.epoch_result import EpochLostError
+from headrace.driver.executor import EpochLostError
 from headrace.errors import ConfigurationError, HeadraceError, JobExecutionError
 
 _LOST = (

@@ -36,11 +36,7 @@ _OWN_LAUNCHER_VARIABLES = (
     "PYSPARK_SUBMIT_ARGS",
     "PYSPARK_GATEWAY_PORT",
 )
-_LAUNCHER_KEYS = (
-    "spark.driver.defaultJavaOptions",
-    "spark.driver.extraClassPath",
-    "spark.driver.extraLibraryPath",
-)
+_LAUNCHER_KEYS = ("spark.driver.defaultJavaOptions", "spark.driver.extraClassPath", "spark.driver.extraLibraryPath")
 _QUICK_START = (
     # Drivers are often short-lived: optimize only very hot code.
     "-XX:Tier4InvocationThreshold=50000",

@@ -71,7 +71,6 @@ class StateDescriptor(ABC):
         return self._ttl_config
 
     def __repr__(self) -> str:
-        """Show kind and name."""
         return f"{type(self).__name__}({self.name!r})"
 
 
@@ -85,7 +84,6 @@ class ValueStateDescriptor(StateDescriptor):
     kind = "ValueState"
 
     def __init__(self, name: str, value_type_info: TypeInformation | None) -> None:
-        """Take the type of the value."""
         super().__init__(name, value_type_info)
 
 
@@ -99,7 +97,6 @@ class ListStateDescriptor(StateDescriptor):
     kind = "ListState"
 
     def __init__(self, name: str, elem_type_info: TypeInformation | None) -> None:
-        """Take the type of the elements."""
         super().__init__(name, None if elem_type_info is None else Types.LIST(elem_type_info))
 
 
@@ -116,7 +113,6 @@ class MapStateDescriptor(StateDescriptor):
     def __init__(
         self, name: str, key_type_info: TypeInformation | None, value_type_info: TypeInformation | None
     ) -> None:
-        """Take the types of keys and values."""
         if key_type_info is None or value_type_info is None:
             super().__init__(name, None)
         else:
@@ -144,7 +140,6 @@ class ReducingStateDescriptor(StateDescriptor):
     kind = "ReducingState"
 
     def __init__(self, name: str, reduce_function: Any, type_info: TypeInformation | None) -> None:
-        """Take the function and the type of the values."""
         super().__init__(name, type_info)
         if not callable(getattr(reduce_function, "reduce", None)):
             if not callable(reduce_function):
@@ -173,7 +168,6 @@ class AggregatingStateDescriptor(StateDescriptor):
     kind = "AggregatingState"
 
     def __init__(self, name: str, agg_function: Any, state_type_info: TypeInformation | None) -> None:
-        """Take the function and the type of the accumulator."""
         super().__init__(name, state_type_info)
         missing = [
             method

@@ -165,11 +165,9 @@ class _ReadableMap(State, Generic[K, V]):
         """Return whether the map has no entry."""
 
     def __getitem__(self, key: K) -> V | None:
-        """Like :meth:`get`: return ``None`` for a missing key."""
         return self.get(key)
 
     def __contains__(self, key: K) -> bool:
-        """Like :meth:`contains`."""
         return self.contains(key)
 
     def __iter__(self) -> Iterator[K]:
@@ -193,11 +191,9 @@ class _WritableMap(_ReadableMap[K, V]):
         """Remove ``key``; a missing key is not an error."""
 
     def __setitem__(self, key: K, value: V) -> None:
-        """Like :meth:`put`."""
         self.put(key, value)
 
     def __delitem__(self, key: K) -> None:
-        """Like :meth:`remove`."""
         self.remove(key)
 
 

@@ -20,6 +20,8 @@ MOVED_PACKAGES = {
 """Packages that moved with all their modules; none of their own modules is left at the old path."""
 
 MOVED_MODULES = {
+    "headrace.cep.cep": "headrace.cep.pattern_stream",
+    "headrace.cep.within_type": "headrace.cep.step_builder",
     "headrace.common.bad_record": "headrace.types.bad_record",
     "headrace.common.codecs": "headrace.types.codecs",
     "headrace.common.column_run": "headrace.types.column_run",
@@ -27,9 +29,14 @@ MOVED_MODULES = {
     "headrace.common.errors": "headrace.errors",
     "headrace.common.types": "headrace.types.row",
     "headrace.datastream.connectors.data_frame_source": "headrace.connectors.dataframes.source",
+    "headrace.datastream.functions.async_retry_predicates": "headrace.functions.async_retry_strategies",
     "headrace.datastream.functions.co_functions": "headrace.functions.element_functions",
     "headrace.datastream.functions.co_process_functions": "headrace.functions.process_functions",
     "headrace.datastream.functions.java_function_wrapper": "headrace.functions.function",
+    "headrace.datastream.functions.selection_functions": "headrace.functions.element_functions",
+    "headrace.functions.async_retry_predicates": "headrace.functions.async_retry_strategies",
+    "headrace.functions.selection_functions": "headrace.functions.element_functions",
+    "headrace.graph.malformed_pattern": "headrace.graph.cep_pattern",
     "headrace.operators.windows.assigner": "headrace.windows.assigner",
     "headrace.operators.windows.continuous_triggers": "headrace.windows.continuous_triggers",
     "headrace.operators.windows.count_triggers": "headrace.windows.count_triggers",

@@ -74,8 +74,7 @@ class ReadOnlyBroadcastView(ReadOnlyBroadcastState[Any, Any]):
     def clear(self) -> None:
         """Refuse: the keyed side must not change broadcast state."""
         raise StateError(
-            f"The broadcast state {self._name!r} is read-only here",
-            remedy="change it in process_broadcast_element",
+            f"The broadcast state {self._name!r} is read-only here", remedy="change it in process_broadcast_element"
         )
 
 
@@ -93,7 +92,6 @@ class HeapBroadcastState(ReadOnlyBroadcastView, BroadcastState[Any, Any]):
     __slots__ = ("_changes",)
 
     def __init__(self, name: str, entries: dict[Any, Any], changes: _Changes | None = None) -> None:
-        """Read and write ``entries``."""
         super().__init__(name, entries)
         self._changes = changes or _Changes()
 
@@ -131,12 +129,10 @@ class HeapOperatorListState(ListState[Any]):
     __slots__ = ("_changes", "_elements")
 
     def __init__(self, elements: list[Any], changes: _Changes | None = None) -> None:
-        """Read and write ``elements``."""
         self._elements = elements
         self._changes = changes or _Changes()
 
     def get(self) -> list[Any]:
-        """Return a copy of the list."""
         return self._elements[:]
 
     def add(self, value: Any) -> None:
@@ -231,10 +227,7 @@ class OperatorStateBackend(OperatorStateStore):
 
     def restore(self, snapshot: OperatorSnapshot) -> None:
         """Replace everything with the snapshot. States returned earlier stay valid and show the restored contents."""
-        for mine, restored in (
-            (self._contents.split, snapshot.split),
-            (self._contents.union, snapshot.union),
-        ):
+        for mine, restored in ((self._contents.split, snapshot.split), (self._contents.union, snapshot.union)):
             for elements in mine.values():
                 elements.clear()
             for name, elements in restored.items():

@@ -81,7 +81,6 @@ class KeyedStateCheckpointOutputStream(_Output):
     """
 
     def __init__(self, key_groups: range) -> None:
-        """Take the key groups of the subtask."""
         super().__init__()
         self._key_groups = key_groups
         self._parts: dict[int, bytearray] = {}
@@ -136,7 +135,6 @@ class StatePartitionStreamProvider:
     """
 
     def __init__(self, data: bytes) -> None:
-        """Take the bytes."""
         self._data = data
 
     def get_stream(self) -> io.BytesIO:
@@ -152,7 +150,6 @@ class KeyGroupStatePartitionStreamProvider(StatePartitionStreamProvider):
     """
 
     def __init__(self, data: bytes, key_group_id: int) -> None:
-        """Take the key group and its bytes."""
         super().__init__(data)
         self._key_group_id = key_group_id
 
@@ -176,7 +173,6 @@ class RawKeyedState:
     __slots__ = ("_changed", "_states")
 
     def __init__(self) -> None:
-        """Start empty."""
         self._states: dict[str, dict[int, bytes]] = {}
         self._changed: dict[str, set[int]] = {}
 

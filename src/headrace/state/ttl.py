@@ -283,7 +283,6 @@ class StateTtlConfig:
         return self._cleanup_strategies
 
     def __repr__(self) -> str:
-        """Show the main settings."""
         return (
             f"StateTtlConfig<update_type={self._update_type}, state_visibility={self._state_visibility}, "
             f"ttl_time_characteristic={self._ttl_time_characteristic}, ttl={self._ttl}>"

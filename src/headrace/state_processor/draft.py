@@ -1,21 +1,23 @@
 """An operator of a savepoint that is being written: its kept state and its new state.
 
-Decides which chain each state is read from, and how operator state is distributed. Used by `SavepointWriter`.
+Decides which chain each state is read from, and how operator state is distributed, and when new
+entries move from memory to disk. Used by `SavepointWriter`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from headrace.state.delta import OperatorState
-from headrace.state.key_groups import key_group_range
+from headrace.state.delta import OperatorState, SubtaskState
+from headrace.state.files import StateFile, StateHeader, write_state_file
+from headrace.state.key_groups import key_group, key_group_range
 from headrace.state.operator_state import OperatorSnapshot
 from headrace.state.redistribution import split_evenly
+from headrace.state.tombstone import StateDelta
 from headrace.state_processor.chains import Chain, GroupStream
 from headrace.state_processor.keyed_layout import KeyedLayout
-from headrace.state_processor.spill import SPILLED
 
 
 @dataclass
@@ -95,3 +97,38 @@ class OperatorDraft:
             | {n: elements if number == 0 else [] for n, elements in new.union.items()},
             broadcast={n: e for n, e in old.broadcast.items() if n not in dropped} | new.broadcast,
         )
+
+
+SPILLED = "spilled"
+"""The operator id under which entries are stored until their operator is known."""
+_JOB = "state-processor"
+_ENTRIES = 100_000  # at most this many are in memory
+
+
+def spilled(
+    directory: str, number: int, name: str, entries: Iterable[tuple[Any, tuple[Any, Any]]], groups: int
+) -> Chain:
+    """Sort all `(key, (entry key, value))` of a state by key group into files below `directory`.
+
+    The files are deltas of an artificial subtask: read as one chain, later entries override earlier ones.
+
+    `number` is unique there; `groups` is the number of key groups.
+    """
+    files: list[StateFile] = []
+    vertex = str(number)
+
+    def flush(delta: StateDelta) -> None:
+        header = StateHeader(_JOB, vertex, 0, len(files), "0")
+        files.append(write_state_file(directory, header, SubtaskState({SPILLED: OperatorState({name: delta})})))
+
+    delta: StateDelta = {}
+    held = 0
+    for key, entry in entries:
+        delta.setdefault(key_group(key, groups), []).append(entry)
+        held += 1
+        if held == _ENTRIES:
+            flush(delta)
+            delta, held = {}, 0
+    if delta:
+        flush(delta)
+    return Chain(directory, _JOB, vertex, 0, tuple(files))

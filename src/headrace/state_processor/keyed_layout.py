@@ -144,8 +144,6 @@ def layout_of(kind: str | StateDescriptor, name: str) -> KeyedLayout:
         kind = ttl_kind(kind.kind) if timed else kind.kind
     if kind not in KINDS:
         raise TypeMismatchError(
-            "Unknown kind of keyed state",
-            seen=kind,
-            expected="a state descriptor, or one of " + ", ".join(KINDS),
+            "Unknown kind of keyed state", seen=kind, expected="a state descriptor, or one of " + ", ".join(KINDS)
         )
     return KeyedLayout(kind, is_per_window(name))

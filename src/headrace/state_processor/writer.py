@@ -25,11 +25,10 @@ from headrace.state.files import StateHeader, write_state_file
 from headrace.state.key_groups import MAX_PARALLELISM_LIMIT
 from headrace.state.keyed_backend import TIMER_PREFIX
 from headrace.state.opaque_key import filed_keys
-from headrace.state_processor.draft import OperatorDraft
+from headrace.state_processor.draft import OperatorDraft, spilled
 from headrace.state_processor.keyed_layout import KeyedLayout, layout_of
 from headrace.state_processor.reader import SavepointReader
 from headrace.state_processor.records import OperatorInfo, Timer
-from headrace.state_processor.spill import spilled
 
 _QUEUES = {
     TimeDomain.EVENT_TIME: TIMER_PREFIX + EVENT_TIMERS,
@@ -59,9 +58,7 @@ class SavepointWriter:
         """Use `new` or `from_existing`."""
         if not 1 <= max_parallelism <= MAX_PARALLELISM_LIMIT:
             raise StateError(
-                "The max parallelism is out of range",
-                seen=max_parallelism,
-                expected=f"1 to {MAX_PARALLELISM_LIMIT}",
+                "The max parallelism is out of range", seen=max_parallelism, expected=f"1 to {MAX_PARALLELISM_LIMIT}"
             )
         self._max_parallelism = max_parallelism
         self._reader = reader

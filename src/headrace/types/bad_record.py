@@ -26,5 +26,4 @@ class BadRecord:
     headers: list[tuple[str, Any]] = field(default_factory=list)
 
     def __str__(self) -> str:
-        """Return position and reason."""
         return f"{', '.join(f'{name} {part}' for name, part in self.place.items())}: {self.error}"

@@ -45,7 +45,6 @@ class ColumnRun:
     __slots__ = ("_rows", "codec", "columns")
 
     def __init__(self, columns: Any, codec: ColumnCodec) -> None:
-        """Store the columns and their codec."""
         self.columns, self.codec = columns, codec
         self._rows: list[Any] | None = None
 
@@ -54,11 +53,9 @@ class ColumnRun:
         return _unpacked, (self.codec, self.codec.pack(self.columns))
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return int(self.columns.num_rows)
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the rows."""
         return iter(self.rows())
 
     def __getitem__(self, index: int | slice) -> Any:

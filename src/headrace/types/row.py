@@ -192,7 +192,6 @@ class Row:
             raise KeyError(key)
 
     def __getattr__(self, item: str) -> Any:
-        """Read by name."""
         if item.startswith("_"):
             raise AttributeError(f"A row without names has no {item!r}" if item == "_fields" else item)
         try:
@@ -231,11 +230,9 @@ class Row:
         return hash(_in_name_order(tuple(fields))(self._values))
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the values."""
         return iter(self._values)
 
     def __len__(self) -> int:
-        """Return the number of values."""
         return len(self._values)
 
 

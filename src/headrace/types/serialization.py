@@ -50,7 +50,6 @@ class SerializationSchema(NoJvmObject):
     """
 
     def __init__(self, j_serialization_schema: Any = None) -> None:
-        """Create a schema."""
         _no_java(j_serialization_schema)
 
     def serialize(self, element: Any) -> bytes | None:
@@ -66,7 +65,6 @@ class DeserializationSchema(NoJvmObject):
     """
 
     def __init__(self, j_deserialization_schema: Any = None) -> None:
-        """Create a schema."""
         _no_java(j_deserialization_schema)
 
     def deserialize(self, message: bytes) -> Any:
@@ -90,7 +88,6 @@ class SimpleStringSchema(SerializationSchema, DeserializationSchema):
     """
 
     def __init__(self, charset: str = "UTF-8") -> None:
-        """Create a schema for a character set."""
         super().__init__()
         self._charset = _checked_charset(charset)
 
@@ -119,7 +116,6 @@ class ByteArraySchema(SerializationSchema, DeserializationSchema):
     """
 
     def __init__(self) -> None:
-        """Create the schema."""
         super().__init__()
 
     def serialize(self, element: Any) -> bytes:
@@ -145,7 +141,6 @@ class RowFieldExtractorSchema(SerializationSchema):
     """
 
     def __init__(self, field_index: int) -> None:
-        """Create the schema for the field at an index."""
         if field_index < 0:
             raise ConfigurationError(f"Field index must be non-negative, got: {field_index}")
         super().__init__()
@@ -225,7 +220,6 @@ class BulkWriterFactory:
     """
 
     def __init__(self, make: Callable[[BinaryIO], BulkWriter]) -> None:
-        """Create a factory from a function that receives the stream of a file."""
         self._make = make
 
     def create(self, stream: BinaryIO) -> BulkWriter:
@@ -245,7 +239,6 @@ class RowDataBulkWriterFactory(BulkWriterFactory):
     """
 
     def __init__(self, make: Callable[[BinaryIO], BulkWriter], row_type: Any) -> None:
-        """Create a factory from a function and the type of the rows."""
         super().__init__(make)
         self._row_type = row_type
 

@@ -38,19 +38,15 @@ class TypeSerializer(ABC, Generic[T]):
         """Read an element from a stream."""
 
     def __eq__(self, other: object) -> bool:
-        """Compare classes and attributes."""
         return isinstance(other, self.__class__) and self.__dict__ == other.__dict__
 
     def __ne__(self, other: object) -> bool:
-        """Compare classes and attributes."""
         return not self == other
 
     def __hash__(self) -> int:
-        """Hash the class."""
         return hash(repr(self))
 
     def __repr__(self) -> str:
-        """Return the name of the class."""
         return f"{type(self).__name__}()"
 
 

@@ -127,7 +127,6 @@ class Duration(NoJvmObject):
         return self.nanos
 
     def __lt__(self, other: object) -> bool:
-        """Order by length."""
         return self.nanos < other.nanos if isinstance(other, Duration) else NotImplemented
 
     def __str__(self) -> str:
@@ -181,13 +180,11 @@ class Instant:
         return Instant(seconds, millis * _NANOS_PER_MILLI)
 
     def __lt__(self, other: object) -> bool:
-        """Order by time."""
         if not isinstance(other, Instant):
             return NotImplemented
         return (self.seconds, self.nanos) < (other.seconds, other.nanos)
 
     def __repr__(self) -> str:
-        """Return PyFlink's form."""
         return f"Instant<{self.seconds}, {self.nanos}>"
 
 
@@ -279,19 +276,15 @@ class Time:
         return Time(days * 86_400_000)
 
     def __eq__(self, other: object) -> bool:
-        """Compare by length."""
         return self._milliseconds == other._milliseconds if isinstance(other, Time) else NotImplemented
 
     def __hash__(self) -> int:
-        """Hash by length."""
         return hash((Time, self._milliseconds))
 
     def __str__(self) -> str:
-        """Return PyFlink's form."""
         return f"{self._milliseconds} ms"
 
     def __repr__(self) -> str:
-        """Return the call that creates this duration."""
         return f"Time({self._milliseconds})"
 
 

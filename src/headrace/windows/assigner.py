@@ -64,17 +64,16 @@ class TimeAssigner(WindowAssigner[Any, TimeWindow]):
     _event_time: bool
 
     def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
-        """Return the trigger that fires when time passes the end."""
-        del env
         return EventTimeTrigger() if self._event_time else ProcessingTimeTrigger()
 
     def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
-        """Return the serializer of time windows."""
         return TimeWindowSerializer()
 
     def is_event_time(self) -> bool:
-        """Return whether the windows are of event time."""
         return self._event_time
+
+    def _time_of(self, element: Any, timestamp: int | None, context: WindowAssigner.WindowAssignerContext) -> int:
+        return event_timestamp(element, timestamp) if self._event_time else context.get_current_processing_time()
 
 
 class MergingWindowAssigner(WindowAssigner[T, W]):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headrace.state.descriptors import ReducingStateDescriptor
 from headrace.types.typeinfo import Types
 from headrace.windows.assigner import check_parameters, milliseconds
-from headrace.windows.trigger import Trigger, TriggerResult
+from headrace.windows.trigger import QuietTrigger, TriggerResult
 from headrace.windows.window_types import TimeWindow
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["ContinuousEventTimeTrigger", "ContinuousProcessingTimeTrigger", "Min"]
 
@@ -26,7 +29,7 @@ class Min:
         return min(value1, value2)
 
 
-class _Continuous(Trigger[Any, TimeWindow]):
+class _Continuous(QuietTrigger[Any, TimeWindow]):
     """The base of both: the next firing is state of the window, the earliest one after a merge."""
 
     def __init__(self, interval: int) -> None:
@@ -35,21 +38,21 @@ class _Continuous(Trigger[Any, TimeWindow]):
         self.interval = interval
         self.state_desc = ReducingStateDescriptor("fire-time", Min(), Types.LONG())
 
+    @classmethod
+    def of(cls, interval: Any) -> Self:
+        """Make a trigger with an interval."""
+        return cls(milliseconds(interval, "interval"))
+
     def can_merge(self) -> bool:
-        """Return True."""
         return True
 
     def on_merge(self, window: TimeWindow, ctx: Any) -> None:
-        """Continue with the earliest time."""
-        del window
         ctx.merge_partitioned_state(self.state_desc)
         time = ctx.get_partitioned_state(self.state_desc).get()
         if time is not None:
             self._register(ctx, time)
 
     def clear(self, window: TimeWindow, ctx: Any) -> None:
-        """Forget the noted time and its timer."""
-        del window
         fire_time = ctx.get_partitioned_state(self.state_desc)
         time = fire_time.get()
         if time is not None:
@@ -97,14 +100,8 @@ class ContinuousEventTimeTrigger(_Continuous):
     ContinuousEventTimeTrigger(5000)
     """
 
-    @staticmethod
-    def of(interval: Any) -> ContinuousEventTimeTrigger:
-        """Make a trigger with an interval."""
-        return ContinuousEventTimeTrigger(milliseconds(interval, "interval"))
-
     def on_element(self, element: Any, timestamp: int, window: TimeWindow, ctx: Any) -> TriggerResult:
         """Fire if the window has ended already, else wait for the next multiple and the end."""
-        del element
         if window.max_timestamp() <= ctx.get_current_watermark():
             return TriggerResult.FIRE
         ctx.register_event_time_timer(window.max_timestamp())
@@ -113,13 +110,7 @@ class ContinuousEventTimeTrigger(_Continuous):
             self.register_next_fire_timestamp(self._begin_of(timestamp), window, ctx, fire_time)
         return TriggerResult.CONTINUE
 
-    def on_processing_time(self, time: int, window: TimeWindow, ctx: Any) -> TriggerResult:
-        """Do nothing."""
-        del time, window, ctx
-        return TriggerResult.CONTINUE
-
     def on_event_time(self, time: int, window: TimeWindow, ctx: Any) -> TriggerResult:
-        """Fire at the end, and at the noted time, after which the next one is noted."""
         return self._on_time(time, window, ctx)
 
     def _register(self, ctx: Any, time: int) -> None:
@@ -137,14 +128,7 @@ class ContinuousProcessingTimeTrigger(_Continuous):
     ContinuousProcessingTimeTrigger(5000)
     """
 
-    @staticmethod
-    def of(interval: Any) -> ContinuousProcessingTimeTrigger:
-        """Make a trigger with an interval."""
-        return ContinuousProcessingTimeTrigger(milliseconds(interval, "interval"))
-
     def on_element(self, element: Any, timestamp: int, window: TimeWindow, ctx: Any) -> TriggerResult:
-        """Wait for the next multiple."""
-        del element, timestamp
         fire_time = ctx.get_partitioned_state(self.state_desc)
         if fire_time.get() is None:
             begin = self._begin_of(ctx.get_current_processing_time())
@@ -152,13 +136,7 @@ class ContinuousProcessingTimeTrigger(_Continuous):
         return TriggerResult.CONTINUE
 
     def on_processing_time(self, time: int, window: TimeWindow, ctx: Any) -> TriggerResult:
-        """Fire at the end, and at the noted time, after which the next one is noted."""
         return self._on_time(time, window, ctx)
-
-    def on_event_time(self, time: int, window: TimeWindow, ctx: Any) -> TriggerResult:
-        """Do nothing."""
-        del time, window, ctx
-        return TriggerResult.CONTINUE
 
     def _register(self, ctx: Any, time: int) -> None:
         ctx.register_processing_time_timer(time)

@@ -9,7 +9,7 @@ from headrace.errors import TypeMismatchError
 from headrace.state.descriptors import ReducingStateDescriptor, ValueStateDescriptor
 from headrace.types.typeinfo import TypeInformation, Types
 from headrace.windows.assigner import check_parameters
-from headrace.windows.trigger import Trigger, TriggerResult
+from headrace.windows.trigger import QuietTrigger, TriggerResult
 
 __all__ = ["CountTrigger", "DeltaTrigger"]
 
@@ -21,21 +21,7 @@ class _Sum:
         return value1 + value2
 
 
-class _ElementTrigger(Trigger[Any, Any]):
-    """The base of triggers that ignore time."""
-
-    def on_processing_time(self, time: int, window: Any, ctx: Any) -> TriggerResult:
-        """Do nothing."""
-        del time, window, ctx
-        return TriggerResult.CONTINUE
-
-    def on_event_time(self, time: int, window: Any, ctx: Any) -> TriggerResult:
-        """Do nothing."""
-        del time, window, ctx
-        return TriggerResult.CONTINUE
-
-
-class CountTrigger(_ElementTrigger):
+class CountTrigger(QuietTrigger[Any, Any]):
     """Fires whenever a number of elements has arrived since the last firing.
 
     >>> CountTrigger.of(3)
@@ -43,7 +29,6 @@ class CountTrigger(_ElementTrigger):
     """
 
     def __init__(self, window_size: int) -> None:
-        """Take the number of elements."""
         check_parameters(self, window_size > 0, "size > 0", f"size {window_size}")
         self._window_size = window_size
         self._count = ReducingStateDescriptor("trigger_counter", _Sum(), Types.LONG())
@@ -54,8 +39,6 @@ class CountTrigger(_ElementTrigger):
         return CountTrigger(window_size)
 
     def on_element(self, element: Any, timestamp: int, window: Any, ctx: Any) -> TriggerResult:
-        """Count, and fire when the number is reached."""
-        del element, timestamp, window
         count = ctx.get_partitioned_state(self._count)
         count.add(1)
         if count.get() >= self._window_size:
@@ -64,24 +47,19 @@ class CountTrigger(_ElementTrigger):
         return TriggerResult.CONTINUE
 
     def can_merge(self) -> bool:
-        """Return True."""
         return True
 
     def on_merge(self, window: Any, ctx: Any) -> None:
-        """Add the counts up."""
-        del window
         ctx.merge_partitioned_state(self._count)
 
     def clear(self, window: Any, ctx: Any) -> None:
-        """Forget the count."""
-        del window
         ctx.get_partitioned_state(self._count).clear()
 
     def __repr__(self) -> str:
         return f"CountTrigger({self._window_size})"
 
 
-class DeltaTrigger(_ElementTrigger):
+class DeltaTrigger(QuietTrigger[Any, Any]):
     """Fires when an element is further than the threshold from the one at the last firing (at first: the first one).
 
     >>> DeltaTrigger.of(10, lambda old, new: new - old)
@@ -106,8 +84,6 @@ class DeltaTrigger(_ElementTrigger):
         return DeltaTrigger(threshold, delta_function, type_info)
 
     def on_element(self, element: Any, timestamp: int, window: Any, ctx: Any) -> TriggerResult:
-        """Compare with the noted element."""
-        del timestamp, window
         last = ctx.get_partitioned_state(self._last)
         noted = last.value()
         if noted is None:
@@ -119,12 +95,7 @@ class DeltaTrigger(_ElementTrigger):
             return TriggerResult.FIRE
         return TriggerResult.CONTINUE
 
-    def on_merge(self, window: Any, ctx: Any) -> None:
-        """Never called: windows of this trigger cannot be merged."""
-
     def clear(self, window: Any, ctx: Any) -> None:
-        """Forget the element."""
-        del window
         ctx.get_partitioned_state(self._last).clear()
 
     def __repr__(self) -> str:

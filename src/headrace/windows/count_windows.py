@@ -29,11 +29,9 @@ class _Counting(WindowAssigner[Any, CountWindow]):
 
     def get_default_trigger(self, env: Any) -> Trigger[Any, CountWindow]:
         """Fire when the window is full."""
-        del env
         return PurgingTrigger(CountTrigger(self._window_size))
 
     def get_window_serializer(self) -> TypeSerializer[CountWindow]:
-        """Return the serializer of count windows."""
         return CountWindowSerializer()
 
     def is_event_time(self) -> bool:
@@ -58,7 +56,6 @@ class CountTumblingWindowAssigner(_Counting):
     _state_name = "tumble-count-assigner"
 
     def __init__(self, window_size: int) -> None:
-        """Take the number of elements of a window."""
         check_parameters(self, window_size > 0, "size > 0", f"size {window_size}")
         self._window_size = window_size
 
@@ -68,8 +65,6 @@ class CountTumblingWindowAssigner(_Counting):
         return CountTumblingWindowAssigner(window_size)
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[CountWindow]:
-        """Return the window of the element's number."""
-        del element, timestamp
         return [CountWindow(self._next_number(context) // self._window_size)]
 
     def __repr__(self) -> str:
@@ -98,8 +93,6 @@ class CountSlidingWindowAssigner(_Counting):
         return CountSlidingWindowAssigner(window_size, window_slide)
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[CountWindow]:
-        """Return all windows of the element's number, the latest first."""
-        del element, timestamp
         number, slide = self._next_number(context), self._window_slide
         first = max(0, -(-(number - self._window_size + 1) // slide))
         return [CountWindow(i) for i in range(number // slide, first - 1, -1)]

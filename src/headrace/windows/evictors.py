@@ -94,14 +94,10 @@ class _OneSided(Evictor[Any, Any]):
         self._do_evict_after = do_evict_after
 
     def evict_before(self, elements: list[TimestampedValue], size: int, window: Any, evictor_context: Any) -> None:
-        """Evict, unless configured to evict afterwards."""
-        del size, window, evictor_context
         if not self._do_evict_after and elements:
             self._evict(elements)
 
     def evict_after(self, elements: list[TimestampedValue], size: int, window: Any, evictor_context: Any) -> None:
-        """Evict, if configured to evict afterwards."""
-        del size, window, evictor_context
         if self._do_evict_after and elements:
             self._evict(elements)
 
@@ -119,7 +115,6 @@ class CountEvictor(_OneSided):
     """
 
     def __init__(self, max_count: int, do_evict_after: bool = False) -> None:
-        """Take the number of elements to keep."""
         super().__init__(do_evict_after)
         check_parameters(self, max_count >= 0, "max_count >= 0", f"max_count {max_count}")
         self._max_count = max_count

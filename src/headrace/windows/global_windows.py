@@ -44,17 +44,13 @@ class GlobalWindows(WindowAssigner[Any, GlobalWindow]):
         return GlobalWindows(EndOfStreamTrigger())
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[GlobalWindow]:
-        """Return the global window."""
-        del element, timestamp, context
         return [_THE_ONE]
 
     def get_default_trigger(self, env: Any) -> Trigger[Any, GlobalWindow]:
         """Never fire, or at the end of the input."""
-        del env
         return NeverTrigger() if self._trigger is None else self._trigger
 
     def get_window_serializer(self) -> TypeSerializer[GlobalWindow]:
-        """Return the serializer of the global window."""
         return GlobalWindowSerializer()
 
     def is_event_time(self) -> bool:

@@ -27,11 +27,9 @@ class TimeWindowSerializer(TypeSerializer[TimeWindow]):
         """Make a serializer."""
 
     def serialize(self, element: TimeWindow, stream: BytesIO) -> None:
-        """Write the two ends."""
         stream.write(_TWO_LONGS.pack(element.start, element.end))
 
     def deserialize(self, stream: BytesIO) -> TimeWindow:
-        """Read the two ends."""
         return TimeWindow(*_TWO_LONGS.unpack(stream.read(16)))
 
 
@@ -48,11 +46,9 @@ class CountWindowSerializer(TypeSerializer[CountWindow]):
         """Make a serializer."""
 
     def serialize(self, element: CountWindow, stream: BytesIO) -> None:
-        """Write the number."""
         stream.write(_LONG.pack(element.id))
 
     def deserialize(self, stream: BytesIO) -> CountWindow:
-        """Read the number."""
         return CountWindow(_LONG.unpack(stream.read(8))[0])
 
 
@@ -67,10 +63,8 @@ class GlobalWindowSerializer(TypeSerializer[GlobalWindow]):
         """Make a serializer."""
 
     def serialize(self, element: GlobalWindow, stream: BytesIO) -> None:
-        """Write a byte."""
         stream.write(bytes(1))
 
     def deserialize(self, stream: BytesIO) -> GlobalWindow:
-        """Read the byte."""
         stream.read(1)
         return GlobalWindow()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.errors import InvalidProgramError
 from headrace.windows.assigner import MergingWindowAssigner, TimeAssigner, check_parameters, milliseconds
 from headrace.windows.window_types import TimeWindow
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "DynamicEventTimeSessionWindows",
@@ -22,7 +25,6 @@ class _Sessions(TimeAssigner, MergingWindowAssigner[Any, TimeWindow]):
     """The base of all sessions."""
 
     def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        """Return the window that the element opens."""
         gap = self.gap_of(element)
         if self._event_time:
             time = MIN_TIMESTAMP if timestamp is None else timestamp
@@ -35,7 +37,6 @@ class _Sessions(TimeAssigner, MergingWindowAssigner[Any, TimeWindow]):
         raise NotImplementedError
 
     def merge_windows(self, windows: Iterable[TimeWindow], callback: Any) -> None:
-        """Merge windows that overlap or touch."""
         TimeWindow.merge_windows(windows, callback)
 
 
@@ -47,14 +48,17 @@ class _FixedGap(_Sessions):
         check_parameters(self, session_gap > 0, "0 < size", f"a gap of {session_gap}")
         self._session_gap = session_gap
 
+    @classmethod
+    def with_gap(cls, size: Any) -> Self:
+        """Make an assigner with a gap."""
+        return cls(milliseconds(size, "gap"))
+
     @property
     def gap(self) -> int:
         """The gap in milliseconds."""
         return self._session_gap
 
     def gap_of(self, element: Any) -> int:
-        """Return the gap."""
-        del element
         return self._session_gap
 
     def __repr__(self) -> str:
@@ -68,8 +72,12 @@ class _DynamicGap(_Sessions):
         """Take the extractor, or a callable that returns the gap of an element in milliseconds."""
         self._extractor = session_window_time_gap_extractor
 
+    @classmethod
+    def with_dynamic_gap(cls, extractor: Any) -> Self:
+        """Make an assigner with an extractor of gaps."""
+        return cls(extractor)
+
     def gap_of(self, element: Any) -> int:
-        """Ask the extractor."""
         extract = getattr(self._extractor, "extract", self._extractor)
         gap = extract(element)
         if gap <= 0:
@@ -93,11 +101,6 @@ class EventTimeSessionWindows(_FixedGap):
     _event_time = True
 
     @staticmethod
-    def with_gap(size: Any) -> EventTimeSessionWindows:
-        """Make an assigner with a gap."""
-        return EventTimeSessionWindows(milliseconds(size, "gap"))
-
-    @staticmethod
     def with_dynamic_gap(extractor: Any) -> DynamicEventTimeSessionWindows:
         """Make an assigner with an extractor of gaps."""
         return DynamicEventTimeSessionWindows(extractor)
@@ -114,11 +117,6 @@ class ProcessingTimeSessionWindows(_FixedGap):
     _event_time = False
 
     @staticmethod
-    def with_gap(size: Any) -> ProcessingTimeSessionWindows:
-        """Make an assigner with a gap."""
-        return ProcessingTimeSessionWindows(milliseconds(size, "gap"))
-
-    @staticmethod
     def with_dynamic_gap(extractor: Any) -> DynamicProcessingTimeSessionWindows:
         """Make an assigner with an extractor of gaps."""
         return DynamicProcessingTimeSessionWindows(extractor)
@@ -133,11 +131,6 @@ class DynamicEventTimeSessionWindows(_DynamicGap):
 
     _event_time = True
 
-    @staticmethod
-    def with_dynamic_gap(extractor: Any) -> DynamicEventTimeSessionWindows:
-        """Make an assigner with an extractor of gaps."""
-        return DynamicEventTimeSessionWindows(extractor)
-
 
 class DynamicProcessingTimeSessionWindows(_DynamicGap):
     """Sessions by the clock whose gap depends on the element.
@@ -147,8 +140,3 @@ class DynamicProcessingTimeSessionWindows(_DynamicGap):
     """
 
     _event_time = False
-
-    @staticmethod
-    def with_dynamic_gap(extractor: Any) -> DynamicProcessingTimeSessionWindows:
-        """Make an assigner with an extractor of gaps."""
-        return DynamicProcessingTimeSessionWindows(extractor)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from headrace.windows.assigner import TimeAssigner, check_parameters, event_timestamp, milliseconds
+from headrace.windows.assigner import TimeAssigner, check_parameters, milliseconds
 from headrace.windows.window_types import TimeWindow
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["SlidingEventTimeWindows", "SlidingProcessingTimeWindows"]
 
@@ -38,8 +41,14 @@ class _Sliding(TimeAssigner):
         """The offset in milliseconds."""
         return self._offset
 
-    def _windows_of(self, time: int) -> list[TimeWindow]:
-        """Return all windows that contain ``time``, the latest first."""
+    @classmethod
+    def of(cls, size: Any, slide: Any, offset: Any = None) -> Self:
+        """Make an assigner."""
+        moved = 0 if offset is None else milliseconds(offset, "offset")
+        return cls(milliseconds(size, "size"), milliseconds(slide, "slide"), moved)
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
+        time = self._time_of(element, timestamp, context)
         size, slide = self._size, self._slide
         last = TimeWindow.get_window_start_with_offset(time, self._offset, slide)
         return [TimeWindow(start, start + size) for start in range(last, time - size, -slide)]
@@ -59,16 +68,6 @@ class SlidingEventTimeWindows(_Sliding):
 
     _event_time = True
 
-    @staticmethod
-    def of(size: Any, slide: Any, offset: Any = None) -> SlidingEventTimeWindows:
-        """Make an assigner."""
-        return SlidingEventTimeWindows(*_times(size, slide, offset))
-
-    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        """Return all windows that contain the timestamp."""
-        del context
-        return self._windows_of(event_timestamp(element, timestamp))
-
 
 class SlidingProcessingTimeWindows(_Sliding):
     """Sliding windows by the clock.
@@ -79,18 +78,3 @@ class SlidingProcessingTimeWindows(_Sliding):
     """
 
     _event_time = False
-
-    @staticmethod
-    def of(size: Any, slide: Any, offset: Any = None) -> SlidingProcessingTimeWindows:
-        """Make an assigner."""
-        return SlidingProcessingTimeWindows(*_times(size, slide, offset))
-
-    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        """Return all windows that contain the current time."""
-        del element, timestamp
-        return self._windows_of(context.get_current_processing_time())
-
-
-def _times(size: Any, slide: Any, offset: Any) -> tuple[int, int, int]:
-    moved = 0 if offset is None else milliseconds(offset, "offset")
-    return milliseconds(size, "size"), milliseconds(slide, "slide"), moved

@@ -126,3 +126,22 @@ class Trigger(ABC, Generic[T, W]):
     @abstractmethod
     def clear(self, window: W, ctx: Trigger.TriggerContext) -> None:
         """Clear state and timers of a window that is removed."""
+
+
+class QuietTrigger(Trigger[T, W]):
+    """Base class of the built-in triggers: continues whatever happens, and has nothing to merge or to clear."""
+
+    def on_element(self, element: T, timestamp: int, window: W, ctx: Any) -> TriggerResult:
+        return TriggerResult.CONTINUE
+
+    def on_processing_time(self, time: int, window: W, ctx: Any) -> TriggerResult:
+        return TriggerResult.CONTINUE
+
+    def on_event_time(self, time: int, window: W, ctx: Any) -> TriggerResult:
+        return TriggerResult.CONTINUE
+
+    def on_merge(self, window: W, ctx: Any) -> None:
+        pass
+
+    def clear(self, window: W, ctx: Any) -> None:
+        pass

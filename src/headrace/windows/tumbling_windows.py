@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from headrace.windows.assigner import TimeAssigner, check_parameters, event_timestamp, milliseconds
+from headrace.windows.assigner import TimeAssigner, check_parameters, milliseconds
 from headrace.windows.window_types import TimeWindow
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["TumblingEventTimeWindows", "TumblingProcessingTimeWindows"]
 
@@ -30,7 +33,13 @@ class _Tumbling(TimeAssigner):
         """The offset in milliseconds."""
         return self._offset
 
-    def _window_of(self, time: int) -> list[TimeWindow]:
+    @classmethod
+    def of(cls, size: Any, offset: Any = None) -> Self:
+        """Make an assigner; ``offset`` moves all windows, e.g. for days that start at another hour than in UTC."""
+        return cls(milliseconds(size, "size"), 0 if offset is None else milliseconds(offset, "offset"))
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
+        time = self._time_of(element, timestamp, context)
         start = TimeWindow.get_window_start_with_offset(time, self._offset, self._size)
         return [TimeWindow(start, start + self._size)]
 
@@ -49,16 +58,6 @@ class TumblingEventTimeWindows(_Tumbling):
 
     _event_time = True
 
-    @staticmethod
-    def of(size: Any, offset: Any = None) -> TumblingEventTimeWindows:
-        """Make an assigner; ``offset`` moves all windows, e.g. for days that start at another hour than in UTC."""
-        return TumblingEventTimeWindows(milliseconds(size, "size"), _offset(offset))
-
-    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        """Return the window of the timestamp."""
-        del context
-        return self._window_of(event_timestamp(element, timestamp))
-
 
 class TumblingProcessingTimeWindows(_Tumbling):
     """Windows of one size by the clock.
@@ -69,17 +68,3 @@ class TumblingProcessingTimeWindows(_Tumbling):
     """
 
     _event_time = False
-
-    @staticmethod
-    def of(size: Any, offset: Any = None) -> TumblingProcessingTimeWindows:
-        """Make an assigner."""
-        return TumblingProcessingTimeWindows(milliseconds(size, "size"), _offset(offset))
-
-    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        """Return the window of the current time."""
-        del element, timestamp
-        return self._window_of(context.get_current_processing_time())
-
-
-def _offset(given: Any) -> int:
-    return 0 if given is None else milliseconds(given, "offset")

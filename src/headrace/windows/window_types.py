@@ -52,14 +52,12 @@ class TimeWindow(tuple[int, int], Window):
     __slots__ = ()
 
     def __new__(cls, start: int, end: int) -> TimeWindow:
-        """Take both ends."""
         return tuple.__new__(cls, (start, end))
 
     def __init__(self, start: int, end: int) -> None:
         """Do nothing: `__new__` took both ends."""
 
     def __getnewargs__(self) -> tuple[int, int]:
-        """Pickle by the two ends."""
         return self[0], self[1]
 
     @property
@@ -135,7 +133,6 @@ class CountWindow(Window):
     __slots__ = ("id",)
 
     def __init__(self, id: int) -> None:
-        """Take the number."""
         self.id = id
 
     def max_timestamp(self) -> int:

@@ -8,7 +8,7 @@ from headrace.errors import TypeMismatchError
 from headrace.state.descriptors import ValueStateDescriptor
 from headrace.types.typeinfo import Types
 from headrace.windows.assigner import check_parameters, milliseconds
-from headrace.windows.trigger import Trigger, TriggerResult
+from headrace.windows.trigger import QuietTrigger, Trigger, TriggerResult
 
 __all__ = ["NeverTrigger", "NoOpTrigger", "ProcessingTimeoutTrigger", "PurgingTrigger"]
 
@@ -20,33 +20,12 @@ def _trigger(given: Any, owner: str) -> Trigger[Any, Any]:
     return given
 
 
-class NeverTrigger(Trigger[Any, Any]):
+class NeverTrigger(QuietTrigger[Any, Any]):
     """Never fires.
 
     >>> NeverTrigger().on_element("a", 0, None, None)
     <TriggerResult.CONTINUE: (False, False)>
     """
-
-    def on_element(self, element: Any, timestamp: int, window: Any, ctx: Any) -> TriggerResult:
-        """Do nothing."""
-        del element, timestamp, window, ctx
-        return TriggerResult.CONTINUE
-
-    def on_processing_time(self, time: int, window: Any, ctx: Any) -> TriggerResult:
-        """Do nothing."""
-        del time, window, ctx
-        return TriggerResult.CONTINUE
-
-    def on_event_time(self, time: int, window: Any, ctx: Any) -> TriggerResult:
-        """Do nothing."""
-        del time, window, ctx
-        return TriggerResult.CONTINUE
-
-    def on_merge(self, window: Any, ctx: Any) -> None:
-        """Do nothing."""
-
-    def clear(self, window: Any, ctx: Any) -> None:
-        """Do nothing."""
 
 
 NoOpTrigger = NeverTrigger
@@ -62,7 +41,6 @@ class PurgingTrigger(Trigger[Any, Any]):
     """
 
     def __init__(self, nested_trigger: Trigger[Any, Any]) -> None:
-        """Take the other trigger."""
         self.nested_trigger = _trigger(nested_trigger, "PurgingTrigger")
 
     @staticmethod
@@ -71,27 +49,21 @@ class PurgingTrigger(Trigger[Any, Any]):
         return PurgingTrigger(nested_trigger)
 
     def on_element(self, element: Any, timestamp: int, window: Any, ctx: Any) -> TriggerResult:
-        """Ask the other trigger."""
         return _purging(self.nested_trigger.on_element(element, timestamp, window, ctx))
 
     def on_processing_time(self, time: int, window: Any, ctx: Any) -> TriggerResult:
-        """Ask the other trigger."""
         return _purging(self.nested_trigger.on_processing_time(time, window, ctx))
 
     def on_event_time(self, time: int, window: Any, ctx: Any) -> TriggerResult:
-        """Ask the other trigger."""
         return _purging(self.nested_trigger.on_event_time(time, window, ctx))
 
     def can_merge(self) -> bool:
-        """Return the other trigger's answer."""
         return self.nested_trigger.can_merge()
 
     def on_merge(self, window: Any, ctx: Any) -> None:
-        """Leave it to the other trigger."""
         self.nested_trigger.on_merge(window, ctx)
 
     def clear(self, window: Any, ctx: Any) -> None:
-        """Leave it to the other trigger."""
         self.nested_trigger.clear(window, ctx)
 
     def __repr__(self) -> str:
@@ -102,7 +74,7 @@ def _purging(result: TriggerResult) -> TriggerResult:
     return TriggerResult.FIRE_AND_PURGE if result.is_fire() else result
 
 
-class ProcessingTimeoutTrigger(Trigger[Any, Any]):
+class ProcessingTimeoutTrigger(QuietTrigger[Any, Any]):
     """Fires when another trigger does, and a time after the first (or last) element by the clock.
 
     >>> from headrace.common import Duration
@@ -156,15 +128,10 @@ class ProcessingTimeoutTrigger(Trigger[Any, Any]):
         return result
 
     def on_processing_time(self, time: int, window: Any, ctx: Any) -> TriggerResult:
-        """Fire."""
         return self._fire(self.nested_trigger.on_processing_time(time, window, ctx), window, ctx)
 
     def on_event_time(self, time: int, window: Any, ctx: Any) -> TriggerResult:
-        """Fire."""
         return self._fire(self.nested_trigger.on_event_time(time, window, ctx), window, ctx)
-
-    def on_merge(self, window: Any, ctx: Any) -> None:
-        """Never called: windows of this trigger cannot be merged."""
 
     def clear(self, window: Any, ctx: Any) -> None:
         """Forget the time-out; the other trigger clears too."""

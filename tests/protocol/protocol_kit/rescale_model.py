@@ -34,7 +34,7 @@ from headrace.datastream import KeyedProcessFunction, MapFunction, StreamExecuti
 from headrace.datastream.connectors.number_seq import NumberSequenceSource
 from headrace.datastream.functions import CheckpointedFunction
 from headrace.datastream.state import ListStateDescriptor, ValueStateDescriptor
-from headrace.driver.epoch_result import EpochResult
+from headrace.driver.executor import EpochResult
 from headrace.driver.job_master import JobMaster
 from headrace.driver.requests import Request
 from headrace.local.executor import LocalExecutor

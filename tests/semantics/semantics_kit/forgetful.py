@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headrace.driver.epoch_result import EpochResult
+from headrace.driver.executor import EpochResult
 from headrace.local.executor import LocalExecutor
 from headrace.worker.messages import EpochOrder
 from headrace.worker.slot.host import TaskHost

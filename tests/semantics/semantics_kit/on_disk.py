@@ -7,7 +7,7 @@ from pathlib import Path
 
 import headrace.worker.task.keyed_backends
 from headrace.config.worker_settings import BackendSettings
-from headrace.driver.epoch_result import EpochResult
+from headrace.driver.executor import EpochResult
 from headrace.local.executor import LocalExecutor
 from headrace.state.disk import DiskKeyedBackend
 from headrace.worker.job_spec import JobSpec

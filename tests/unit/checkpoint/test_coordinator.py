@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headrace.checkpoint.coordinator import CheckpointCoordinator, Failed
-from headrace.checkpoint.failure_reasons import CheckpointFailureReason as Reason
-from headrace.checkpoint.pending_checkpoint import AckResult
+from headrace.checkpoint.coordinator import AckResult, CheckpointCoordinator, Failed
+from headrace.checkpoint.errors import CheckpointFailureReason as Reason
 from headrace.common.errors import ConfigurationError
 from headrace.config.checkpoint_settings import CheckpointSettings
 

@@ -4,8 +4,13 @@ import pickle
 
 import pytest
 
-from headrace.checkpoint.errors import CheckpointError, DamagedRecordError, FencedError, RestoreRefusedError
-from headrace.checkpoint.failure_reasons import CheckpointFailureReason
+from headrace.checkpoint.errors import (
+    CheckpointError,
+    CheckpointFailureReason,
+    DamagedRecordError,
+    FencedError,
+    RestoreRefusedError,
+)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from headrace.checkpoint.derive import Base, Derived, Situation
-from headrace.checkpoint.failure_reasons import CheckpointFailureReason as Reason
+from headrace.checkpoint.errors import CheckpointFailureReason as Reason
 from headrace.checkpoint.model import Damaged, Manifest
 from headrace.checkpoint.resolve import Verdict, asks_sinks, resolve
 

@@ -4,7 +4,7 @@ import pytest
 
 from headrace.checkpoint import instructions as do
 from headrace.checkpoint.errors import CheckpointError, OutcomeUnknownError, RecordMissingError, StoreError
-from headrace.checkpoint.failure_reasons import CheckpointFailureReason as Reason
+from headrace.checkpoint.errors import CheckpointFailureReason as Reason
 from headrace.checkpoint.model import Marker
 from headrace.checkpoint.steps import create
 

@@ -6,7 +6,7 @@ import pytest
 
 from headrace.checkpoint import names
 from headrace.checkpoint.errors import CheckpointError, CommitRefusedError, FencedError, RestoreRefusedError, StoreError
-from headrace.checkpoint.failure_reasons import CheckpointFailureReason as Reason
+from headrace.checkpoint.errors import CheckpointFailureReason as Reason
 from headrace.checkpoint.file_store import FileStore
 from headrace.checkpoint.interpreter import Interpreter
 from headrace.checkpoint.model import Committable, FileEntry

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from headrace.common.errors import JobExecutionError, UserCodeError
-from headrace.driver.epoch_result import EpochResult, read_frames
+from headrace.driver.executor import EpochResult, read_frames
 from headrace.worker.exchange.frames import ACK, DRIVER_OUTPUT, FAILURE, Header, pack
 from headrace.worker.messages import DriverOutput, TaskAck, TaskFailure
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.driver.rate import RateController
+from headrace.driver.pacing import RateController
 
 
 def drive(rate, cost, overhead, epochs, available=10**12):

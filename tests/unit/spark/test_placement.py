@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.spark.placement import surplus
+from headrace.spark.anchors import surplus
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from pyspark import SparkContext
 
 from headrace.common.errors import ConfigurationError, JobExecutionError
-from headrace.driver.epoch_result import EpochLostError
+from headrace.driver.executor import EpochLostError
 from headrace.spark import jvm
 from headrace.spark.context import spark_context
 from headrace.spark.failures import as_epoch_error

@@ -12,7 +12,7 @@ import pytest
 
 from headrace.datastream import StreamExecutionEnvironment
 from headrace.driver.enumerators import Enumerators
-from headrace.driver.epoch_result import EpochResult, read_frames
+from headrace.driver.executor import EpochResult, read_frames
 from headrace.driver.ledger import Ledger
 from headrace.graph.epoch_plan import build_epoch_plan
 from headrace.graph.specs import CollectSink, Map, OperatorSpec

@@ -60,7 +60,6 @@ class Sink(NoJvmObject):
 
     def definition_for(self, type_info: TypeInformation | None) -> Any:
         """Return the definition for elements of a type."""
-        del type_info
         return self.get_definition()
 
 

@@ -42,5 +42,4 @@ class Sink(ABC):
 
     def open_committer(self, job_id: str, sink_id: str) -> SinkCommitter | None:
         """Return the committer, for the driver; None if the sink stages nothing."""
-        del job_id, sink_id
         return None

@@ -62,12 +62,10 @@ class SinkCommitter(ABC):
 
     def untouched(self, checkpoint: int) -> bool:
         """Say whether certainly nothing of this checkpoint has been committed; False if the sink cannot know."""
-        del checkpoint
         return False
 
     def size(self, handle: Handle) -> int:
         """Return how many committables of the program a handle holds."""
-        del handle
         return 1
 
     def metrics(self) -> dict[Path, Value]:

@@ -80,7 +80,6 @@ class SinkWriter(ABC):
 
     def write_watermark(self, timestamp: int) -> None:
         """Note that event time has reached `timestamp`."""
-        del timestamp
 
     @abstractmethod
     def end_epoch(self, end: EpochEnd) -> list[Any]:

@@ -52,7 +52,6 @@ class Source(ABC):
 
     def owner(self, split: Split, parallelism: int) -> int | None:
         """Return the subtask that a split belongs to; None: the one that has the fewest."""
-        del split, parallelism
         return None
 
     def functions(self) -> Sequence[Any]:

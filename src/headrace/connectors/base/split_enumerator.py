@@ -54,7 +54,6 @@ class SplitEnumerator(ABC):
 
     def discover(self, progress: SplitProgress) -> list[Split]:
         """Return splits that are not known yet."""
-        del progress
         return []
 
     def notify_checkpoint_complete(self, positions: dict[str, Any]) -> None:

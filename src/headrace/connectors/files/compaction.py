@@ -116,7 +116,6 @@ class RecordWiseFileCompactor(FileCompactor):
     reader_format: BulkFormat | StreamFormat | None = None
 
     def __init__(self, reader_format: BulkFormat | StreamFormat) -> None:
-        """Take the format that reads what the sink writes."""
         if not isinstance(reader_format, (BulkFormat, StreamFormat)):
             raise TypeMismatchError(
                 "A RecordWiseFileCompactor takes a format of a FileSource",

@@ -31,7 +31,6 @@ class FileFormat(ABC):
 
     def cuts(self, path: str, parts: int) -> list[int]:
         """Return where to cut a file for up to `parts` readers, from 0 to the size; [] if it cannot be cut."""
-        del path, parts
         return []
 
     @abstractmethod

@@ -40,7 +40,6 @@ class StreamFormat:
     """
 
     def __init__(self, file_format: FileFormat) -> None:
-        """Wrap what reads files in tasks."""
         self.file_format = file_format
 
     @staticmethod
@@ -58,7 +57,6 @@ class BulkFormat:
     """
 
     def __init__(self, file_format: FileFormat) -> None:
-        """Wrap what reads files in tasks."""
         self.file_format = file_format
 
 

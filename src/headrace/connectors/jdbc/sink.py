@@ -140,7 +140,6 @@ class JdbcConnectionOptions:
         """Collects the parts."""
 
         def __init__(self) -> None:
-            """Start with nothing."""
             self._url: str | None = None
             self._driver_name: str | None = None
             self._user_name: str | None = None
@@ -221,7 +220,6 @@ class JdbcExecutionOptions:
         """Collects the parts."""
 
         def __init__(self) -> None:
-            """Start with the defaults."""
             self._interval_ms, self._size, self._max_retries = _BATCH_INTERVAL_MS, _BATCH_SIZE, _MAX_RETRIES
 
         def with_batch_size(self, size: int) -> JdbcExecutionOptions.Builder:
@@ -251,10 +249,7 @@ def _whole(value: int, name: str) -> int:
 
 
 def _checked(
-    sql: str,
-    type_info: TypeInformation,
-    connection: JdbcConnectionOptions,
-    execution: JdbcExecutionOptions | None,
+    sql: str, type_info: TypeInformation, connection: JdbcConnectionOptions, execution: JdbcExecutionOptions | None
 ) -> JdbcExecutionOptions:
     if not isinstance(connection, JdbcConnectionOptions):
         raise TypeMismatchError("A JDBC sink needs JdbcConnectionOptions", seen=connection)

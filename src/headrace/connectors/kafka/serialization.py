@@ -182,12 +182,7 @@ class Serializer:
         return Messages(topics, values, keys, times, chosen)  # type: ignore[arg-type]
 
     def _chosen(
-        self,
-        record: Any,
-        key: bytes | None,
-        value: bytes | None,
-        topic: str,
-        partitions_of: Callable[[str], list[int]],
+        self, record: Any, key: bytes | None, value: bytes | None, topic: str, partitions_of: Callable[[str], list[int]]
     ) -> int:
         assert self.partition is not None
         partitions = partitions_of(topic)

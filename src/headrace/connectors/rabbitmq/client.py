@@ -112,7 +112,6 @@ class RMQConnectionConfig:
         """Collects the parts: host, port, virtual host, user and password, or a URI."""
 
         def __init__(self) -> None:
-            """Start with nothing."""
             self._settings = RabbitSettings()
 
         def _set(self, **settings: Any) -> RMQConnectionConfig.Builder:

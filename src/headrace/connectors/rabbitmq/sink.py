@@ -67,7 +67,6 @@ class RMQSinkPublishOptions(ABC):
 
     def compute_properties(self, value: Any) -> Any:
         """Return the `pika.BasicProperties` of a record's message; None: only that it is persistent."""
-        del value
 
     def route(self, value: Any) -> tuple[str, str, Any]:
         """Return all three."""

@@ -2,13 +2,7 @@
 
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.connectors.base.definitions import DeliveryGuarantee, Sink, Source
-from headrace.connectors.files.sink import (
-    BucketAssigner,
-    FileSink,
-    OutputFileConfig,
-    RollingPolicy,
-    StreamingFileSink,
-)
+from headrace.connectors.files.sink import BucketAssigner, FileSink, OutputFileConfig, RollingPolicy, StreamingFileSink
 from headrace.connectors.files.source import (
     FileEnumeratorProvider,
     FileSource,

@@ -8,11 +8,7 @@ from headrace.connectors.kafka.legacy import (
     FlinkKafkaProducerBase,
     Semantic,
 )
-from headrace.connectors.kafka.offsets import (
-    KafkaOffsetResetStrategy,
-    KafkaOffsetsInitializer,
-    KafkaTopicPartition,
-)
+from headrace.connectors.kafka.offsets import KafkaOffsetResetStrategy, KafkaOffsetsInitializer, KafkaTopicPartition
 from headrace.connectors.kafka.serialization import (
     KafkaPartitioner,
     KafkaRecordSerializationSchema,
@@ -20,11 +16,7 @@ from headrace.connectors.kafka.serialization import (
     KafkaTopicSelector,
 )
 from headrace.connectors.kafka.sink import KafkaSink, KafkaSinkBuilder
-from headrace.connectors.kafka.source import (
-    KafkaRecordDeserializationSchema,
-    KafkaSource,
-    KafkaSourceBuilder,
-)
+from headrace.connectors.kafka.source import KafkaRecordDeserializationSchema, KafkaSource, KafkaSourceBuilder
 
 __all__ = [
     "FlinkKafkaConsumer",

@@ -50,7 +50,6 @@ class CloseableIterator:
         self._ended = False
 
     def __iter__(self) -> Self:
-        """Return the iterator itself."""
         return self
 
     def __next__(self) -> Any:
@@ -58,13 +57,11 @@ class CloseableIterator:
         return self.next()
 
     def __enter__(self) -> Self:
-        """Return the iterator itself."""
         return self
 
     def __exit__(
         self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
     ) -> None:
-        """Close the iterator."""
         self.close()
 
     def next(self) -> Any:

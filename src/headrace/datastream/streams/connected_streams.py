@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.errors import InvalidProgramError, TypeMismatchError
-from headrace.functions import (
-    CoFlatMapFunction,
-    CoMapFunction,
-    CoProcessFunction,
-    KeyedCoProcessFunction,
-)
+from headrace.functions import CoFlatMapFunction, CoMapFunction, CoProcessFunction, KeyedCoProcessFunction
 from headrace.functions.checks import check_function
 from headrace.graph.specs import CoFlatMap, CoMap, CoProcess
 from headrace.types.declared_types import declared_type

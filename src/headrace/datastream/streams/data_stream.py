@@ -18,18 +18,20 @@ from headrace.datastream.streams.stream_sinks import StreamSinks
 from headrace.datastream.streams.window_settings import count_windows, needs_keys
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.graph import partitioners
-from headrace.graph.transformations import TransformationKind
+from headrace.graph.specs import Map
+from headrace.graph.transformations import Transformation, TransformationKind
 from headrace.types.declared_types import declared_type, shown_type
 from headrace.types.typeinfo import TypeInformation
 
 if TYPE_CHECKING:
+    from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment
     from headrace.datastream.streams.cached_data_stream import CachedDataStream
     from headrace.datastream.streams.iterative_stream import IterativeStream
     from headrace.datastream.streams.keyed_stream import KeyedStream
     from headrace.datastream.streams.window_joins import CoGroupedStreams, JoinedStreams
     from headrace.datastream.streams.windowed_stream import AllWindowedStream
 
-__all__ = ["DataStream"]
+__all__ = ["DataStream", "NameableView"]
 
 
 class DataStream(ElementOperators, StreamSinks):
@@ -135,8 +137,6 @@ class DataStream(ElementOperators, StreamSinks):
         >>> env = StreamExecutionEnvironment.get_execution_environment()
         >>> side = env.from_collection([1, 2]).process(Split()).get_side_output(odd).map(str)
         """
-        from headrace.datastream.streams.nameable_view import NameableView
-
         t = self._operator("get_side_output()")
         if not isinstance(output_tag, OutputTag):
             raise TypeMismatchError("get_side_output takes an OutputTag", seen=output_tag, expected="an OutputTag")
@@ -226,3 +226,36 @@ class DataStream(ElementOperators, StreamSinks):
 
         self._check_neighbour(other, "co_group")
         return CoGroupedStreams(self, other)
+
+
+def identity(element: Any) -> Any:
+    """Return the element unchanged.
+
+    >>> identity(3)
+    3
+    """
+    return element
+
+
+class NameableView(DataStream):
+    """A side output or a custom partitioning: a view that becomes an operator if a program configures it.
+
+    In PyFlink these calls return an operator. A view is free, so the operator (an identity map) is added on demand.
+
+    >>> from headrace.datastream import StreamExecutionEnvironment
+    >>> env = StreamExecutionEnvironment.get_execution_environment()
+    >>> spread = env.from_collection([1]).partition_custom(lambda key, count: 0, lambda element: element)
+    >>> spread.transformation.kind.name, spread.name("spread").transformation.kind.name
+    ('PARTITION', 'OPERATOR')
+    """
+
+    def __init__(self, env: StreamExecutionEnvironment, transformation_id: int, operator_name: str) -> None:
+        """Programs call `get_side_output` or `partition_custom`."""
+        super().__init__(env, transformation_id)
+        self._operator_name = operator_name
+
+    def _operator(self, request: str) -> Transformation:
+        if self.transformation.kind is not TransformationKind.OPERATOR:
+            operator = self._add(Map(identity), self._operator_name, self.transformation.output_type)
+            self._id = operator.transformation_id
+        return super()._operator(request)

@@ -16,9 +16,12 @@ from headrace.connectors.base.rate_limit import RateLimited
 from headrace.datastream.operator_handle import check_integer
 from headrace.datastream.streams.partitioned_stream import PartitionedStream
 from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.formats.arrow_rows import row_type
+from headrace.formats.row_columns import RowColumns
 from headrace.functions import FilterFunction, FlatMapFunction, KeyedProcessFunction, MapFunction, ProcessFunction
 from headrace.functions.checks import check_function, check_or_callable
-from headrace.graph.specs import AssignTimestamps, Filter, FlatMap, Map, Process, SourceSpec
+from headrace.graph.specs import AssignTimestamps, Filter, FilterColumns, FlatMap, Map, MapColumns, Process, SourceSpec
+from headrace.types.data_types import row_type_of_stream, stream_type
 from headrace.types.declared_types import declared_type
 from headrace.types.logical_types import RowType
 from headrace.types.typeinfo import TupleTypeInfo, TypeInformation
@@ -91,8 +94,6 @@ class ElementOperators(PartitionedStream):
         ... ).get_name()
         'Map Columns'
         """
-        from headrace.datastream.streams.column_functions import mapped_columns
-
         spec, produced = mapped_columns(self, func, output_type)
         return self._add(spec, "Map Columns", produced)
 
@@ -109,8 +110,6 @@ class ElementOperators(PartitionedStream):
         >>> orders.filter_columns(lambda rows: pc.greater(rows["n"], 1)).get_name()
         'Filter Columns'
         """
-        from headrace.datastream.streams.column_functions import filtered_columns
-
         return self._add(filtered_columns(self, func), "Filter Columns", self.transformation.output_type)
 
     def process(self, func: Any, output_type: TypeInformation | None = None) -> DataStream:
@@ -217,11 +216,39 @@ class FieldProjection:
     """
 
     def __init__(self, indexes: Sequence[int]) -> None:
-        """Select the fields at these indexes."""
         self._indexes = tuple(indexes)
         self._fields = itemgetter(*indexes)
 
     def __call__(self, element: Any) -> tuple[Any, ...]:
-        """Return the selected fields of ``element``."""
         fields = self._fields(element)
         return fields if len(self._indexes) > 1 else (fields,)
+
+
+def mapped_columns(stream: PartitionedStream, func: Any, output_type: RowType) -> tuple[MapColumns, TypeInformation]:
+    """Return the specification of `map_columns` and the type of its rows."""
+    given = RowColumns(row_type(output_type, "map_columns"))
+    return MapColumns(_checked(func, "map_columns"), _columns_of(stream), given), stream_type(output_type)
+
+
+def filtered_columns(stream: PartitionedStream, func: Any) -> FilterColumns:
+    """Return the specification of `filter_columns`."""
+    return FilterColumns(_checked(func, "filter_columns"), _columns_of(stream))
+
+
+def _checked(func: Any, method: str) -> Any:
+    if not callable(func):
+        raise TypeMismatchError(f"{method} takes a function of a pyarrow RecordBatch", seen=func)
+    return func
+
+
+def _columns_of(stream: PartitionedStream) -> RowColumns:
+    kind = stream.transformation.output_type
+    try:
+        return RowColumns(row_type_of_stream(kind))
+    except InvalidProgramError as error:
+        raise InvalidProgramError(
+            "Functions on columns need a stream of rows whose fields have names and types",
+            operator_name=stream.get_name(),
+            seen=error.seen or kind,
+            remedy="declare them on the previous operator: output_type=Types.ROW_NAMED([...], [...])",
+        ) from None

@@ -87,9 +87,7 @@ class PartitionedStream(OperatorHandle):
     def broadcast(self) -> DataStream: ...
     @overload
     def broadcast(
-        self,
-        broadcast_state_descriptor: MapStateDescriptor,
-        *other_broadcast_state_descriptors: MapStateDescriptor,
+        self, broadcast_state_descriptor: MapStateDescriptor, *other_broadcast_state_descriptors: MapStateDescriptor
     ) -> BroadcastStream: ...
     def broadcast(
         self,
@@ -114,7 +112,7 @@ class PartitionedStream(OperatorHandle):
         ...     lambda key, count: key % count, lambda element: element
         ... )
         """
-        from headrace.datastream.streams.nameable_view import NameableView
+        from headrace.datastream.streams.data_stream import NameableView
 
         check_or_callable(
             partitioner, Partitioner, "Parameter partitioner should be type of Partitioner or a callable function."

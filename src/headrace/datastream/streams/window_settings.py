@@ -74,7 +74,6 @@ class WindowSettings(NoJvmObject):
     """The settings; each call changes this object and returns it, as in PyFlink."""
 
     def __init__(self, assigner: WindowAssigner[Any, Any]) -> None:
-        """Set the assigner."""
         self._window_assigner = assigner
         self._window_trigger: Trigger[Any, Any] | None = None
         self._window_evictor: Evictor[Any, Any] | None = None

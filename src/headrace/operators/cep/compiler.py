@@ -1,4 +1,4 @@
-"""From a pattern to its NFA.
+"""From a pattern, whose names are checked first, to its NFA.
 
 The pattern is read from its end to its beginning, because a state must know where its edges lead. `_Builder` has one
 method per kind of step. The order in which states and edges are made is part of the semantics: it determines the names of
@@ -7,12 +7,11 @@ states (and so which of a loop's states have a time limit) and the order of matc
 
 from __future__ import annotations
 
-from headrace.graph.cep_pattern import Contiguity, PatternData, Repetition, Step
-from headrace.graph.malformed_pattern import MalformedPatternException
-from headrace.operators.cep.checks import check_pattern
-from headrace.operators.cep.cursor import Cursor
+from collections.abc import Iterator
+
+from headrace.graph.cep_pattern import Contiguity, MalformedPatternException, PatternData, Repetition, Step
+from headrace.operators.cep.cursor import Cursor, StateTable
 from headrace.operators.cep.nfa import ALWAYS, Action, Both, Formula, Nfa, Not, State, StateKind
-from headrace.operators.cep.state_table import StateTable
 
 END = "$endState$"
 TAKE, IGNORE, PROCEED = Action.TAKE, Action.IGNORE, Action.PROCEED
@@ -252,3 +251,38 @@ class _Builder:
                 target = copy
             copy.add(edge.action, target, edge.when)
         return copy
+
+
+RESERVED = "$endState$"
+
+
+def all_steps(steps: tuple[Step, ...]) -> Iterator[Step]:
+    """Return the steps, with the steps of groups instead of the groups."""
+    for step in steps:
+        if step.group is None:
+            yield step
+        else:
+            yield from all_steps(step.group)
+
+
+def check_pattern(pattern: PatternData) -> None:
+    """Raise `MalformedPatternException` for names that clash or are missing.
+
+    >>> from headrace.graph.cep_pattern import Contiguity
+    >>> check_pattern(PatternData((Step("a", Contiguity.STRICT), Step("a", Contiguity.STRICT))))
+    Traceback (most recent call last):
+    ...
+    headrace.graph.cep_pattern.MalformedPatternException: Duplicate pattern name: a. Names must be unique. (pattern 'a') [MALFORMED_PATTERN]
+    """  # noqa: E501 - the message is Flink's
+    seen = {RESERVED}
+    for step in all_steps(pattern.steps):
+        if step.name in seen:
+            raise MalformedPatternException.at(step.name, f"Duplicate pattern name: {step.name}. Names must be unique.")
+        seen.add(step.name)
+    wanted = pattern.skip.name
+    if wanted is not None and wanted not in {step.name for step in pattern.steps if step.group is None}:
+        raise MalformedPatternException.at(
+            wanted,
+            "The pattern name specified in AfterMatchSkipStrategy can not be found in the given Pattern",
+            remedy="name a step of the pattern itself (steps inside of a group cannot be skipped to)",
+        )

@@ -1,4 +1,4 @@
-"""The compiler's place in a pattern, and the conditions on edges at that place. Makes no states.
+"""The compiler's working data: its place in a pattern, the conditions on edges at that place, and the states made so far.
 
 The pattern is read from its end to its beginning. Inside a group the conditions depend on the group: its contiguity applies
 to its first step, its `until` to all of them.
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from headrace.graph.cep_pattern import AllOf, Condition, ConditionTree, Contiguity, PatternData, Step
+from headrace.graph.cep_pattern import AllOf, Condition, ConditionTree, Contiguity, PatternData, Repetition, Step
 from headrace.operators.cep.conditions import kinds_of
-from headrace.operators.cep.nfa import ALWAYS, Atom, Both, Formula, Not
+from headrace.operators.cep.nfa import ALWAYS, Action, Atom, Both, Edge, Formula, Not, State, StateKind
 
 
 class Cursor:
@@ -152,3 +152,51 @@ class Cursor:
 def shown(step: Step) -> str:
     """Return the name of the step's states."""
     return "GroupPattern" if step.group is not None else step.name
+
+
+class StateTable:
+    """All states made so far; the first state of a name gets the plain name, later ones a number after it."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._stops: dict[str, State] = {}
+        self.states: list[State] = []
+
+    def new_state(self, base: str, kind: StateKind) -> State:
+        """Make a state without a time limit."""
+        name, number = base, 0
+        while name in self._names:
+            name, number = f"{base}:{number}", number + 1
+        self._names.add(name)
+        state = State(len(self.states), name, kind)
+        self.states.append(state)
+        return state
+
+    def waiting_state(self, step: Step, kind: StateKind = StateKind.NORMAL) -> State:
+        """Make a state that waits for an event of the current step, with the step's time limit."""
+        state = self.new_state(shown(step), kind)
+        if step.repetition is Repetition.ONCE:
+            state.gap = step.gap
+        elif ":" in state.name:
+            state.gap = step.loop_gap
+        return state
+
+    def stop_state(self, name: str, unwanted: Formula) -> State:
+        """Return the one state in which branches end because of the NOT step `name`."""
+        stop = self._stops.get(name)
+        if stop is None:
+            stop = self._stops[name] = self.new_state(name, StateKind.STOP)
+            stop.add(Action.TAKE, stop, unwanted)
+        return stop
+
+    def copy(self, state: State) -> State:
+        """Make a state with the same edges."""
+        copy = self.new_state(state.step, state.kind)
+        for edge in state.edges:
+            copy.add(edge.action, copy if edge.target is state else edge.target, edge.when)
+        return copy
+
+    @staticmethod
+    def yield_to(sink: State, take: Formula) -> None:
+        """Put a greedy step first: the next step takes only events that this one does not."""
+        sink.edges[:] = [Edge(e.action, e.source, e.target, Both(e.when, Not(take))) for e in sink.edges]

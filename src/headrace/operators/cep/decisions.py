@@ -7,8 +7,7 @@ so a pattern with many optional steps does not explode. Pure; the matcher walks 
 
 from __future__ import annotations
 
-from headrace.operators.cep.formulas import holds
-from headrace.operators.cep.nfa import Action, Edge, Formula, Nfa, State, StateKind
+from headrace.operators.cep.nfa import Action, Edge, Formula, Nfa, State, StateKind, holds
 
 LEAF = -1
 NOWHERE = -1

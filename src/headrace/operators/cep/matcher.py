@@ -1,4 +1,4 @@
-"""One event, or one move of time, against the branches of one key.
+"""One event, or one move of time, against the branches of one key; which branches and matches a found match removes.
 
 Branches are in the order of their start: a branch and its successors have the same start, and a new start is always the
 latest. So branches whose window has ended are at the front, and no sorting is necessary.
@@ -13,14 +13,55 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from headrace.errors import HeadraceError
 from headrace.graph.cep_pattern import Skip, SkipKind
 from headrace.operators.cep.conditions import ConditionContext, callable_of
 from headrace.operators.cep.decisions import Decision, roots
 from headrace.operators.cep.key_state import Branch, KeyState
 from headrace.operators.cep.match_queue import keep, pop, push
 from headrace.operators.cep.nfa import Nfa, StateKind
-from headrace.operators.cep.shared_buffer import Link, match_of
-from headrace.operators.cep.skipping import first_kept_start
+from headrace.operators.cep.shared_buffer import Link, match_of, numbers_of
+
+
+class SkipError(HeadraceError):
+    """Raised if a match has no event to skip to and the strategy treats that as an error."""
+
+    code = "CEP_SKIP"
+
+
+def first_kept_start(skip: Skip, link: Link) -> int | None:
+    """Return the lowest start (event number) that stays after the match that ends with `link`; None if all stay.
+
+    >>> match = ("b", 5, "y", ("a", 3, "x", None))
+    >>> first_kept_start(Skip(SkipKind.PAST_LAST), match), first_kept_start(Skip(SkipKind.TO_NEXT), match)
+    (6, 4)
+    >>> first_kept_start(Skip(SkipKind.TO_FIRST, "b"), match)
+    5
+    """
+    kind = skip.kind
+    if kind is SkipKind.NO_SKIP:
+        return None
+    if kind is SkipKind.PAST_LAST:
+        return link[1] + 1
+    if kind is SkipKind.TO_NEXT:
+        return numbers_of(link)[-1] + 1
+    numbers = numbers_of(link, skip.name)
+    if not numbers:
+        if skip.strict:
+            raise SkipError(
+                f"Could not skip to {skip.name}. No such element in the found match {match_of(link)}",
+                remedy="leave out throw_exception_on_miss(), or skip to a step that is never left out",
+            )
+        return None
+    wanted = min(numbers) if kind is SkipKind.TO_FIRST else max(numbers)
+    if skip.strict and wanted == min(numbers_of(link)):
+        raise SkipError(
+            "Could not skip to first element of a match.",
+            seen=f"skip to {skip.name} in {match_of(link)}",
+            remedy="leave out throw_exception_on_miss(), or skip to a later step",
+        )
+    return wanted
+
 
 Match = dict[str, list[Any]]
 FEW = 8
@@ -223,7 +264,6 @@ class Matcher:
         return node
 
     def _leaf(self, node: Decision, event: Any, answers: dict[int, bool]) -> Decision:
-        """Ask conditions until the moves are known; the context must have the branch's link."""
         atom = node.atom
         while atom >= 0:
             if self._iterative[atom]:

@@ -1,4 +1,4 @@
-"""The states and edges of a compiled pattern. Data only: `compiler` makes them, `decisions` and `drawing` read them.
+"""The states and edges of a compiled pattern. Pure: `compiler` makes them, `decisions` and `drawing` read them.
 
 A state waits for an event. An edge TAKE consumes it (it becomes part of the match), IGNORE skips it, PROCEED leads
 to another state with the same event. Conditions on edges are formulas over atoms; an atom is one condition of
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import product
 
 from headrace.graph.cep_pattern import ConditionTree
 
@@ -126,3 +127,40 @@ class Nfa:
     def has_gaps(self) -> bool:
         """Whether any state limits the time since the previous event."""
         return any(s.gap is not None for s in self.states)
+
+
+MANY = 10
+
+
+def atoms_in(formula: Formula) -> set[int]:
+    """Return the numbers of its conditions."""
+    if isinstance(formula, Atom):
+        return {formula.index}
+    if isinstance(formula, Both):
+        return atoms_in(formula.left) | atoms_in(formula.right)
+    return set() if isinstance(formula, Always) else atoms_in(formula.of)
+
+
+def holds(formula: Formula, answers: dict[int, bool]) -> bool:
+    """Return the value of the formula; a missing answer raises KeyError with the condition's number."""
+    if isinstance(formula, Always):
+        return True
+    if isinstance(formula, Atom):
+        return answers[formula.index]
+    if isinstance(formula, Both):
+        return holds(formula.left, answers) and holds(formula.right, answers)
+    return not holds(formula.of, answers)
+
+
+def can_hold(formula: Formula) -> bool:
+    """Return whether some answers to its conditions make it true.
+
+    >>> from headrace.operators.cep.nfa import ALWAYS, Not
+    >>> a = Atom(0, "a")
+    >>> can_hold(a), can_hold(Both(a, Not(a))), can_hold(Not(ALWAYS))
+    (True, False, False)
+    """
+    atoms = sorted(atoms_in(formula))
+    if len(atoms) > MANY:
+        return True
+    return any(holds(formula, dict(zip(atoms, answers))) for answers in product((True, False), repeat=len(atoms)))

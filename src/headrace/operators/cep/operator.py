@@ -13,14 +13,13 @@ from typing import Any
 from headrace.common.output_tag import OutputTag
 from headrace.errors import TypeMismatchError
 from headrace.graph.specs import Cep
-from headrace.operators.base import FunctionOperator
+from headrace.operators.base import FunctionOperator, OperatorWithLateRecords
 from headrace.operators.cep.compiler import compile_pattern
 from headrace.operators.cep.conditions import owners_of
 from headrace.operators.cep.key_state import KeyState
 from headrace.operators.cep.matcher import Match, Matcher
 from headrace.operators.clock import Clock
 from headrace.operators.emission import emit_tagged
-from headrace.operators.late import OperatorWithLateRecords
 from headrace.operators.output import Values
 from headrace.operators.runtime_context import TaskRuntimeContext
 from headrace.state.table import Table

@@ -12,7 +12,6 @@ class ProcessingTimeCepOperator(CepOperator):
     """Events get their time from the clock; timers end windows one millisecond after their last one."""
 
     def open(self) -> None:
-        """Bind the predicate of first events."""
         super().open()
         self._starts = self.matcher.start_filter()
 

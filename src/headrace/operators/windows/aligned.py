@@ -52,7 +52,6 @@ class AlignedWindowOperator(WindowFunctionOperator):
         self._can_combine = can_combine(spec.kind, spec.combiner)
 
     def open(self) -> None:
-        """Load the windows of the table."""
         super().open()
         self._check = MergeCheck(self.contents)
         take_over_as_aligned(self.context)
@@ -230,7 +229,6 @@ class AlignedWindowOperator(WindowFunctionOperator):
     # -- state ----------------------------------------------------------------------------------------------------
 
     def end_epoch(self) -> None:
-        """Put changed entries into the table."""
         data, dirty = self._table.data, self._table.dirty
         for start, touched in self._touched.items():
             contents = self._live[start]

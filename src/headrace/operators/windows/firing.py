@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from headrace.graph.specs import WindowOperation
+from headrace.operators.base import OperatorWithLateRecords
 from headrace.operators.emission import emit_tagged
-from headrace.operators.late import OperatorWithLateRecords
 from headrace.operators.output import Values
 from headrace.operators.runtime_context import TaskRuntimeContext
 from headrace.operators.windows.contents import contents_for
@@ -34,7 +34,6 @@ class WindowFunctionOperator(OperatorWithLateRecords):
         return self._functions
 
     def open(self) -> None:
-        """Make the context, then open the functions."""
         self.contents = contents_for(self.spec)
         self.firing = FiringContext(self, self.merging)
         self.results: Values = []

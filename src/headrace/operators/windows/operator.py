@@ -39,7 +39,6 @@ class WindowOperator(WindowFunctionOperator):
         self._event_time: bool = spec.assigner.is_event_time()
 
     def open(self) -> None:
-        """Bind the tables and make the contexts."""
         super().open()
         backend = self.context.keyed_state
         take_over_as_general(self.context, getattr(self._assigner, "size", None))
@@ -104,7 +103,6 @@ class WindowOperator(WindowFunctionOperator):
         return skipped
 
     def _put(self, key: Any, place: Any, value: Any, stamp: int | None) -> None:
-        del stamp
         entry = (key, place)
         data = self._table.data
         before = data.get(entry, _NOTHING)
@@ -130,7 +128,6 @@ class WindowOperator(WindowFunctionOperator):
             self._drop(key, place)
 
     def _emit_window(self, key: Any, window: Any, place: Any, contents: Any) -> None:
-        del place
         result = self.contents.result(contents)
         self.fire(key, window, [result] if self.contents.single else result)
 

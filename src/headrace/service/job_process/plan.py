@@ -13,7 +13,7 @@ from pathlib import Path
 
 from headrace.datastream.planning import PlanReached, planning_only
 from headrace.graph.job_graph import build_job_graph
-from headrace.graph.job_plan import job_plan
+from headrace.graph.json_plan import job_plan
 from headrace.service.job_process.program_run import run_program
 
 

@@ -153,8 +153,7 @@ ENDPOINTS: tuple[Endpoint[Backend], ...] = (
         free_body=True,
     ),
     Endpoint(
-        *("POST", "/savepoint-disposal", _dispose, "Remove a savepoint"),
-        body=(Field("savepoint-path", required=True),),
+        *("POST", "/savepoint-disposal", _dispose, "Remove a savepoint"), body=(Field("savepoint-path", required=True),)
     ),
     Endpoint("GET", "/savepoint-disposal/{triggerid}", _disposal_status, "The status of a removal"),
 )

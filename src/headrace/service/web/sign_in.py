@@ -97,10 +97,7 @@ def sign_in_routes(sign_in: SignIn | None) -> list[Route]:
             return error_answer(401, "This link was already used or has expired: `headrace ui` prints another.")
         return answer({"token": token}, 200)
 
-    return [
-        Route(f"{SIGN_IN_PATH}/links", links, methods=["POST"]),
-        Route(SIGN_IN_PATH, exchange, methods=["POST"]),
-    ]
+    return [Route(f"{SIGN_IN_PATH}/links", links, methods=["POST"]), Route(SIGN_IN_PATH, exchange, methods=["POST"])]
 
 
 async def _code(request: Request) -> str:

@@ -7,9 +7,13 @@ from importlib import import_module
 
 from headrace.table.functions.definition import AggregateFunction, ScalarFunction, TableFunction
 
-_SCALARS: tuple[str, ...] = ()
+_SCALARS: tuple[str, ...] = ("comparison", "logic", "arithmetic", "conditional", "conversion")
 """Modules of this package with a tuple `FUNCTIONS` of `ScalarFunction`; a name in it may have aliases in `ALIASES`."""
-_AGGREGATES: tuple[str, ...] = ()
+_AGGREGATES: tuple[str, ...] = (
+    "aggregates.counts",
+    "aggregates.sums",
+    "aggregates.extremes",
+)
 """Modules of this package with a tuple `FUNCTIONS` of `AggregateFunction`."""
 _TABLES: tuple[str, ...] = ("unnest",)
 """Modules of this package with a tuple `FUNCTIONS` of `TableFunction`."""

@@ -32,7 +32,6 @@ class ListCodec(Codec):
     """
 
     def __init__(self, expected: str, element: Codec, *, gaps: bool) -> None:
-        """Create the codec of lists of these elements."""
         super().__init__(expected)
         self._element = element
         self._gaps = gaps

@@ -73,7 +73,6 @@ class NullableCodec(Codec):
     """
 
     def __init__(self, inner: Codec) -> None:
-        """Wrap a codec."""
         super().__init__(inner.expected)
         self._inner = inner
 
@@ -139,7 +138,6 @@ class TupleCodec(_FieldsCodec):
     """
 
     def __init__(self, expected: str, fields: Sequence[Codec]) -> None:
-        """Create the codec of tuples with these fields."""
         super().__init__(expected)
         self._fields = tuple(fields)
 

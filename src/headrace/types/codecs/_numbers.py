@@ -51,7 +51,6 @@ class IntegerCodec(Codec):
     """
 
     def __init__(self, expected: str, bits: int, *, wrap: bool = False) -> None:
-        """Create the codec of integers of ``bits`` bits."""
         super().__init__(expected)
         self._codes = _CODES[bits]
         self._low = -(1 << bits - 1)
@@ -119,7 +118,6 @@ class FloatCodec(Codec):
     """
 
     def __init__(self, expected: str, code: str) -> None:
-        """Create the codec of floats of an array type code."""
         super().__init__(expected)
         self._code = code
 

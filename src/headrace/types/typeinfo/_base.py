@@ -61,17 +61,14 @@ class TypeInformation(NoJvmObject):
         return ()
 
     def __eq__(self, other: object) -> bool:
-        """Compare class and parts."""
         if not isinstance(other, TypeInformation):
             return NotImplemented
         return self is other or (type(self) is type(other) and self._parts() == other._parts())
 
     def __hash__(self) -> int:
-        """Hash class and parts."""
         return hash((type(self).__name__, self._parts()))
 
     def __repr__(self) -> str:
-        """Return PyFlink's name of the type."""
         return type(self).__name__
 
 

@@ -41,7 +41,6 @@ class BasicTypeInfo(TypeInformation):
     """
 
     def __init__(self, basic_type: BasicType) -> None:
-        """Create the type of a basic type."""
         if not isinstance(basic_type, BasicType):
             raise TypeMismatchError("BasicTypeInfo takes a basic type", seen=basic_type, expected="a BasicType")
         self._basic_type = basic_type
@@ -58,11 +57,9 @@ class BasicTypeInfo(TypeInformation):
         return isinstance(other, BasicTypeInfo) and self._basic_type is other._basic_type
 
     def __hash__(self) -> int:
-        """Hash by basic type."""
         return hash((BasicTypeInfo.__name__, self._basic_type.name))
 
     def __repr__(self) -> str:
-        """Return the Java name of the type."""
         return self._basic_type.value
 
     @staticmethod
@@ -154,5 +151,4 @@ class PickledBytesTypeInfo(TypeInformation):
     """
 
     def __repr__(self) -> str:
-        """Return Java's name of the type."""
         return "PickledByteArrayTypeInfo"

@@ -26,7 +26,6 @@ class _ElementsTypeInfo(TypeInformation):
     _allowed: ClassVar[frozenset[BasicType] | None] = None
 
     def __init__(self, element_type: TypeInformation) -> None:
-        """Create the type of a sequence of these elements."""
         self._element_type = checked_type(element_type, f"The element type of {type(self).__name__}")
         if self._allowed is not None:
             basic = element_type.basic_type if isinstance(element_type, BasicTypeInfo) else None
@@ -47,7 +46,6 @@ class _ElementsTypeInfo(TypeInformation):
         return (self._element_type,)
 
     def __repr__(self) -> str:
-        """Return PyFlink's form."""
         return f"{type(self).__name__}<{self._element_type}>"
 
 
@@ -100,7 +98,6 @@ class MapTypeInfo(TypeInformation):
     """
 
     def __init__(self, key_type_info: TypeInformation, value_type_info: TypeInformation) -> None:
-        """Create the type of a dict with these keys and values."""
         self._key_type_info = checked_type(key_type_info, "The key type of a map")
         self._value_type_info = checked_type(value_type_info, "The value type of a map")
 
@@ -118,7 +115,6 @@ class MapTypeInfo(TypeInformation):
         return (self._key_type_info, self._value_type_info)
 
     def __repr__(self) -> str:
-        """Return PyFlink's form."""
         return f"MapTypeInfo<{self._key_type_info}, {self._value_type_info}>"
 
 
@@ -130,7 +126,6 @@ class ExternalTypeInfo(TypeInformation):
     """
 
     def __init__(self, type_info: TypeInformation) -> None:
-        """Wrap a type."""
         self._type_info = checked_type(type_info, "The type inside ExternalTypeInfo")
 
     @property
@@ -142,5 +137,4 @@ class ExternalTypeInfo(TypeInformation):
         return (self._type_info,)
 
     def __repr__(self) -> str:
-        """Return PyFlink's form."""
         return f"ExternalTypeInfo<{self._type_info}>"

@@ -40,7 +40,6 @@ class _FieldsTypeInfo(TypeInformation):
         return map(str, self._field_types)
 
     def __repr__(self) -> str:
-        """Return PyFlink's form."""
         return f"{type(self).__name__}({', '.join(self._field_texts())})"
 
 
@@ -53,7 +52,6 @@ class TupleTypeInfo(_FieldsTypeInfo):
     """
 
     def __init__(self, field_types: list[TypeInformation]) -> None:
-        """Create the type of a tuple with these fields."""
         self._field_types = checked_types(field_types, "TupleTypeInfo")
 
     def to_internal_type(self, obj: Any) -> Any:
@@ -77,7 +75,6 @@ class RowTypeInfo(_FieldsTypeInfo):
     """
 
     def __init__(self, field_types: list[TypeInformation], field_names: list[str] | None = None) -> None:
-        """Create the type of a row with these fields."""
         self._field_types = checked_types(field_types, "RowTypeInfo")
         self._field_names = None if field_names is None else self._checked_names(field_names)
 

@@ -138,7 +138,6 @@ class LocalTimeTypeInfo(TypeInformation):
         LOCAL_DATE_TIME = 2
 
     def __init__(self, time_type: TimeType) -> None:
-        """Create the type."""
         self._time_type = time_type
 
     @property
@@ -150,7 +149,6 @@ class LocalTimeTypeInfo(TypeInformation):
         return (self._time_type,)
 
     def __repr__(self) -> str:
-        """Return PyFlink's form."""
         return f"LocalTimeTypeInfo<{self._time_type.name}>"
 
 

@@ -11,7 +11,7 @@ import traceback
 from pathlib import Path
 
 from headrace.errors import HeadraceError
-from headrace.functions.distributed_cache import DistributedCache
+from headrace.functions.runtime_context import DistributedCache
 from headrace.worker.exchange.buffers import Send
 from headrace.worker.exchange.frames import ACK, DRIVER_OUTPUT, control_frame
 from headrace.worker.failures import as_headrace_error, failure_frame

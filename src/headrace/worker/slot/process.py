@@ -122,7 +122,7 @@ class Slot:
                 self._fail(*self._current, error)
 
     def _start(self, shipped: bytes) -> TaskHost:
-        from headrace.functions.distributed_cache import DistributedCache
+        from headrace.functions.runtime_context import DistributedCache
         from headrace.worker.job_spec import JobSpec
         from headrace.worker.slot.close_limit import CloseLimit
         from headrace.worker.slot.fork_guard import guard_fork

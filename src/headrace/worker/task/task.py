@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from headrace.functions.distributed_cache import DistributedCache
+from headrace.functions.runtime_context import DistributedCache
 from headrace.operators.clock import Clock, ManualClock, SystemClock
 from headrace.operators.context import EpochInfo
 from headrace.state.storage import UploadError

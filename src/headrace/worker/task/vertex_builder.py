@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from headrace.common.accumulators import AccumulatorRegistry
-from headrace.functions.distributed_cache import DistributedCache
+from headrace.functions.runtime_context import DistributedCache
 from headrace.graph.job_graph import JobEdge
 from headrace.graph.partitioners import pointwise_targets
 from headrace.operators.base import Operator

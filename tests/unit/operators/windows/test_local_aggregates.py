@@ -21,8 +21,8 @@ from headrace.datastream.window import (
     TumblingEventTimeWindows,
 )
 from headrace.graph.specs import LocalWindowAggregate, WindowOperation
+from headrace.operators.factory import window_operator
 from headrace.operators.windows import local
-from headrace.operators.windows.factory import window_operator
 from headrace.operators.windows.operator import WindowOperator
 from headrace.operators.windows.pre_aggregation import can_combine, can_pre_aggregate
 from headrace.testing import OperatorHarness

@@ -29,7 +29,7 @@ from headrace.datastream import MapFunction, StreamExecutionEnvironment
 from headrace.datastream.functions import CheckpointedFunction
 from headrace.datastream.state import ListStateDescriptor
 from headrace.driver.enumerators import Enumerators
-from headrace.driver.epoch_result import EpochResult, read_frames
+from headrace.driver.executor import EpochResult, read_frames
 from headrace.driver.ledger import Ledger
 from headrace.foundation.life_mark import LifeMark
 from headrace.foundation.private_folders import require_private

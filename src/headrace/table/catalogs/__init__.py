@@ -1,0 +1,1 @@
+"""What tables, views and functions there are: schemas, catalogs, and the manager that resolves their names."""
