@@ -24,7 +24,6 @@ from headrace.types.logical_types import (
     BigIntType,
     DataType,
     DayTimeIntervalType,
-    IntType,
     LocalZonedTimestampType,
     NullType,
     TimeAttribute,
@@ -95,13 +94,12 @@ class Calls:
         if name in GROUP_WINDOWS and self.context.catalog.function(node.name) is None:
             raise invalid(f"The group window {name} may only occur in GROUP BY", node.position)
         if name in _GROUPING:
-            kind = BigIntType(is_nullable=False)
-            return GroupingUse(kind, tuple(self.all(node.arguments)), name)
+            return GroupingUse(BigIntType(is_nullable=False), tuple(self.all(node.arguments)), name)
         if name == "PROCTIME" and not node.arguments:
             function = self.context.function(node.name, node.position)
-            kind = LocalZonedTimestampType(3, is_nullable=False, time_attribute=TimeAttribute.PROCTIME)
             assert isinstance(function, ScalarFunction)
-            return Call(kind, function, ())
+            now = LocalZonedTimestampType(3, is_nullable=False, time_attribute=TimeAttribute.PROCTIME)
+            return Call(now, function, ())
         if name == "CURRENT_WATERMARK":
             return self._current_watermark(node)
         if name == "DESCRIPTOR":
@@ -137,11 +135,11 @@ class Calls:
 
     def _aggregate(self, function: AggregateFunction, node: syntax.Call) -> Rex:
         if self.no_aggregates is not None:
-            raise invalid(
-                f"Aggregate function '{function.name}' is not allowed in {self.no_aggregates}", node.position
-            )
+            raise invalid(f"Aggregate function '{function.name}' is not allowed in {self.no_aggregates}", node.position)
         if function.over_only:
-            raise invalid(f"'{function.name}' needs an OVER clause", node.position, f"write {function.name}(...) OVER (...)")
+            raise invalid(
+                f"'{function.name}' needs an OVER clause", node.position, f"write {function.name}(...) OVER (...)"
+            )
         use = self.aggregate_use(function, node)
         if any(contains(each, (AggregateUse, OverUse)) for each in use.arguments):
             raise invalid("Aggregate functions cannot be nested", node.position)
@@ -197,7 +195,7 @@ class Calls:
         kind = node.name[0].upper()
         count = GROUP_WINDOWS[kind]
         arguments = self.all(node.arguments)
-        if len(arguments) not in (count + 1, count + 2):
+        if len(arguments) != count + 1:
             raise invalid(f"{kind} takes a time attribute and {count} interval(s)", node.position)
         time, sizes = arguments[0], arguments[1:]
         if attribute(time.type) is None and not (
@@ -253,6 +251,3 @@ class Calls:
         function = self.context.function(node.name, node.position)
         assert isinstance(function, ScalarFunction)
         return casts.call(function, arguments, node.position)
-
-
-INT_NOT_NULL = IntType(is_nullable=False)

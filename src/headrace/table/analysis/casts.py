@@ -134,7 +134,9 @@ def common(values: Sequence[Rex], what: str, position: int = -1) -> DataType:
     found = common_type(kinds)
     if found is None:
         texts = ", ".join(dict.fromkeys(sql_text(each) for each in kinds))
-        raise invalid(f"{what} have no common type: {texts}", position, "cast them to the same type with CAST(x AS type)")
+        raise invalid(
+            f"{what} have no common type: {texts}", position, "cast them to the same type with CAST(x AS type)"
+        )
     return found
 
 

@@ -44,7 +44,7 @@ class Pulled:
     single: bool = False
 
 
-def refs(relation: Relation) -> tuple[Rex, ...]:
+def refs(relation: Relation) -> tuple[InputRef, ...]:
     """Return all columns of a relation."""
     return tuple(InputRef(each.data_type, index) for index, each in enumerate(relation.row_type.fields))
 
@@ -185,7 +185,7 @@ def _aggregate(relation: Aggregate, position: int) -> Pulled:
     columns = refs(result)
     own = len(relation.groups)
     key_columns = columns[own : own + len(keys)]
-    found = list(columns[:own])
+    found: list[Rex] = list(columns[:own])
     single = not relation.groups
     for call, column in zip(relation.calls, columns[own + len(keys) :], strict=True):
         if single and call.function.name == "COUNT":

@@ -33,7 +33,7 @@ def unknown(kind: str, name: str, known: Iterable[str], position: int = -1) -> S
     if best is not None:
         remedy = f"did you mean '{best}'?"
     elif known:
-        remedy = f"use one of: {', '.join(known[:20])}{', ...' if len(known) > 20 else ''}"  # noqa: PLR2004
+        remedy = f"use one of: {', '.join(known[:20])}{', ...' if len(known) > 20 else ''}"
     else:
         remedy = f"create the {kind} first" if kind != "column" else "check the FROM clause"
     return SqlValidationError(f"Unknown {kind} '{name}'", position=position, remedy=remedy)

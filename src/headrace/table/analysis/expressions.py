@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from headrace.table.analysis import casts, literals
 from headrace.table.analysis.calls import Calls
+from headrace.table.analysis.context import built_in
 from headrace.table.analysis.errors import invalid, unsupported
 from headrace.table.analysis.frames import over_use
 from headrace.table.analysis.literals import FALSE, NULL, UNIT_VALUES, interval_of
-from headrace.table.analysis.scopes import field_access
+from headrace.table.analysis.scopes import field_access, row_of
+from headrace.table.analysis.time_attributes import plain
 from headrace.table.analysis.types import interval_type, logical_type
-from headrace.table.functions.type_rules import with_nullability
+from headrace.table.functions.conversion import cast_result
+from headrace.table.functions.definition import ArgumentError
 from headrace.table.plan.relations import Project, Relation
 from headrace.table.plan.rex import Call, InputRef, Literal, Rex, Subquery
 from headrace.table.sql.syntax import expressions as syntax
@@ -26,14 +29,16 @@ from headrace.types.logical_types import (
 )
 
 _NEGATED_COMPARISONS = {"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
-NEGATIVE = "NEGATIVE"
+NEGATIVE = "-"
 """The function behind the sign `-x`."""
 
 
 class Expressions(Calls):
     """Rules for all expressions of a scope."""
 
-    def __init__(self, *arguments: Any, windows: dict[str, syntax.WindowSpecification] | None = None, **named: Any) -> None:
+    def __init__(
+        self, *arguments: Any, windows: dict[str, syntax.WindowSpecification] | None = None, **named: Any
+    ) -> None:
         """`windows` are those of the WINDOW clause."""
         super().__init__(*arguments, **named)
         self.windows = windows or {}
@@ -41,7 +46,7 @@ class Expressions(Calls):
 
     def rex(self, node: syntax.Expression) -> Rex:
         """Return the resolved form of an expression."""
-        rule = _RULES.get(type(node))
+        rule = self.rules.get(type(node))
         if rule is None:
             raise unsupported(f"{type(node).__name__} is not supported here", node.position)
         return rule(self, node)
@@ -87,7 +92,7 @@ class Expressions(Calls):
         if isinstance(value, Literal) and isinstance(node.operand, (syntax.Literal, syntax.IntervalLiteral)):
             if isinstance(node.operand, syntax.Literal) and node.operand.kind == "INTEGER":
                 return literals.integer(-value.value, node.position)
-            if isinstance(value.value, (int, float)) or value.value is not None and node.operand.kind == "DECIMAL":  # type: ignore[union-attr]
+            if isinstance(value.value, (int, float)) or (value.value is not None and node.operand.kind == "DECIMAL"):  # type: ignore[union-attr]
                 return Literal(value.type, -value.value)
         return casts.operator(NEGATIVE, value, position=node.position)
 
@@ -175,10 +180,11 @@ class Expressions(Calls):
 
     def explicit_cast(self, name: str, value: Rex, kind: DataType, position: int) -> Rex:
         """Return a cast that a statement asks for."""
-        function = self.context.function((name,), position)
-        target = with_nullability(kind, name == "TRY_CAST" or value.type.is_nullable)
-        check_cast(value.type, kind, name, position)
-        return Call(target, function, (value,))  # type: ignore[arg-type]
+        try:
+            target = cast_result(plain(value.type), kind, safe=name == "TRY_CAST")
+        except ArgumentError as error:
+            raise invalid(str(error)[:1].upper() + str(error)[1:], position) from None
+        return Call(target, built_in(name, position), (value,))
 
     # -- nested values ------------------------------------------------------------------------------------------------
 
@@ -263,47 +269,40 @@ class Expressions(Calls):
         nullable = any(each.type.is_nullable for each in tests)
         return Subquery(BooleanType(is_nullable=nullable), kind, relation, tuple(left for left, _ in pairs))
 
+    rules: ClassVar[dict[type[syntax.Expression], Callable[[Any, Any], Rex]]] = {
+        syntax.Literal: lambda self, node: literals.literal(node),
+        syntax.TemporalLiteral: lambda self, node: literals.temporal(node),
+        syntax.IntervalLiteral: lambda self, node: literals.interval(node),
+        syntax.IntervalExpression: _interval_expression,
+        syntax.Identifier: _identifier,
+        syntax.Parameter: _parameter,
+        syntax.Symbol: _symbol,
+        syntax.Unary: _unary,
+        syntax.Binary: _binary,
+        syntax.Is: _is,
+        syntax.IsDistinct: _is_distinct,
+        syntax.Between: _between,
+        syntax.Like: _like,
+        syntax.Case: _case,
+        syntax.Cast: _cast,
+        syntax.Call: Calls.call,
+        syntax.Row: _row,
+        syntax.CollectionConstructor: _collection,
+        syntax.ItemAccess: _item,
+        syntax.FieldAccess: _field,
+        syntax.Over: _over,
+        syntax.Exists: _exists,
+        syntax.Subquery: _subquery,
+        syntax.In: _in,
+        syntax.Quantified: _quantified,
+    }
+
 
 def projected(relation: Relation, expressions: list[Rex]) -> Relation:
     """Return the relation with computed columns under the same names; itself if nothing changes."""
-    from headrace.table.analysis.scopes import row_of
-
     if len(expressions) == len(relation.row_type) and all(
         isinstance(each, InputRef) and each.index == i for i, each in enumerate(expressions)
     ):
         return relation
     row = row_of(relation.row_type.field_names(), [each.type for each in expressions])
     return Project(row, relation, tuple(expressions))
-
-
-def check_cast(source: DataType, target: DataType, name: str, position: int) -> None:
-    """Raise an error if a cast between two types does not exist."""
-
-
-_RULES: dict[type[syntax.Expression], Callable[[Expressions, Any], Rex]] = {
-    syntax.Literal: lambda self, node: literals.literal(node),
-    syntax.TemporalLiteral: lambda self, node: literals.temporal(node),
-    syntax.IntervalLiteral: lambda self, node: literals.interval(node),
-    syntax.IntervalExpression: Expressions._interval_expression,
-    syntax.Identifier: Expressions._identifier,
-    syntax.Parameter: Expressions._parameter,
-    syntax.Symbol: Expressions._symbol,
-    syntax.Unary: Expressions._unary,
-    syntax.Binary: Expressions._binary,
-    syntax.Is: Expressions._is,
-    syntax.IsDistinct: Expressions._is_distinct,
-    syntax.Between: Expressions._between,
-    syntax.Like: Expressions._like,
-    syntax.Case: Expressions._case,
-    syntax.Cast: Expressions._cast,
-    syntax.Call: Expressions.call,
-    syntax.Row: Expressions._row,
-    syntax.CollectionConstructor: Expressions._collection,
-    syntax.ItemAccess: Expressions._item,
-    syntax.FieldAccess: Expressions._field,
-    syntax.Over: Expressions._over,
-    syntax.Exists: Expressions._exists,
-    syntax.Subquery: Expressions._subquery,
-    syntax.In: Expressions._in,
-    syntax.Quantified: Expressions._quantified,
-}

@@ -13,9 +13,7 @@ from headrace.table.sql.syntax import expressions as syntax
 from headrace.types.logical_types import DayTimeIntervalType
 
 Windows = dict[str, syntax.WindowSpecification]
-_WHOLE_FRAME = frozenset(
-    ("ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LAG", "LEAD")
-)
+_WHOLE_FRAME = frozenset(("ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LAG", "LEAD"))
 """Functions whose frame is not for the statement to choose."""
 
 
@@ -41,7 +39,9 @@ def over_use(calls: Calls, node: syntax.Over, windows: Windows) -> OverUse:
     return OverUse(kind, replace(use, type=kind), partition, order, frame)
 
 
-def _specification(given: syntax.WindowSpecification | str, windows: Windows, position: int) -> syntax.WindowSpecification:
+def _specification(
+    given: syntax.WindowSpecification | str, windows: Windows, position: int
+) -> syntax.WindowSpecification:
     if isinstance(given, str):
         if given not in windows:
             raise unknown("window", given, windows, position)

@@ -101,7 +101,9 @@ def _composite(expressions: Expressions, item: syntax.Expression, columns: Colum
 # -- the aggregate ----------------------------------------------------------------------------------------------------
 
 
-def grouped(relation: Relation, keys: Keys, values: Sequence[Rex], expressions: Expressions) -> tuple[Relation, Replace]:
+def grouped(
+    relation: Relation, keys: Keys, values: Sequence[Rex], expressions: Expressions
+) -> tuple[Relation, Replace]:
     """Return the aggregate that `values` need, and what makes expressions over it of expressions over its input."""
     uses = list(dict.fromkeys(each for value in values for each in walk(value) if isinstance(each, AggregateUse)))
     columns = Columns(tuple(keys.columns.expressions))
@@ -199,7 +201,7 @@ def _window_aggregate(
     )
     result = GroupWindowAggregate(row, source, window, groups, calls, properties)
     first = len(groups) + len(calls)
-    places = {part: first + index for index, part in enumerate(properties)}
+    places: dict[str, int] = {part: first + index for index, part in enumerate(properties)}
     return result, _Rewriter(keys, uses, row.field_types(), len(groups), places, expressions).replaced
 
 
@@ -268,11 +270,9 @@ class _Rewriter:
             return casts.cast(integer(0), rex.type)
         marker = InputRef(BigIntType(is_nullable=False), count)
         by_value: dict[int, int] = {}
-        for each in self.keys.sets:
-            number = sum(1 << (count - 1 - i) for i in range(count) if i not in each)
-            by_value[number] = sum(
-                1 << (len(places) - 1 - place) for place, i in enumerate(places) if i not in each
-            )
+        for keys in self.keys.sets:
+            number = sum(1 << (count - 1 - i) for i in range(count) if i not in keys)
+            by_value[number] = sum(1 << (len(places) - 1 - place) for place, i in enumerate(places) if i not in keys)
         *others, (_, last) = by_value.items()
         arguments: list[Rex] = []
         for number, value in others:

@@ -66,7 +66,7 @@ def _ordered(context: Context, node: queries.Ordered, outer: Scope | None) -> Re
     if isinstance(query, queries.Select):
         return select(context, query, outer, limits)
     relation = analyse(context, query, outer)
-    columns = list(refs(relation))
+    columns: list[Rex] = list(refs(relation))
     expressions = Expressions(context, scope_of(relation, (), outer), no_aggregates="ORDER BY")
     wanted: list[Rex] = list(columns)
     keys = []
@@ -99,13 +99,15 @@ def _values(context: Context, node: queries.Values, outer: Scope | None) -> Rela
         if len(row) != width:
             raise invalid(f"All rows of VALUES must have {width} values, this one has {len(row)}", given.position)
     types = [casts.common([row[i] for row in rows], "The values of VALUES", node.position) for i in range(width)]
-    cast_rows = [casts.cast_all(row, types) for row in rows]
+    cast_rows = [casts.cast_all(each, types) for each in rows]
     row_type = row_of([f"EXPR${i}" for i in range(width)], types)
     if all(isinstance(each, Literal) for row in cast_rows for each in row):
-        return Values(row_type, tuple(tuple(each.value for each in row if isinstance(each, Literal)) for row in cast_rows))
+        return Values(
+            row_type, tuple(tuple(each.value for each in row if isinstance(each, Literal)) for row in cast_rows)
+        )
     found: Relation | None = None
-    for row in cast_rows:
-        one = Project(row_type, ONE_ROW, row)
+    for values in cast_rows:
+        one = Project(row_type, ONE_ROW, values)
         found = one if found is None else SetOperation(row_type, found, one, "UNION", True)
     assert found is not None
     return found
@@ -118,7 +120,9 @@ def _set_operation(context: Context, node: queries.SetOperation, outer: Scope | 
     left, right = analyse(context, node.left, outer), analyse(context, node.right, outer)
     width = len(left.row_type)
     if len(right.row_type) != width:
-        message = f"Both sides of {node.operator} must have the same number of columns, not {width} and {len(right.row_type)}"
+        message = (
+            f"Both sides of {node.operator} must have the same number of columns, not {width} and {len(right.row_type)}"
+        )
         raise invalid(message, node.position)
     pairs = zip(refs(left), refs(right), strict=True)
     types = [_unified(one, other, node) for one, other in pairs]
@@ -130,7 +134,7 @@ def _set_operation(context: Context, node: queries.SetOperation, outer: Scope | 
 def _unified(left: Rex, right: Rex, node: queries.SetOperation) -> DataType:
     time = attribute(left.type)
     if time is not None and time is attribute(right.type) and type(left.type) is type(right.type):
-        return left.type.nullable() if right.type.is_nullable else left.type  # type: ignore[no-any-return]
+        return left.type.nullable() if right.type.is_nullable else left.type
     return casts.common([left, right], f"The columns of {node.operator}", node.position)
 
 

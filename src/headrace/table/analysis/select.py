@@ -35,6 +35,9 @@ class Limits:
         return Sort(relation.row_type, relation, keys, self.offset, self.limit)
 
 
+NO_LIMITS = Limits()
+
+
 class _OrderExpressions(Expressions):
     """Expressions of ORDER BY, in which the aliases of the select list come before columns."""
 
@@ -50,7 +53,7 @@ class _OrderExpressions(Expressions):
         return self._identifier(node) if isinstance(node, syntax.Identifier) else super().rex(node)
 
 
-def select(context: Context, node: Select, outer: Scope | None, limits: Limits = Limits()) -> Relation:
+def select(context: Context, node: Select, outer: Scope | None, limits: Limits = NO_LIMITS) -> Relation:
     """Return the relation of a SELECT, with the ORDER BY and LIMIT that follow it."""
     if node.source is None:
         relation: Relation = ONE_ROW
@@ -153,9 +156,7 @@ def _order(
         return []
     expressions = _OrderExpressions(context, scope, windows=dict(node.windows))
     expressions.aliases = {
-        item.alias: values[place]
-        for place, item in _placed_items(node, scope)
-        if item.alias is not None
+        item.alias: values[place] for place, item in _placed_items(node, scope) if item.alias is not None
     }
     found = []
     for item in limits.order_by:

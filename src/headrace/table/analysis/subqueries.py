@@ -26,8 +26,8 @@ from headrace.table.analysis.literals import FALSE, TRUE, integer
 from headrace.table.analysis.scopes import Scope, row_of, side_by_side
 from headrace.table.analysis.trees import one_level_up, with_outer
 from headrace.table.analysis.uses import contains, transform
-from headrace.table.functions.registry import aggregate_function
 from headrace.table.functions.definition import Argument
+from headrace.table.functions.registry import aggregate_function
 from headrace.table.plan.relations import Aggregate, Filter, Join, Relation
 from headrace.table.plan.rex import AggregateCall, Call, InputRef, Literal, OuterRef, Rex, Subquery, shifted
 from headrace.table.sql.syntax import queries
@@ -64,8 +64,10 @@ def _test(rex: Rex) -> tuple[Subquery, bool] | None:
     negated = False
     while isinstance(rex, Call) and rex.function.name == "NOT":
         rex, negated = rex.arguments[0], not negated
-    if isinstance(rex, Subquery) and rex.kind in ("EXISTS", "IN") and not any(
-        contains(each, Subquery) for each in rex.arguments
+    if (
+        isinstance(rex, Subquery)
+        and rex.kind in ("EXISTS", "IN")
+        and not any(contains(each, Subquery) for each in rex.arguments)
     ):
         return rex, negated
     return None
@@ -289,7 +291,6 @@ def lateral_join(context: Context, node: queries.Join, left: Source, right: Sour
     width = len(left.relation.row_type)
     placed = _placed(pulled, width, left.relation)
     row = join_row(left.relation.row_type, right.relation.row_type, kind)
-    scope = side_by_side(left.scope, right.scope, row, outer)
     extra: list[Rex] = []
     if node.condition is not None:
         inner_row = join_row(left.relation.row_type, right.relation.row_type, "INNER")

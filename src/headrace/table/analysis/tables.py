@@ -166,9 +166,8 @@ class FromClause:
 
     def _join(self, node: queries.Join, lateral: Scope | None) -> Source:
         left = self.source(node.left, lateral)
-        right, alias = node.right, None
-        if isinstance(right, queries.Aliased):
-            right, alias = right.relation, right
+        alias = node.right if isinstance(node.right, queries.Aliased) else None
+        right = node.right if alias is None else alias.relation
         visible = replace(left.scope, parent=self.outer, _cache={})
         if isinstance(right, queries.AsOf):
             return self._temporal(node, left, right, alias)

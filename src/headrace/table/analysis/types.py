@@ -77,7 +77,7 @@ def logical_type(syntax: TypeSyntax | IntervalQualifier) -> DataType:
     if isinstance(syntax, IntervalQualifier):
         return interval_type(syntax)
     found = _bare(syntax)
-    return found.not_null() if syntax.nullable is False else found  # type: ignore[no-any-return]
+    return found.not_null() if syntax.nullable is False else found
 
 
 def interval_type(qualifier: IntervalQualifier) -> DataType:
@@ -94,13 +94,13 @@ def _bare(syntax: TypeSyntax) -> DataType:
         length = arguments[0] if arguments else default
         if not isinstance(length, int) or length < 1:
             raise invalid(f"The length of {name} must be between 1 and 2147483647, not {length}", syntax.position)
-        return cls(length)  # type: ignore[call-arg]
+        return cls(length)  # type: ignore[call-arg, arg-type]
     if name in _TIMED:
         kind, usual = _TIMED[name]
         precision = arguments[0] if arguments else usual
         if not isinstance(precision, int) or precision > _MAX_FRACTION:
             raise invalid(f"The precision of {name} must be between 0 and 9, not {precision}", syntax.position)
-        return kind(precision)  # type: ignore[call-arg]
+        return kind(precision)  # type: ignore[call-arg, arg-type]
     if name == "DECIMAL":
         return _decimal(syntax)
     parts = tuple(logical_type(each) for each in arguments if isinstance(each, TypeSyntax))

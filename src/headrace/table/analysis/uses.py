@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from headrace.table.functions.definition import AggregateFunction
-from headrace.table.plan.rex import Call, FieldAccess, Frame, InputRef, Rex, Subquery
+from headrace.table.plan.rex import Call, FieldAccess, Frame, Rex, Subquery
 
 
 @dataclass(frozen=True)
@@ -136,8 +136,13 @@ class Columns:
     """A list of expressions without duplicates: the projection in front of an aggregate or OVER window.
 
     >>> from headrace.types.logical_types import IntType
+    >>> from headrace.table.plan.rex import InputRef
     >>> columns = Columns()
-    >>> columns.place(InputRef(IntType(), 3)), columns.place(InputRef(IntType(), 1)), columns.place(InputRef(IntType(), 3))
+    >>> (
+    ...     columns.place(InputRef(IntType(), 3)),
+    ...     columns.place(InputRef(IntType(), 1)),
+    ...     columns.place(InputRef(IntType(), 3)),
+    ... )
     (0, 1, 0)
     """
 

@@ -46,7 +46,9 @@ def window_table(context: Context, call: syntax.Call, outer: Scope | None, table
     if kind == "HOP" and size % slide:
         raise invalid("The size of HOP must be a multiple of its slide", call.position)
     if abs(sizes.get("OFFSET", 0)) >= (size if kind == "TUMBLE" else slide or size + 1):
-        raise invalid(f"The offset of {kind} must be shorter than its {'size' if kind == 'TUMBLE' else 'slide'}", call.position)
+        raise invalid(
+            f"The offset of {kind} must be shorter than its {'size' if kind == 'TUMBLE' else 'slide'}", call.position
+        )
     partition = _partition(context, source, arguments["DATA"])
     window = Window(kind, time, size, slide, sizes.get("OFFSET", 0), partition)
     return with_window_columns(source.relation, window)
@@ -83,7 +85,7 @@ def _by_name(kind: str, call: syntax.Call) -> dict[str, syntax.Expression]:
 
 
 def _time_column(context: Context, kind: str, node: syntax.Expression, source: Source) -> int:
-    if not isinstance(node, syntax.Call) or node.name != ("DESCRIPTOR",) and node.name[0].upper() != "DESCRIPTOR":
+    if not isinstance(node, syntax.Call) or (node.name != ("DESCRIPTOR",) and node.name[0].upper() != "DESCRIPTOR"):
         raise invalid(f"The time column of {kind} must be given as DESCRIPTOR(column)", node.position)
     if len(node.arguments) != 1 or not isinstance(node.arguments[0], syntax.Identifier):
         raise invalid("DESCRIPTOR must name one column here", node.position)
