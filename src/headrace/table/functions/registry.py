@@ -13,6 +13,13 @@ _AGGREGATES: tuple[str, ...] = (
     "aggregates.counts",
     "aggregates.sums",
     "aggregates.extremes",
+    "aggregates.statistics",
+    "aggregates.percentiles",
+    "aggregates.chosen",
+    "aggregates.collected",
+    "aggregates.texts",
+    "aggregates.json",
+    "aggregates.ranks",
 )
 """Modules of this package with a tuple `FUNCTIONS` of `AggregateFunction`."""
 
