@@ -18,30 +18,17 @@ Null is None. A row is a tuple of such values. FLOAT values are rounded to 32 bi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from headrace.types.logical_types import DataType
+from headrace.types.sql_map import SqlMap as SqlMap
 
 NOT_CONSTANT: Any = type(
     "NotConstant", (), {"__repr__": lambda self: "NOT_CONSTANT", "__reduce__": lambda self: "NOT_CONSTANT"}
 )()
 """The value of an argument that is not a constant."""
-
-
-class SqlMap(dict[Any, Any]):
-    """A map or multiset as a value: it can be hashed, and must not be changed.
-
-    >>> SqlMap(a=1) == {"a": 1}, hash(SqlMap(a=1, b=2)) == hash(SqlMap(b=2, a=1))
-    (True, True)
-    """
-
-    __slots__ = ()
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        """Return a hash that does not depend on the order of entries."""
-        return hash(frozenset(self.items()))
 
 
 @dataclass(frozen=True)
@@ -96,6 +83,18 @@ Infer = Callable[[Sequence[Argument]], Signature]
 
 
 @dataclass(frozen=True)
+class Inline:
+    """Source of a call: a Python expression over `{0}`, `{1}` ... and the objects it uses as `{name}`.
+
+    `{t}` is a name for a temporary value. Text order is evaluation order for arguments that occur more than once, and the
+    first occurrence of each is always evaluated. Strict functions need not test for None.
+    """
+
+    template: str
+    objects: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class ScalarFunction:
     """A function of the values of one row.
 
@@ -111,6 +110,8 @@ class ScalarFunction:
     strict: bool = True
     deterministic: bool = True
     """False: each call may return another value, so that it is never evaluated when the query is planned."""
+    inline: Callable[[CallSite], Inline | None] | None = None
+    """`inline(site)` returns Python source that computes the same as `rows(site)` faster, or None."""
 
     def __reduce__(self) -> Any:
         """Pickle a built-in function as its name."""
@@ -158,7 +159,10 @@ class AggregateFunction:
     """A function of a group of rows. `rows(site)` returns its running form.
 
     `retracting(site)` returns the form for input with retractions, where it differs (MIN and MAX keep all values).
-    `columns(site)` returns the form that adds up whole columns at once, or None; `headrace.operators.table` defines it.
+    `columns(site)` returns the `headrace.graph.table_specs.ColumnAggregate` that adds up whole columns at once, or None.
+
+    The inferred result is that of a group with rows. Where a group may be empty (no GROUP BY, or with FILTER), infer it with
+    nullable arguments: SUM, MIN and so on become nullable, COUNT does not.
     """
 
     name: str

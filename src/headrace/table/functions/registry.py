@@ -8,6 +8,11 @@ from importlib import import_module
 from headrace.table.functions.definition import AggregateFunction, ScalarFunction
 
 _SCALARS: tuple[str, ...] = (
+    "comparison",
+    "logic",
+    "arithmetic",
+    "conditional",
+    "conversion",
     "strings",
     "searching",
     "regexes",
@@ -19,7 +24,11 @@ _SCALARS: tuple[str, ...] = (
     "json_writing",
 )
 """Modules of this package with a tuple `FUNCTIONS` of `ScalarFunction`; a name in it may have aliases in `ALIASES`."""
-_AGGREGATES: tuple[str, ...] = ()
+_AGGREGATES: tuple[str, ...] = (
+    "aggregates.counts",
+    "aggregates.sums",
+    "aggregates.extremes",
+)
 """Modules of this package with a tuple `FUNCTIONS` of `AggregateFunction`."""
 
 
