@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
@@ -138,7 +139,7 @@ def _integer(conversion: str, flags: str, width: str | None, value: int, data_ty
 
 
 def _real(conversion: str, flags: str, width: str | None, digits: int, value: float) -> str:
-    if value != value or value in (float("inf"), float("-inf")):
+    if not math.isfinite(value):
         return _padded({"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)], flags, width)
     number = Decimal(repr(abs(value)))
     if conversion == "f":
