@@ -12,6 +12,9 @@ from headrace.graph.table_specs import TableSpec
 from headrace.operators.base import Operator
 
 _MODULES = (
+    "calc",
+    "watermarks",
+    "group_aggregate",
     "joins",
     "overs",
 )
@@ -29,9 +32,9 @@ def _makers() -> dict[type[TableSpec], Callable[[Any], Operator]]:
 def create(spec: TableSpec) -> Operator:
     """Return the running operator for a spec.
 
-    >>> from headrace.graph.table_specs import OverAggregate, OverFrame
-    >>> type(create(OverAggregate((0,), 1, OverFrame(True, None), ()))).__name__
-    'EventTimeOverOperator'
+    >>> from headrace.graph.table_specs import DropUpdateBefore
+    >>> type(create(DropUpdateBefore())).__name__
+    'DropUpdateBeforeOperator'
     """
     maker = _makers().get(type(spec))
     if maker is None:

@@ -46,16 +46,18 @@ class KeyedTableOperator(OperatorWithLateRecords):
 
 def map_state(backend: KeyedBackend, name: str, ttl: int = 0) -> MapState[Any, Any]:
     """Return a map per key, whose entries live for `ttl` milliseconds after they were written; 0 is for ever."""
-    return backend.get_state(_with_ttl(MapStateDescriptor(name, None, None), ttl))
+    descriptor = MapStateDescriptor(name, None, None)
+    _live_for(descriptor, ttl)
+    return backend.get_state(descriptor)
 
 
 def value_state(backend: KeyedBackend, name: str, ttl: int = 0) -> ValueState[Any]:
     """Return a value per key, which lives for `ttl` milliseconds after it was written; 0 is for ever."""
-    return backend.get_state(_with_ttl(ValueStateDescriptor(name, None), ttl))
+    descriptor = ValueStateDescriptor(name, None)
+    _live_for(descriptor, ttl)
+    return backend.get_state(descriptor)
 
 
-def _with_ttl(descriptor: Any, ttl: int) -> Any:
-    state: StateDescriptor = descriptor
+def _live_for(descriptor: StateDescriptor, ttl: int) -> None:
     if ttl > 0:
-        state.enable_time_to_live(StateTtlConfig.new_builder(Time.milliseconds(ttl)).build())
-    return state
+        descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.milliseconds(ttl)).build())
