@@ -18,7 +18,7 @@ Null is None. A row is a tuple of such values. FLOAT values are rounded to 32 bi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,6 +85,18 @@ Infer = Callable[[Sequence[Argument]], Signature]
 
 
 @dataclass(frozen=True)
+class Inline:
+    """Source of a call: a Python expression over `{0}`, `{1}` ... and the objects it uses as `{name}`.
+
+    `{t}` is a name for a temporary value. Text order is evaluation order for arguments that occur more than once, and the
+    first occurrence of each is always evaluated. Strict functions need not test for None.
+    """
+
+    template: str
+    objects: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class ScalarFunction:
     """A function of the values of one row.
 
@@ -100,6 +112,8 @@ class ScalarFunction:
     strict: bool = True
     deterministic: bool = True
     """False: each call may return another value, so that it is never evaluated when the query is planned."""
+    inline: Callable[[CallSite], Inline | None] | None = None
+    """`inline(site)` returns Python source that computes the same as `rows(site)` faster, or None."""
 
     def __reduce__(self) -> Any:
         """Pickle a built-in function as its name."""

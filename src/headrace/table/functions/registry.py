@@ -7,7 +7,22 @@ from importlib import import_module
 
 from headrace.table.functions.definition import AggregateFunction, ScalarFunction
 
-_SCALARS: tuple[str, ...] = ()
+_SCALARS: tuple[str, ...] = (
+    "comparison",
+    "logic",
+    "arithmetic",
+    "conditional",
+    "conversion",
+    "strings",
+    "searching",
+    "regexes",
+    "like",
+    "encodings",
+    "urls",
+    "printf",
+    "json_queries",
+    "json_writing",
+)
 """Modules of this package with a tuple `FUNCTIONS` of `ScalarFunction`; a name in it may have aliases in `ALIASES`."""
 _AGGREGATES: tuple[str, ...] = (
     "aggregates.counts",
