@@ -7,12 +7,34 @@ from importlib import import_module
 
 from headrace.table.functions.definition import AggregateFunction, ScalarFunction, TableFunction
 
-_SCALARS: tuple[str, ...] = ("comparison", "logic", "arithmetic", "conditional", "conversion")
+_SCALARS: tuple[str, ...] = (
+    "comparison",
+    "logic",
+    "arithmetic",
+    "conditional",
+    "conversion",
+    "strings",
+    "searching",
+    "regexes",
+    "like",
+    "encodings",
+    "urls",
+    "printf",
+    "json_queries",
+    "json_writing",
+)
 """Modules of this package with a tuple `FUNCTIONS` of `ScalarFunction`; a name in it may have aliases in `ALIASES`."""
 _AGGREGATES: tuple[str, ...] = (
     "aggregates.counts",
     "aggregates.sums",
     "aggregates.extremes",
+    "aggregates.statistics",
+    "aggregates.percentiles",
+    "aggregates.chosen",
+    "aggregates.collected",
+    "aggregates.texts",
+    "aggregates.json",
+    "aggregates.ranks",
 )
 """Modules of this package with a tuple `FUNCTIONS` of `AggregateFunction`."""
 _TABLES: tuple[str, ...] = ("unnest",)
