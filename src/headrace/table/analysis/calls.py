@@ -11,6 +11,7 @@ from dataclasses import replace
 from headrace.table.analysis import casts
 from headrace.table.analysis.context import Context
 from headrace.table.analysis.errors import invalid, unsupported, wrong_arguments
+from headrace.table.analysis.inline import InlineCall
 from headrace.table.analysis.literals import NULL
 from headrace.table.analysis.scopes import Scope
 from headrace.table.analysis.time_attributes import attribute, is_rowtime, plain, with_attribute
@@ -72,12 +73,12 @@ class Calls:
 
     def call(self, node: syntax.Call) -> Rex:
         """Return a call of any function."""
-        if len(node.name) == 1:
+        if len(node.name) == 1 and not isinstance(node, InlineCall):
             upper = node.name[0].upper()
             special = self._special(upper, node)
             if special is not None:
                 return special
-        function = self.context.function(node.name, node.position)
+        function = self.context.called(node)
         if isinstance(function, TableFunction):
             remedy = f"call it in the FROM clause: LATERAL TABLE({function.name}(...))"
             raise invalid(f"'{function.name}' is a table function", node.position, remedy)

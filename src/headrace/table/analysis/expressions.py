@@ -10,6 +10,7 @@ from headrace.table.analysis.calls import Calls
 from headrace.table.analysis.context import built_in
 from headrace.table.analysis.errors import invalid, unsupported
 from headrace.table.analysis.frames import over_use
+from headrace.table.analysis.inline import InlineCall, InlineExpression
 from headrace.table.analysis.literals import FALSE, NULL, UNIT_VALUES, interval_of
 from headrace.table.analysis.scopes import field_access, row_of
 from headrace.table.analysis.time_attributes import plain
@@ -271,6 +272,8 @@ class Expressions(Calls):
 
     rules: ClassVar[dict[type[syntax.Expression], Callable[[Any, Any], Rex]]] = {
         syntax.Literal: lambda self, node: literals.literal(node),
+        InlineExpression: lambda self, node: node.value,
+        InlineCall: Calls.call,
         syntax.TemporalLiteral: lambda self, node: literals.temporal(node),
         syntax.IntervalLiteral: lambda self, node: literals.interval(node),
         syntax.IntervalExpression: _interval_expression,
