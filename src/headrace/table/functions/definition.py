@@ -184,3 +184,26 @@ def _built_in_aggregate(name: str) -> AggregateFunction:
     from headrace.table.functions.registry import aggregate_function
 
     return aggregate_function(name)
+
+
+@dataclass(frozen=True)
+class TableFunction:
+    """A function that returns rows. The result of `infer` is a RowType with the names and types of the columns.
+
+    `rows(site)` returns a callable of the arguments' values that returns an iterable of row tuples.
+    """
+
+    name: str
+    infer: Infer
+    rows: Callable[[CallSite], Callable[..., Any]]
+    deterministic: bool = True
+
+    def __reduce__(self) -> Any:
+        """Pickle a built-in function as its name."""
+        return _built_in_table, (self.name,)
+
+
+def _built_in_table(name: str) -> TableFunction:
+    from headrace.table.functions.registry import table_function
+
+    return table_function(name)
