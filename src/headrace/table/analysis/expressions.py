@@ -29,7 +29,7 @@ from headrace.types.logical_types import (
     YearMonthIntervalType,
 )
 
-_NEGATED_COMPARISONS = {"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_COMPARISONS = frozenset(("=", "<>", "<", "<=", ">", ">="))
 NEGATIVE = "-"
 """The function behind the sign `-x`."""
 
@@ -100,7 +100,10 @@ class Expressions(Calls):
     def _binary(self, node: syntax.Binary) -> Rex:
         if node.operator in ("AND", "OR"):
             return self._logical(node)
-        if node.operator in _NEGATED_COMPARISONS:
+        if node.operator == "OVERLAPS" and isinstance(node.left, syntax.Row) and isinstance(node.right, syntax.Row):
+            periods = self.all(node.left.items + node.right.items)
+            return casts.operator("OVERLAPS", *periods, position=node.position)
+        if node.operator in _COMPARISONS:
             return self._compared(node.operator, node.left, node.right, node.position)
         return casts.operator(node.operator, self.rex(node.left), self.rex(node.right), position=node.position)
 
@@ -128,6 +131,9 @@ class Expressions(Calls):
         return casts.operator(operator, self.rex(left), self.rex(right), position=position)
 
     def _is(self, node: syntax.Is) -> Rex:
+        if node.test not in ("NULL", "TRUE", "FALSE", "UNKNOWN"):
+            found = casts.operator(f"IS {node.test}", self.rex(node.operand), position=node.position)
+            return casts.operator("NOT", found, position=node.position) if node.negated else found
         name = f"IS {'NOT ' if node.negated else ''}{node.test}"
         return casts.operator(name, self.rex(node.operand), position=node.position)
 
