@@ -106,7 +106,7 @@ class _Offers:
                 return INSERT_ONLY
         return ALL_CHANGES
 
-    def _changes(self, node: Node) -> Changes:
+    def _changes(self, node: Node) -> Changes:  # noqa: PLR0911 - one for each kind of node
         """Return the kinds of changes that a node makes of those of its inputs."""
         inputs = frozenset().union(*(each.changes for each in node.inputs)) if node.inputs else INSERT_ONLY
         match node:
@@ -177,7 +177,7 @@ class _Wishes:
     def visit(self, node: Node, wish: UpdateKind) -> Node | None:
         known = self._known.get((id(node), wish))
         if known is None:
-            handler = _WISHES.get(type(node), _Wishes._forward)
+            handler = _WISHES.get(type(node), _Wishes.forward)
             known = self._known[id(node), wish] = (node, handler(self, node, wish))
         return known[1]
 
@@ -208,7 +208,12 @@ class _Wishes:
     def _materialized(self, node: ends.Sink) -> Node:
         """Decide whether changes must be put in order by the primary key of the sink."""
         below, choice = node.input, self._settings.upsert_materialize
-        if below.insert_only and choice != "FORCE" or not node.primary_key or choice == "NONE" or self._settings.batch:
+        if (
+            (below.insert_only and choice != "FORCE")
+            or not node.primary_key
+            or choice == "NONE"
+            or self._settings.batch
+        ):
             return node
         mode: ChangelogMode = node.sink.changelog_mode(mode_of(below))
         if mode.contains(RowKind.UPDATE_BEFORE) or mode.is_insert_only:
@@ -220,7 +225,7 @@ class _Wishes:
 
     # -- nodes ----------------------------------------------------------------------------------------------------
 
-    def _forward(self, node: Node, wish: UpdateKind) -> Node | None:
+    def forward(self, node: Node, wish: UpdateKind) -> Node | None:
         """The default: inputs get the wish of the consumer, as far as they update rows."""
         inputs = []
         for each in node.inputs:
@@ -230,7 +235,7 @@ class _Wishes:
             inputs.append(below)
         return replace(node, inputs=tuple(inputs), update=wish if "U" in node.changes else UpdateKind.NONE)
 
-    def _needs_both(self, node: Node, wish: UpdateKind) -> Node | None:
+    def needs_both(self, node: Node, wish: UpdateKind) -> Node | None:
         """Nodes that must see old rows, and can then send updates in any form."""
         inputs = []
         for each in node.inputs:
@@ -240,35 +245,33 @@ class _Wishes:
             inputs.append(below)
         return replace(node, inputs=tuple(inputs), update=wish if "U" in node.changes else UpdateKind.NONE)
 
-    def _calc(self, node: simple.Calc, wish: UpdateKind) -> Node | None:
+    def calc(self, node: simple.Calc, wish: UpdateKind) -> Node | None:
         if wish is UpdateKind.ONLY_AFTER and node.condition is not None:
             used = input_columns(node.condition)
             if not any(used <= key for key in self._keys.of(node.input)):
                 return None  # the update could make a row fail the condition, and its old row would stay
-        return self._forward(node, wish)
+        return self.forward(node, wish)
 
-    def _scan(self, node: simple.TableScan, wish: UpdateKind) -> Node | None:
+    def scan(self, node: simple.TableScan, wish: UpdateKind) -> Node | None:
         mode: ChangelogMode = node.source.changelog_mode
         if "U" not in node.changes:
             return node
         has_before = mode.contains(RowKind.UPDATE_BEFORE)
         if wish is UpdateKind.ONLY_AFTER and has_before:
             full = replace(node, update=UpdateKind.BEFORE_AND_AFTER)
-            return simple.DropUpdateBefore(
-                node.row_type, (full,), changes=node.changes, update=UpdateKind.ONLY_AFTER
-            )
+            return simple.DropUpdateBefore(node.row_type, (full,), changes=node.changes, update=UpdateKind.ONLY_AFTER)
         if wish is UpdateKind.BEFORE_AND_AFTER and not has_before:
             return None
         return replace(node, update=UpdateKind.BEFORE_AND_AFTER if has_before else UpdateKind.ONLY_AFTER)
 
-    def _normalize(self, node: simple.ChangelogNormalize, wish: UpdateKind) -> Node | None:
+    def normalize(self, node: simple.ChangelogNormalize, wish: UpdateKind) -> Node | None:
         for each in (UpdateKind.ONLY_AFTER, UpdateKind.BEFORE_AND_AFTER):
             below = self.visit(node.input, each if "U" in node.input.changes else UpdateKind.NONE)
             if below is not None:
                 return replace(node, inputs=(below,), update=wish)
         return None
 
-    def _join(self, node: joins.Join, wish: UpdateKind) -> Node | None:
+    def join(self, node: joins.Join, wish: UpdateKind) -> Node | None:
         inputs = []
         for each, keys in zip(node.inputs, (node.left_keys, node.right_keys)):
             kind = before_and_after(each)
@@ -285,7 +288,7 @@ class _Wishes:
         update = wish if "U" in node.changes else UpdateKind.NONE
         return replace(node, inputs=tuple(inputs), update=update, left_unique=left, right_unique=right)
 
-    def _temporal(self, node: joins.TemporalJoin, wish: UpdateKind) -> Node | None:
+    def temporal(self, node: joins.TemporalJoin, wish: UpdateKind) -> Node | None:
         left_node, right_node = node.inputs
         left = self.visit(left_node, wish if "U" in left_node.changes else UpdateKind.NONE)
         right = self.visit(right_node, only_after(right_node)) or self.visit(right_node, before_and_after(right_node))
@@ -293,7 +296,7 @@ class _Wishes:
             return None
         return replace(node, inputs=(left, right), update=wish if "U" in node.changes else UpdateKind.NONE)
 
-    def _rank(self, node: ranks.Rank | ranks.SortLimit, wish: UpdateKind) -> Node | None:
+    def rank(self, node: ranks.Rank | ranks.SortLimit, wish: UpdateKind) -> Node | None:
         strategies = self._strategies(node)
         update = wish if "U" in node.changes else UpdateKind.NONE
         for strategy, kind, key in strategies:
@@ -343,18 +346,18 @@ class _Wishes:
 
 
 _Wish = Callable[[Any, Any, UpdateKind], "Node | None"]
-_both: _Wish = _Wishes._needs_both
+_both: _Wish = _Wishes.needs_both
 _WISHES: dict[type[Node], _Wish] = {
-    simple.TableScan: _Wishes._scan,
-    simple.Calc: _Wishes._calc,
-    simple.ChangelogNormalize: _Wishes._normalize,
+    simple.TableScan: _Wishes.scan,
+    simple.Calc: _Wishes.calc,
+    simple.ChangelogNormalize: _Wishes.normalize,
     aggregates.GroupAggregate: _both,
     aggregates.WindowAggregate: _both,
     aggregates.OverAggregate: _both,
     ranks.Limit: _both,
     ranks.Sort: _both,
-    ranks.Rank: _Wishes._rank,
-    ranks.SortLimit: _Wishes._rank,
-    joins.Join: _Wishes._join,
-    joins.TemporalJoin: _Wishes._temporal,
+    ranks.Rank: _Wishes.rank,
+    ranks.SortLimit: _Wishes.rank,
+    joins.Join: _Wishes.join,
+    joins.TemporalJoin: _Wishes.temporal,
 }

@@ -14,7 +14,19 @@ from typing import Any
 from headrace.table.functions.type_text import sql_text
 from headrace.table.plan.nodes.base import Node
 from headrace.table.plan.relations import Window
-from headrace.table.plan.rex import AggregateCall, Call, FieldAccess, Frame, InputRef, Literal, OuterRef, OverCall, Rex, SortKey, Subquery
+from headrace.table.plan.rex import (
+    AggregateCall,
+    Call,
+    FieldAccess,
+    Frame,
+    InputRef,
+    Literal,
+    OuterRef,
+    OverCall,
+    Rex,
+    SortKey,
+    Subquery,
+)
 from headrace.types.logical_types import (
     BigIntType,
     BinaryType,
@@ -22,11 +34,10 @@ from headrace.types.logical_types import (
     DataType,
     DateType,
     DayTimeIntervalType,
-
     LocalZonedTimestampType,
     RowType,
-    TimeType,
     TimestampType,
+    TimeType,
     VarBinaryType,
     VarCharType,
     YearMonthIntervalType,
@@ -76,7 +87,7 @@ class Text:
             return f"{arguments[0]} {name}"
         return f"{name}({', '.join(arguments)})"
 
-    def literal(self, value: Any, kind: DataType) -> str:
+    def literal(self, value: Any, kind: DataType) -> str:  # noqa: PLR0911 - one for each kind
         """Return a constant."""
         if value is None:
             return f"null:{type_text(kind)}"

@@ -15,7 +15,7 @@ GROWS, SHRINKS, CONSTANT = "grows", "shrinks", "constant"
 def moves_up(node: Node, key: SortKey) -> bool:
     """Return whether updates of a column can only move its row towards the front of an order."""
     found = direction(node, key.index)
-    return found == CONSTANT or found == (GROWS if key.descending else SHRINKS)
+    return found in (CONSTANT, GROWS if key.descending else SHRINKS)
 
 
 def direction(node: Node, column: int) -> str | None:

@@ -119,9 +119,7 @@ def _group(keys: UpsertKeys, node: aggregates.GroupAggregate) -> Keys:
 def _windows(keys: UpsertKeys, node: aggregates.WindowAggregate) -> Keys:
     del keys
     first = len(node.groups) + len(node.calls)
-    return frozenset(
-        frozenset((*range(len(node.groups)), first + number)) for number in range(len(node.properties))
-    )
+    return frozenset(frozenset((*range(len(node.groups)), first + number)) for number in range(len(node.properties)))
 
 
 def _over(keys: UpsertKeys, node: aggregates.OverAggregate) -> Keys:

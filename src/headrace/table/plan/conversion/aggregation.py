@@ -23,7 +23,7 @@ from headrace.table.plan.relations import (
 )
 from headrace.table.plan.rex import InputRef, Rex, input_columns
 from headrace.table.plan.rules.rewriting import call_columns, moved_call, row_of, substituted
-from headrace.types.logical_types import RowField, RowType, TimeAttribute
+from headrace.types.logical_types import DataType, RowField, RowType, TimeAttribute
 
 if TYPE_CHECKING:
     from headrace.table.plan.conversion.converter import Converter
@@ -94,7 +94,7 @@ def _asked_properties(relation: Aggregate, windows: WindowColumns) -> set[str]:
     return {name for name, columns in parts.items() if columns & groups}
 
 
-def _property_type(relation: Aggregate, windows: WindowColumns, name: str) -> object:
+def _property_type(relation: Aggregate, windows: WindowColumns, name: str) -> DataType:
     columns = {"start": windows.start, "end": windows.end}.get(name, windows.time)
     known = [group for group in relation.groups if group in columns]
     return relation.input.row_type.fields[known[0] if known else min(columns)].data_type
@@ -211,7 +211,9 @@ def _over_window(to: Converter, below: Node, window: OverWindow, row_type: RowTy
                 remedy="add ORDER BY with a time attribute",
             )
         if attribute is not None and keys[0].descending:
-            raise SqlNotSupportedError("OVER windows' ordering in stream mode must be ascending: DESC is not supported.")
+            raise SqlNotSupportedError(
+                "OVER windows' ordering in stream mode must be ascending: DESC is not supported."
+            )
         if window.frame.end not in (0,):
             raise SqlNotSupportedError(
                 "OVER RANGE FOLLOWING windows are not supported yet."

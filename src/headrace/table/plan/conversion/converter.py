@@ -13,7 +13,7 @@ from headrace.table.plan.nodes import ends, simple
 from headrace.table.plan.nodes.base import Node
 from headrace.table.plan.rex import InputRef
 from headrace.table.plan.settings import PlanSettings
-from headrace.types.logical_types import TimeAttribute
+from headrace.types.logical_types import IntType, RowField, RowType, TimeAttribute
 
 
 class Converter:
@@ -51,9 +51,9 @@ def _empty(to: Converter, relation: logical.Empty) -> Node:
 
 
 def _project(to: Converter, relation: relations.Project) -> Node:
-    below, condition = relation.input, None
-    if isinstance(below, relations.Filter):
-        below, condition = below.input, below.condition
+    below = relation.input
+    condition = below.condition if isinstance(below, relations.Filter) else None
+    below = below.input if isinstance(below, relations.Filter) else below
     return tables.narrowed(simple.Calc(relation.row_type, (to.node(below),), relation.expressions, condition))
 
 
@@ -86,8 +86,6 @@ def _correlate(to: Converter, relation: relations.Correlate) -> Node:
 
 def _call(to: Converter, relation: relations.TableFunctionCall) -> Node:
     """A table function without a left side: its rows for one row without meaning."""
-    from headrace.types.logical_types import IntType, RowField, RowType
-
     one = RowType((RowField("ZERO", IntType(is_nullable=False)),), is_nullable=False)
     below = simple.Values(one, (), ((0,),))
     both = RowType((*one.fields, *relation.row_type.fields), is_nullable=False)

@@ -120,17 +120,9 @@ def _bound(part: Rex, join: Join, width: int) -> tuple[int, int, int | None, int
     if len(kinds) > 1 or None in kinds:
         return None
     shift = a_shift - b_shift  # left + shift (compared with) right
-    match name:
-        case "=":
-            return a, b - width, shift, shift
-        case "<=":
-            return a, b - width, shift, None
-        case "<":
-            return a, b - width, shift + 1, None
-        case ">=":
-            return a, b - width, None, shift
-        case _:
-            return a, b - width, None, shift - 1
+    lower = {"=": shift, "<=": shift, "<": shift + 1}.get(name)
+    upper = {"=": shift, ">=": shift, ">": shift - 1}.get(name)
+    return a, b - width, lower, upper
 
 
 def _moved_time(rex: Rex) -> tuple[int, int] | None:
@@ -141,7 +133,7 @@ def _moved_time(rex: Rex) -> tuple[int, int] | None:
         return None
     if rex.function.name in ("CAST", "PROCTIME_MATERIALIZE") and len(rex.arguments) == 1:
         return _moved_time(rex.arguments[0]) if type(rex.arguments[0].type) is type(rex.type) else None
-    if rex.function.name not in ("+", "-") or len(rex.arguments) != 2:  # noqa: PLR2004 - two operands
+    if rex.function.name not in ("+", "-") or len(rex.arguments) != 2:
         return None
     one, other = rex.arguments
     if rex.function.name == "+" and _interval(one) is not None:

@@ -12,11 +12,11 @@ from headrace.table.plan.conversion.window_columns import WindowColumns, attribu
 from headrace.table.plan.describe import Text
 from headrace.table.plan.nodes import joins
 from headrace.table.plan.nodes.base import Node
-from headrace.table.plan.nodes.simple import TableScan
+from headrace.table.plan.nodes.simple import Calc, TableScan
 from headrace.table.plan.relations import Filter, Join, Project, Relation, Scan, TemporalJoin
 from headrace.table.plan.rex import InputRef, Literal, Rex, shifted
 from headrace.table.plan.rules.conditions import call, comparison, conjunction, conjuncts
-from headrace.table.plan.rules.rewriting import substituted
+from headrace.table.plan.rules.rewriting import row_of, substituted
 from headrace.types.logical_types import BooleanType, TimeAttribute
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _without_windows(relation: Join, *pairs: tuple[int, int, bool]) -> Rex:
     kept = []
     for part in conjuncts(relation.condition):
         found = comparison(part)
-        used = {each.index for each in found[1:] if isinstance(each, InputRef)} if found else set()  # type: ignore[union-attr]
+        used = {each.index for each in found[1:] if isinstance(each, InputRef)} if found else set()
         if used not in dropped:
             kept.append(part)
     return conjunction(kept) or Literal(BooleanType(is_nullable=False), True)
@@ -156,7 +156,8 @@ def temporal_join(to: Converter, relation: TemporalJoin) -> Node:
             remedy="join a table whose connector supports lookups, or use a rowtime attribute of the left side",
         )
     right_time = next(
-        (c for c in range(len(relation.right.row_type)) if attribute_of(relation.right, c) is TimeAttribute.ROWTIME), None
+        (c for c in range(len(relation.right.row_type)) if attribute_of(relation.right, c) is TimeAttribute.ROWTIME),
+        None,
     )
     if right_time is None or left_time is None:
         raise SqlNotSupportedError(
@@ -219,13 +220,11 @@ def _lookup_join(to: Converter, relation: TemporalJoin, condition: JoinCondition
     # All conditions are checked over the full row of the table, to which the right columns are translated.
     wide = [*left, *(shifted(rex, width) for rex in columns)]
     checks = [substituted(part, wide) for part in rest] + [shifted(part, width) for part in filters]
-    names = relation.left.row_type.field_names()
     right_fields = table.row_type.fields
-    from headrace.table.plan.rules.rewriting import row_of
-
-    full = row_of([(f.name, f.data_type) for f in relation.left.row_type.fields]
-                  + [(f.name, f.data_type.nullable() if relation.kind == "LEFT" else f.data_type) for f in right_fields])
-    del names
+    full = row_of(
+        [(f.name, f.data_type) for f in relation.left.row_type.fields]
+        + [(f.name, f.data_type.nullable() if relation.kind == "LEFT" else f.data_type) for f in right_fields]
+    )
     joined = joins.LookupJoin(
         full,
         (to.node(relation.left),),
@@ -237,8 +236,6 @@ def _lookup_join(to: Converter, relation: TemporalJoin, condition: JoinCondition
         conjunction(checks),
         tuple(field.name for field in right_fields),
     )
-    from headrace.table.plan.nodes.simple import Calc
-
     return Calc(relation.row_type, (joined,), tuple(wide), None)
 
 

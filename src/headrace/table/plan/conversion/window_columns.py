@@ -60,7 +60,7 @@ def attribute_of(relation: Relation, column: int) -> TimeAttribute | None:
     return getattr(relation.row_type.fields[column].data_type, "time_attribute", None)
 
 
-def window_columns(relation: Relation) -> WindowColumns | None:
+def window_columns(relation: Relation) -> WindowColumns | None:  # noqa: PLR0911 - one for each kind
     """Return the columns of a relation that are about windows; None if there are none."""
     match relation:
         case WindowTable(input=below, window=window):

@@ -44,7 +44,10 @@ class Rank(Node):
         return [
             ("strategy", strategy),
             ("rankType", self.function),
-            ("rankRange", f"rankEnd={last}" if self.end_column is not None else f"rankStart={self.start}, rankEnd={last}"),
+            (
+                "rankRange",
+                f"rankEnd={last}" if self.end_column is not None else f"rankStart={self.start}, rankEnd={last}",
+            ),
             ("partitionBy", text.columns(self.input.row_type, self.partition_by)),
             ("orderBy", text.order(self.order_by, names)),
             ("select", ", ".join(shown)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from headrace.table.plan.relations import Relation
 from headrace.table.plan.rules.folding import Folding
 from headrace.table.plan.rules.grouping_sets import expand_grouping_sets
-from headrace.table.plan.rules.merging import merge_filters, merge_projects, remove_trivial
+from headrace.table.plan.rules.merging import merge_filters, merge_projects, remove_trivial, rename_below
 from headrace.table.plan.rules.over_calls import extract_over_calls
 from headrace.table.plan.rules.pruning import prune
 from headrace.table.plan.rules.pushdown import push_filter, push_join_condition
@@ -27,4 +27,4 @@ def optimised(relation: Relation, settings: PlanSettings) -> Relation:
     basic = bottom_up(relation, (expand_set_operation, expand_grouping_sets, extract_over_calls))
     merging = (remove_trivial, merge_filters, merge_projects)
     moved = bottom_up(basic, (Folding(settings.session), *merging, detect_top_n, push_filter, push_join_condition))
-    return bottom_up(prune(moved), merging)
+    return bottom_up(prune(moved), (*merging, rename_below))

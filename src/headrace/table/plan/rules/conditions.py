@@ -11,7 +11,15 @@ from headrace.table.functions.registry import scalar_function
 from headrace.table.plan.rex import Call, InputRef, Literal, OverCall, Rex, Subquery, walk
 from headrace.types.logical_types import BooleanType, DataType
 
-MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<=", "IS NOT DISTINCT FROM": "IS NOT DISTINCT FROM"}
+MIRRORED = {
+    "=": "=",
+    "<>": "<>",
+    "<": ">",
+    "<=": ">=",
+    ">": "<",
+    ">=": "<=",
+    "IS NOT DISTINCT FROM": "IS NOT DISTINCT FROM",
+}
 """Comparisons with the one that holds when the operands change places."""
 TRUE = Literal(BooleanType(is_nullable=False), True)
 FALSE = Literal(BooleanType(is_nullable=False), False)
@@ -37,7 +45,7 @@ def conjuncts(condition: Rex | None) -> list[Rex]:
         name, arguments = condition.function.name, condition.arguments
         if name == "AND":
             return list(chain.from_iterable(map(conjuncts, arguments)))
-        if name == "BETWEEN" and len(arguments) == 3:  # noqa: PLR2004 - value, low, high
+        if name == "BETWEEN" and len(arguments) == 3:
             value, low, high = arguments
             return [call(">=", condition.type, value, low), call("<=", condition.type, value, high)]
     return [condition]
@@ -65,7 +73,7 @@ def is_false(rex: Rex | None) -> bool:
 
 def comparison(rex: Rex) -> tuple[str, Rex, Rex] | None:
     """Return the operator and the operands of a comparison."""
-    if isinstance(rex, Call) and rex.function.name in MIRRORED and len(rex.arguments) == 2:  # noqa: PLR2004
+    if isinstance(rex, Call) and rex.function.name in MIRRORED and len(rex.arguments) == 2:
         return rex.function.name, rex.arguments[0], rex.arguments[1]
     return None
 

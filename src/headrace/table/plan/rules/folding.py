@@ -49,7 +49,12 @@ class Folding:
         if rex.function.name == "AND":
             return _folded_and(rex)
         constant = all(isinstance(each, Literal) for each in arguments)
-        if not constant or not rex.function.deterministic or rex.function.name in _KEPT or isinstance(rex.type, RowType):
+        if (
+            not constant
+            or not rex.function.deterministic
+            or rex.function.name in _KEPT
+            or isinstance(rex.type, RowType)
+        ):
             return rex
         return self._evaluated(rex)
 

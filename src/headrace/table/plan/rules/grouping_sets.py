@@ -28,9 +28,7 @@ def expand_grouping_sets(relation: Relation) -> Relation | None:
         + [("$e", _NUMBER)]
         + [(f"{fields[index].name}_0", fields[index].data_type) for index in copied]
     )
-    projections = tuple(
-        _projection(below, groups, present, nulled, copied) for present in relation.grouping_sets
-    )
+    projections = tuple(_projection(below, groups, present, nulled, copied) for present in relation.grouping_sets)
     calls: Sequence[AggregateCall] = [moved_call(each, places) for each in relation.calls]
     expand = Expand(row_type, below, projections)
     return Aggregate(relation.row_type, expand, (*groups, number), tuple(calls))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
-from headrace.table.plan.logical import Empty
-from headrace.table.plan.relations import Filter, Project, Relation
+from headrace.table.plan.logical import Empty, Rank
+from headrace.table.plan.relations import Aggregate, Filter, Join, Over, Project, Relation, SetOperation, Sort
 from headrace.table.plan.rex import Call, InputRef, Rex, walk
 from headrace.table.plan.rules.conditions import conjunction, conjuncts, is_false, is_true, movable
 from headrace.table.plan.rules.rewriting import substituted
+from headrace.types.logical_types import RowField, RowType
 
 _CHEAP = 3
 """An expression with more calls is not repeated in several places."""
@@ -28,7 +30,8 @@ def merge_projects(relation: Relation) -> Relation | None:
 def _mergeable(outer: tuple[Rex, ...], inner: tuple[Rex, ...]) -> bool:
     uses = Counter(part.index for rex in outer for part in walk(rex) if isinstance(part, InputRef))
     return all(
-        (count == 1 and _plain(inner[index], outer)) or (movable(inner[index]) and (count == 1 or _calls(inner[index]) <= _CHEAP))
+        (count == 1 and _plain(inner[index], outer))
+        or (movable(inner[index]) and (count == 1 or _calls(inner[index]) <= _CHEAP))
         for index, count in uses.items()
     )
 
@@ -49,6 +52,29 @@ def merge_filters(relation: Relation) -> Relation | None:
     below = relation.input
     both = conjunction([*conjuncts(below.condition), *conjuncts(relation.condition)])
     return below.input if both is None else Filter(relation.row_type, below.input, both)
+
+
+def rename_below(relation: Relation) -> Relation | None:
+    """Let the input have the names of a projection that changes nothing else."""
+    if not isinstance(relation, Project) or not isinstance(relation.input, _RENAMED):
+        return None
+    below = relation.input
+    places = [rex.index if isinstance(rex, InputRef) else -1 for rex in relation.expressions]
+    if places != list(range(len(below.row_type))):
+        return None
+    if isinstance(below, Aggregate):
+        names = relation.row_type.field_names()[len(below.groups) :]
+        calls = tuple(replace(call, name=name) for call, name in zip(below.calls, names))
+        return replace(below, row_type=_renamed(below, relation), calls=calls)
+    return replace(below, row_type=_renamed(below, relation))
+
+
+_RENAMED = (Aggregate, Join, SetOperation, Over, Sort, Rank)
+
+
+def _renamed(below: Relation, wanted: Relation) -> RowType:
+    pairs = zip(below.row_type.fields, wanted.row_type.field_names())
+    return RowType(tuple(RowField(name, field.data_type) for field, name in pairs), is_nullable=False)
 
 
 def remove_trivial(relation: Relation) -> Relation | None:

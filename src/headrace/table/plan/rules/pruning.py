@@ -45,7 +45,7 @@ def pruned(relation: Relation, wanted: set[int]) -> tuple[Relation, Places]:
     """Return a relation with at least the wanted columns, and their places in it."""
     handler = _HANDLERS.get(type(relation))
     if handler is None:
-        inputs = {}
+        inputs: dict[str, Any] = {}
         for name in ("input", "left", "right"):
             below = getattr(relation, name, None)
             if isinstance(below, Relation):
@@ -165,7 +165,9 @@ def _over(relation: Over, wanted: set[int]) -> tuple[Relation, Places]:
     width = len(relation.input.row_type)
     needed = {column for column in wanted if column < width}
     for window in relation.windows:
-        needed |= {*window.partition_by, *(key.index for key in window.order_by)}.union(*map(call_columns, window.calls))
+        needed |= {*window.partition_by, *(key.index for key in window.order_by)}.union(
+            *map(call_columns, window.calls)
+        )
     below, places = _narrow(relation.input, needed)
     windows = tuple(
         replace(

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from headrace.table.plan.relations import Aggregate, Correlate, Filter, Join, Project, Relation, SetOperation, WindowTable
+from headrace.table.plan.relations import (
+    Aggregate,
+    Correlate,
+    Filter,
+    Join,
+    Project,
+    Relation,
+    SetOperation,
+    WindowTable,
+)
 from headrace.table.plan.rex import Rex, input_columns, shifted
 from headrace.table.plan.rules.conditions import TRUE, conjunction, conjuncts, movable, rejects_nulls
 from headrace.table.plan.rules.rewriting import substituted
@@ -59,7 +69,8 @@ def _split(relation: Filter, columns: range, side: str = "input") -> Relation | 
     if not down:
         return None
     below = relation.input
-    moved = replace(below, **{side: filtered(getattr(below, side), down)})
+    changed: dict[str, Any] = {side: filtered(getattr(below, side), down)}
+    moved = replace(below, **changed)
     return filtered(moved, [part for part in parts if part not in down])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from headrace.table.plan.relations import Project, Relation
 from headrace.table.plan.rex import AggregateCall, InputRef, OverCall, Rex, SortKey, rewrite
@@ -37,7 +38,8 @@ def with_inputs(relation: Relation, inputs: tuple[Relation, ...]) -> Relation:
     if all(new is old for new, old in zip(inputs, relation.inputs)):
         return relation
     names = [name for name in ("input", "left", "right") if isinstance(getattr(relation, name, None), Relation)]
-    return replace(relation, **dict(zip(names, inputs)))
+    changed: dict[str, Any] = dict(zip(names, inputs))
+    return replace(relation, **changed)
 
 
 def substituted(rex: Rex, expressions: Sequence[Rex]) -> Rex:

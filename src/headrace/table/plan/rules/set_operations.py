@@ -9,7 +9,16 @@ from typing import Any
 
 from headrace.table.functions.definition import AggregateFunction, Argument
 from headrace.table.functions.registry import aggregate_function
-from headrace.table.plan.relations import Aggregate, Correlate, Filter, Join, Project, Relation, SetOperation, TableFunctionCall
+from headrace.table.plan.relations import (
+    Aggregate,
+    Correlate,
+    Filter,
+    Join,
+    Project,
+    Relation,
+    SetOperation,
+    TableFunctionCall,
+)
 from headrace.table.plan.rex import AggregateCall, InputRef, Literal, Rex
 from headrace.table.plan.rules.conditions import call, conjunction
 from headrace.table.plan.rules.rewriting import project, references
