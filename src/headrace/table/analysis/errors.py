@@ -10,7 +10,6 @@ from headrace.table.errors import SqlNotSupportedError, SqlValidationError
 from headrace.table.functions.type_text import sql_text
 from headrace.types.logical_types import DataType
 
-
 _REMEDIES = {
     "column": "check the FROM clause",
     "function": "create it with CREATE FUNCTION or create_temporary_function()",
