@@ -17,6 +17,11 @@ _MODULES = (
     "group_aggregate",
     "joins",
     "overs",
+    "ranks",
+    "windowed",
+    "lookup_join",
+    "rowwise",
+    "changelog",
 )
 """Modules of this package with a dict `OPERATORS`: spec class -> function of the spec that returns the operator."""
 
