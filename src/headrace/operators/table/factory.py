@@ -15,6 +15,8 @@ _MODULES = (
     "calc",
     "watermarks",
     "group_aggregate",
+    "window_aggregate",
+    "window_table",
     "joins",
     "overs",
 )
