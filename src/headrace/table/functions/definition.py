@@ -84,9 +84,9 @@ class CallSite:
     arguments: tuple[Argument, ...]
     result: DataType
     session: Session = field(default_factory=Session)
-    running: Running = field(default_factory=Running)
     ignore_nulls: bool = False
     """IGNORE NULLS, for aggregate functions that treat nulls as values otherwise."""
+    running: Running = field(default_factory=Running, compare=False)
 
 
 Infer = Callable[[Sequence[Argument]], Signature]
