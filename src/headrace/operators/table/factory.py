@@ -19,6 +19,11 @@ _MODULES = (
     "window_table",
     "joins",
     "overs",
+    "ranks",
+    "windowed",
+    "lookup_join",
+    "rowwise",
+    "changelog",
 )
 """Modules of this package with a dict `OPERATORS`: spec class -> function of the spec that returns the operator."""
 

@@ -22,6 +22,12 @@ _SCALARS: tuple[str, ...] = (
     "printf",
     "json_queries",
     "json_writing",
+    "values",
+    "arrays",
+    "maps",
+    "temporal",
+    "temporal_text",
+    "clocks",
 )
 """Modules of this package with a tuple `FUNCTIONS` of `ScalarFunction`; a name in it may have aliases in `ALIASES`."""
 _AGGREGATES: tuple[str, ...] = (
