@@ -64,6 +64,18 @@ class Accumulation(Protocol):
 
 
 @dataclass(frozen=True)
+class ColumnAggregate:
+    """An aggregate that operators can compute over columns of numbers, with the accumulators of its `Accumulation`.
+
+    `kind`: COUNT (accumulator: int), SUM, MIN, MAX (a number or None), AVG (sum and count). `type` is numpy's name of the
+    type of the sum or extreme; integers wrap around.
+    """
+
+    kind: str
+    type: str = "int64"
+
+
+@dataclass(frozen=True)
 class AggregateSpec:
     """One aggregate of a list: the running form and the columns it reads."""
 
@@ -73,8 +85,8 @@ class AggregateSpec:
     """A BOOLEAN column; only rows where it is true count."""
     distinct: bool = False
     order_by: tuple[SortOrder, ...] = ()
-    columns: Any = None
-    """The form for whole columns, if there is one: see `headrace.operators.table.column_aggregates`."""
+    columns: ColumnAggregate | None = None
+    """How to compute it over whole columns, if that is possible."""
     name: str = ""
 
 

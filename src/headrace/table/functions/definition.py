@@ -23,25 +23,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headrace.types.logical_types import DataType
+from headrace.types.sql_map import SqlMap as SqlMap
 
 NOT_CONSTANT: Any = type(
     "NotConstant", (), {"__repr__": lambda self: "NOT_CONSTANT", "__reduce__": lambda self: "NOT_CONSTANT"}
 )()
 """The value of an argument that is not a constant."""
-
-
-class SqlMap(dict[Any, Any]):
-    """A map or multiset as a value: it can be hashed, and must not be changed.
-
-    >>> SqlMap(a=1) == {"a": 1}, hash(SqlMap(a=1, b=2)) == hash(SqlMap(b=2, a=1))
-    (True, True)
-    """
-
-    __slots__ = ()
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        """Return a hash that does not depend on the order of entries."""
-        return hash(frozenset(self.items()))
 
 
 @dataclass(frozen=True)
@@ -158,7 +145,10 @@ class AggregateFunction:
     """A function of a group of rows. `rows(site)` returns its running form.
 
     `retracting(site)` returns the form for input with retractions, where it differs (MIN and MAX keep all values).
-    `columns(site)` returns the form that adds up whole columns at once, or None; `headrace.operators.table` defines it.
+    `columns(site)` returns the `headrace.graph.table_specs.ColumnAggregate` that adds up whole columns at once, or None.
+
+    The inferred result is that of a group with rows. Where a group may be empty (no GROUP BY, or with FILTER), infer it with
+    nullable arguments: SUM, MIN and so on become nullable, COUNT does not.
     """
 
     name: str

@@ -9,7 +9,11 @@ from headrace.table.functions.definition import AggregateFunction, ScalarFunctio
 
 _SCALARS: tuple[str, ...] = ()
 """Modules of this package with a tuple `FUNCTIONS` of `ScalarFunction`; a name in it may have aliases in `ALIASES`."""
-_AGGREGATES: tuple[str, ...] = ()
+_AGGREGATES: tuple[str, ...] = (
+    "aggregates.counts",
+    "aggregates.sums",
+    "aggregates.extremes",
+)
 """Modules of this package with a tuple `FUNCTIONS` of `AggregateFunction`."""
 
 
