@@ -21,7 +21,9 @@ _KINDS = ("+I", "-U", "+U", "-D")
 # -- printed tables ---------------------------------------------------------------------------------------------------
 
 
-def cell_texts(types: Sequence[DataType], session: Session | None = None) -> Callable[[Sequence[Any]], list[str | None]]:
+def cell_texts(
+    types: Sequence[DataType], session: Session | None = None
+) -> Callable[[Sequence[Any]], list[str | None]]:
     """Return the function that makes the texts of a row's values, None for null."""
     convert = [_cast(kind, session or Session()) for kind in types]
 
@@ -46,7 +48,9 @@ def _cast(kind: DataType, session: Session) -> Text:
 class JavaRows:
     """A picklable function: an internal row to the text of Java's Row, with its kind before it.
 
-    >>> rows = t.RowType((t.RowField("a", t.IntType()), t.RowField("b", t.VarCharType()), t.RowField("c", t.DateType())))
+    >>> rows = t.RowType(
+    ...     (t.RowField("a", t.IntType()), t.RowField("b", t.VarCharType()), t.RowField("c", t.DateType()))
+    ... )
     >>> JavaRows(rows)((1, "x", None)), JavaRows(rows, kinds=True)((1, "x", 2, 3))
     ('+I[1, x, null]', '-D[1, x, 1970-01-03]')
     """
@@ -71,7 +75,7 @@ def _or_null(text: Text) -> Text:
     return lambda value: "null" if value is None else text(value)
 
 
-def _java(kind: DataType) -> Text:
+def _java(kind: DataType) -> Text:  # noqa: PLR0911 - one for each type
     match kind:
         case t.RowType():
             return JavaRows(kind)

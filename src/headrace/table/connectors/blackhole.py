@@ -57,7 +57,7 @@ class BlackholeFactory(TableFactory):
 
         def write(stream: DataStream, kinds: bool, name: str) -> Any:
             del kinds
-            return stream.sink_spec(StagedSink(Blackhole()), name)
+            return stream.sink_operator(StagedSink(Blackhole()), name)
 
         return AnyChangesSink(write)
 

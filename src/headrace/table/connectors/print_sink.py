@@ -39,7 +39,7 @@ class PrintFactory(TableFactory):
         def write(stream: DataStream, kinds: bool, name: str) -> Any:
             texts = stream.map(JavaRows(row_type, kinds), Types.STRING())
             spec = PrintSink(options["print-identifier"], options["standard-error"], Types.STRING())
-            sink = texts.sink_spec(spec, name)
+            sink = texts.sink_operator(spec, name)
             parallelism = options["sink.parallelism"]
             if parallelism is not None:
                 sink.set_parallelism(parallelism)
