@@ -15,6 +15,8 @@ _MODULES = (
     "calc",
     "watermarks",
     "group_aggregate",
+    "joins",
+    "overs",
 )
 """Modules of this package with a dict `OPERATORS`: spec class -> function of the spec that returns the operator."""
 

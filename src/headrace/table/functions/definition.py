@@ -18,7 +18,7 @@ Null is None. A row is a tuple of such values. FLOAT values are rounded to 32 bi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,10 +76,24 @@ class CallSite:
     arguments: tuple[Argument, ...]
     result: DataType
     session: Session = field(default_factory=Session)
+    ignore_nulls: bool = False
+    """IGNORE NULLS, for aggregate functions that treat nulls as values otherwise."""
 
 
 Infer = Callable[[Sequence[Argument]], Signature]
 """Return the signature for arguments, or raise ArgumentError. Includes nullability of the result."""
+
+
+@dataclass(frozen=True)
+class Inline:
+    """Source of a call: a Python expression over `{0}`, `{1}` ... and the objects it uses as `{name}`.
+
+    `{t}` is a name for a temporary value. Text order is evaluation order for arguments that occur more than once, and the
+    first occurrence of each is always evaluated. Strict functions need not test for None.
+    """
+
+    template: str
+    objects: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -98,6 +112,8 @@ class ScalarFunction:
     strict: bool = True
     deterministic: bool = True
     """False: each call may return another value, so that it is never evaluated when the query is planned."""
+    inline: Callable[[CallSite], Inline | None] | None = None
+    """`inline(site)` returns Python source that computes the same as `rows(site)` faster, or None."""
 
     def __reduce__(self) -> Any:
         """Pickle a built-in function as its name."""
@@ -168,3 +184,26 @@ def _built_in_aggregate(name: str) -> AggregateFunction:
     from headrace.table.functions.registry import aggregate_function
 
     return aggregate_function(name)
+
+
+@dataclass(frozen=True)
+class TableFunction:
+    """A function that returns rows. The result of `infer` is a RowType with the names and types of the columns.
+
+    `rows(site)` returns a callable of the arguments' values that returns an iterable of row tuples.
+    """
+
+    name: str
+    infer: Infer
+    rows: Callable[[CallSite], Callable[..., Any]]
+    deterministic: bool = True
+
+    def __reduce__(self) -> Any:
+        """Pickle a built-in function as its name."""
+        return _built_in_table, (self.name,)
+
+
+def _built_in_table(name: str) -> TableFunction:
+    from headrace.table.functions.registry import table_function
+
+    return table_function(name)
