@@ -48,8 +48,8 @@ class CatalogManager:
         self.current_catalog: str | None = catalog
         self.current_database: str | None = database
         self.temporary_tables: dict[FullName, ResolvedTable] = {}
-        self.temporary_functions: dict[FullName, Any] = {}
-        self.system_functions: dict[str, Any] = {}
+        self.temporary_functions: dict[FullName, Function] = {}
+        self.system_functions: dict[str, Function] = {}
         self.analyse: Callable[[ViewQuery], Relation] | None = None
         """Set by the environment: analyses the query of a view with this manager."""
 
@@ -62,7 +62,7 @@ class CatalogManager:
 
     def use_database(self, name: str, catalog: str | None = None) -> None:
         """Make a database current."""
-        chosen = self.catalog(catalog or self._current()[0])
+        chosen = self.catalog(catalog or self.current()[0])
         if not chosen.database_exists(name):
             near = unknown("database", name, chosen.list_databases()).remedy
             raise SqlValidationError(
@@ -80,7 +80,8 @@ class CatalogManager:
         finally:
             self.current_catalog, self.current_database = before
 
-    def _current(self) -> tuple[str, str]:
+    def current(self) -> tuple[str, str]:
+        """Return the current catalog and database."""
         if self.current_catalog is None or self.current_database is None:
             raise SqlValidationError("No database is current", remedy="use USE CATALOG and USE first")
         return self.current_catalog, self.current_database
@@ -117,7 +118,7 @@ class CatalogManager:
             raise SqlValidationError("A name has one to three parts", seen=".".join(name))
         if len(name) == 3:
             return name[0], name[1], name[2]
-        catalog, database = self._current()
+        catalog, database = self.current()
         return (catalog, name[0], name[1]) if len(name) == 2 else (catalog, database, name[0])
 
     def find(self, name: Name) -> ResolvedTable | None:
@@ -208,7 +209,7 @@ class CatalogManager:
 
     def tables(self, catalog: str | None = None, database: str | None = None) -> dict[str, ResolvedTable]:
         """Return the tables and views of a database by name, temporary ones included."""
-        here = self._current()
+        here = self.current()
         full = catalog or here[0], database or here[1]
         found = dict(self.catalog(full[0]).tables(full[1]))
         found |= {key[2]: table for key, table in self.temporary_tables.items() if key[:2] == full}
@@ -239,7 +240,7 @@ class CatalogManager:
 
     def function_names(self) -> list[str]:
         """Return the names of the functions of the program and of the current database."""
-        here = self._current()
+        here = self.current()
         names = set(self.system_functions) | {key[2] for key in self.temporary_functions if key[:2] == here}
         return sorted(names | set(self.catalog(here[0]).functions(here[1])))
 

@@ -40,7 +40,7 @@ def metadata_value(key: str, path: str) -> Any:
 
 @dataclass(frozen=True)
 class FileColumns:
-    """Which columns of a row come from the record (`record`: the place of each field, -1 for none), the path or the metadata of a file."""
+    """Where the columns of a row come from: the record (`record`: the place of each field, -1 for none), path, metadata."""
 
     row_type: RowType
     record: tuple[int, ...]
