@@ -148,6 +148,14 @@ def _window_aggregate(to: Specs, node: aggregates.WindowAggregate) -> specs.Wind
     )
 
 
+def _local_window(to: Specs, node: aggregates.LocalWindowAggregate) -> OperatorSpec:
+    return specs.LocalWindowAggregate(_window_aggregate(to, node.final), **to.types(node))
+
+
+def _global_window(to: Specs, node: aggregates.GlobalWindowAggregate) -> OperatorSpec:
+    return specs.GlobalWindowAggregate(_window_aggregate(to, node.final), **to.types(node))
+
+
 def _over(to: Specs, node: aggregates.OverAggregate) -> OperatorSpec:
     over, below = node.over, node.input
     calls = aggregate_specs(over.calls, below.row_type, to.session, not below.insert_only)
@@ -341,6 +349,8 @@ _HANDLERS: dict[type[Node], Callable[[Specs, Any], OperatorSpec]] = {
     simple.ChangelogNormalize: _normalize,
     aggregates.GroupAggregate: _group,
     aggregates.WindowAggregate: _window_aggregate,
+    aggregates.LocalWindowAggregate: _local_window,
+    aggregates.GlobalWindowAggregate: _global_window,
     aggregates.OverAggregate: _over,
     ranks.Rank: _rank,
     ranks.Deduplicate: _deduplicate,
