@@ -7,7 +7,16 @@ from importlib import import_module
 
 from headrace.table.functions.definition import AggregateFunction, ScalarFunction
 
-_SCALARS: tuple[str, ...] = ("comparison", "logic", "arithmetic", "conditional", "conversion")
+_SCALARS: tuple[str, ...] = (
+    "comparison",
+    "logic",
+    "arithmetic",
+    "conditional",
+    "conversion",
+    "mathematics",
+    "random_numbers",
+    "numerals",
+)
 """Modules of this package with a tuple `FUNCTIONS` of `ScalarFunction`; a name in it may have aliases in `ALIASES`."""
 _AGGREGATES: tuple[str, ...] = (
     "aggregates.counts",
