@@ -76,6 +76,8 @@ class CallSite:
     arguments: tuple[Argument, ...]
     result: DataType
     session: Session = field(default_factory=Session)
+    ignore_nulls: bool = False
+    """IGNORE NULLS, for aggregate functions that treat nulls as values otherwise."""
 
 
 Infer = Callable[[Sequence[Argument]], Signature]

@@ -16,12 +16,28 @@ _SCALARS: tuple[str, ...] = (
     "mathematics",
     "random_numbers",
     "numerals",
+    "strings",
+    "searching",
+    "regexes",
+    "like",
+    "encodings",
+    "urls",
+    "printf",
+    "json_queries",
+    "json_writing",
 )
 """Modules of this package with a tuple `FUNCTIONS` of `ScalarFunction`; a name in it may have aliases in `ALIASES`."""
 _AGGREGATES: tuple[str, ...] = (
     "aggregates.counts",
     "aggregates.sums",
     "aggregates.extremes",
+    "aggregates.statistics",
+    "aggregates.percentiles",
+    "aggregates.chosen",
+    "aggregates.collected",
+    "aggregates.texts",
+    "aggregates.json",
+    "aggregates.ranks",
 )
 """Modules of this package with a tuple `FUNCTIONS` of `AggregateFunction`."""
 
