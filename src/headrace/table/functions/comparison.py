@@ -9,7 +9,7 @@ from typing import Any
 from headrace.table.functions.columns.comparing import between_columns, comparison_columns, distinct_columns
 from headrace.table.functions.definition import Argument, ArgumentError, CallSite, Inline, ScalarFunction, Signature
 from headrace.table.functions.inference import expect_count, same_arguments, strict
-from headrace.table.functions.type_families import DATETIME, EXACT_NUMERIC, NUMERIC, Family, family
+from headrace.table.functions.type_families import DATETIME, EXACT_NUMERIC, NUMERIC, Family, family, integer_digits
 from headrace.table.functions.type_rules import comparison_type, same_type, with_nullability
 from headrace.table.functions.type_text import sql_text
 from headrace.types.logical_types import BooleanType, DataType, DecimalType
@@ -49,7 +49,9 @@ def _compared_as(data_type: DataType, target: DataType) -> DataType:
 
 def _loses_digits(data_type: DataType, target: DataType) -> bool:
     assert isinstance(target, DecimalType)
-    whole = data_type.precision - data_type.scale if isinstance(data_type, DecimalType) else 19
+    whole = (
+        data_type.precision - data_type.scale if isinstance(data_type, DecimalType) else integer_digits(data_type) or 0
+    )
     return target.precision - target.scale < whole
 
 

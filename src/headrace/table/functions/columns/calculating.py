@@ -28,7 +28,7 @@ def arithmetic_columns(name: str) -> Callable[[CallSite], ColumnForm | None]:
         if result is Family.DECIMAL:
             return _decimal_columns(name, site)
         if name in _KERNELS:
-            return getattr(compute(), _KERNELS[name])
+            return getattr(compute(), _KERNELS[name])  # type: ignore[no-any-return]
         if result is Family.INTEGER:
             return _quotient(site) if name == "/" else _remainder(site)
         return compute().divide if name == "/" else _double_remainder
@@ -94,13 +94,10 @@ def _remainder(site: CallSite) -> ColumnForm:
 
 def _double_remainder(left: Any, right: Any) -> Any:
     pc, pa, np = compute(), pyarrow(), numpy()
-    arrays = [each for each in (left, right) if isinstance(each, pa.Array)]
-    if not arrays:
-        return pa.scalar(None if not (left.is_valid and right.is_valid) else float(np.fmod(left.as_py(), right.as_py())), left.type)
     with np.errstate(all="ignore"):
         values = np.fmod(*(_filled(each) for each in (left, right)))
     null = pc.or_(pc.is_null(left), pc.is_null(right))
-    return pa.array(values, arrays[0].type, mask=null.to_numpy(zero_copy_only=False))
+    return pa.array(values, left.type, mask=null.to_numpy(zero_copy_only=False))
 
 
 def _filled(datum: Any) -> Any:

@@ -37,12 +37,7 @@ def cast_columns(site: CallSite) -> ColumnForm | None:
 
 
 def _plain(kind: Any) -> ColumnForm:
-    return lambda value: value.cast(kind, safe=False) if hasattr(value, "null_count") else _scalar_cast(value, kind)
-
-
-def _scalar_cast(value: Any, kind: Any) -> Any:
-    pa = pyarrow()
-    return pa.array([value.as_py()], value.type).cast(kind, safe=False)[0]
+    return lambda value: value.cast(kind, safe=False)
 
 
 def _numeric(source: DataType, target: DataType) -> ColumnForm | None:
@@ -75,9 +70,6 @@ def _truncation(target: DataType) -> ColumnForm:
     kind = arrow_type(target)
 
     def truncated(value: Any) -> Any:
-        if not hasattr(value, "null_count"):
-            value = pa.array([value.as_py()], value.type)
-            return truncated(value)[0]
         mask = value.is_null().to_numpy(zero_copy_only=False) if value.null_count else None
         numbers = pc.fill_null(value, 0.0).cast(pa.float64()).to_numpy(zero_copy_only=False)
         above, below = numbers >= float(high), numbers <= float(low)
@@ -116,8 +108,6 @@ def _floored(target: DataType) -> ColumnForm:
     kind = arrow_type(target)
 
     def floored(value: Any) -> Any:
-        if not hasattr(value, "null_count"):
-            return floored(pa.array([value.as_py()], value.type))[0]
         mask = value.is_null().to_numpy(zero_copy_only=False) if value.null_count else None
         numbers = compute().fill_null(value, 0).to_numpy(zero_copy_only=False) // unit
         return pa.array(numbers if divide else numbers * unit, pa.int64(), mask=mask).cast(kind)
@@ -130,8 +120,6 @@ def _to_local(target: DataType, time_zone: str) -> ColumnForm:
     floored = _floored(target)
 
     def local(value: Any) -> Any:
-        if not hasattr(value, "null_count"):
-            return local(pa.array([value.as_py()], value.type))[0]
         moments = value.cast(pa.timestamp("us", time_zone))
         return floored(pc.local_timestamp(moments).cast(pa.int64()))
 

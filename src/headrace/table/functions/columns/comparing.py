@@ -8,6 +8,7 @@ from typing import Any
 from headrace.table.functions.columns.datums import ColumnForm, arrow_type, compute, is_true, pyarrow
 from headrace.table.functions.definition import Argument, CallSite
 from headrace.table.functions.type_families import NESTED, Family, family
+from headrace.table.functions.type_rules import same_type
 from headrace.types.logical_types import DecimalType
 
 _KERNELS = {"=": "equal", "<>": "not_equal", "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
@@ -87,6 +88,8 @@ def in_columns(negated: bool) -> Callable[[CallSite], ColumnForm | None]:
             return None
         if family(site.arguments[0].type) is Family.APPROXIMATE:
             return None  # pyarrow finds NaN in a list that has it
+        if not all(same_type(each.type, site.arguments[0].type) for each in candidates):
+            return None
         pc, pa = compute(), pyarrow()
         kind = arrow_type(site.arguments[0].type)
         values = pa.array([each.value for each in candidates if each.value is not None], kind)
