@@ -69,6 +69,14 @@ class Signature:
     result: DataType
 
 
+@dataclass
+class Running:
+    """What functions see of the operator that they run in; all calls of a program share one."""
+
+    watermark: int | None = None
+    """The current watermark in milliseconds; None before the first one. The operator sets it."""
+
+
 @dataclass(frozen=True)
 class CallSite:
     """A call whose types are settled; from it a function makes its implementation."""
@@ -78,6 +86,7 @@ class CallSite:
     session: Session = field(default_factory=Session)
     ignore_nulls: bool = False
     """IGNORE NULLS, for aggregate functions that treat nulls as values otherwise."""
+    running: Running = field(default_factory=Running, compare=False)
 
 
 Infer = Callable[[Sequence[Argument]], Signature]
@@ -184,3 +193,26 @@ def _built_in_aggregate(name: str) -> AggregateFunction:
     from headrace.table.functions.registry import aggregate_function
 
     return aggregate_function(name)
+
+
+@dataclass(frozen=True)
+class TableFunction:
+    """A function that returns rows. The result of `infer` is a RowType with the names and types of the columns.
+
+    `rows(site)` returns a callable of the arguments' values that returns an iterable of row tuples.
+    """
+
+    name: str
+    infer: Infer
+    rows: Callable[[CallSite], Callable[..., Any]]
+    deterministic: bool = True
+
+    def __reduce__(self) -> Any:
+        """Pickle a built-in function as its name."""
+        return _built_in_table, (self.name,)
+
+
+def _built_in_table(name: str) -> TableFunction:
+    from headrace.table.functions.registry import table_function
+
+    return table_function(name)

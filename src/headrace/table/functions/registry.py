@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from headrace.table.functions.definition import AggregateFunction, ScalarFunction
+from headrace.table.functions.definition import AggregateFunction, ScalarFunction, TableFunction
 
 _SCALARS: tuple[str, ...] = (
     "comparison",
@@ -25,6 +25,12 @@ _SCALARS: tuple[str, ...] = (
     "printf",
     "json_queries",
     "json_writing",
+    "values",
+    "arrays",
+    "maps",
+    "temporal",
+    "temporal_text",
+    "clocks",
 )
 """Modules of this package with a tuple `FUNCTIONS` of `ScalarFunction`; a name in it may have aliases in `ALIASES`."""
 _AGGREGATES: tuple[str, ...] = (
@@ -40,6 +46,8 @@ _AGGREGATES: tuple[str, ...] = (
     "aggregates.ranks",
 )
 """Modules of this package with a tuple `FUNCTIONS` of `AggregateFunction`."""
+_TABLES: tuple[str, ...] = ("unnest",)
+"""Modules of this package with a tuple `FUNCTIONS` of `TableFunction`."""
 
 
 @cache
@@ -74,3 +82,15 @@ def scalar_function(name: str) -> ScalarFunction:
 def aggregate_function(name: str) -> AggregateFunction:
     """Return an aggregate function by its name; raise KeyError if there is none."""
     return aggregate_functions()[name]
+
+
+@cache
+def table_functions() -> dict[str, TableFunction]:
+    """Return all table functions by their upper-case names."""
+    modules = [import_module(f"headrace.table.functions.{name}") for name in _TABLES]
+    return {function.name: function for module in modules for function in module.FUNCTIONS}
+
+
+def table_function(name: str) -> TableFunction:
+    """Return a table function by its name; raise KeyError if there is none."""
+    return table_functions()[name]
