@@ -68,7 +68,7 @@ def _calc(to: Specs, node: simple.Calc) -> OperatorSpec:
 def _watermarks(to: Specs, node: simple.Watermarks) -> OperatorSpec:
     idle = to.settings.idle_timeout or None
     watermark = Scalar(node.watermark, to.session)
-    return specs.AssignWatermarks(node.time, watermark, idle, _kinds(node.input), **to.types(node))  # type: ignore[arg-type]
+    return specs.AssignWatermarks(node.time, watermark, idle, _kinds(node.input), **to.types(node))
 
 
 def _expand(to: Specs, node: simple.Expand) -> OperatorSpec:
