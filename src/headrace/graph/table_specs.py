@@ -468,7 +468,7 @@ class RegularJoin(TableSpec):
 
 @dataclass(frozen=True)
 class IntervalJoin(TableSpec):
-    """left.time + lower <= right.time <= left.time + upper. `kind`: INNER, LEFT, RIGHT or FULL (also SEMI and ANTI)."""
+    """left.time + lower <= right.time <= left.time + upper. `kind`: INNER, LEFT, RIGHT or FULL."""
 
     kind: str
     left: JoinSide
@@ -523,4 +523,8 @@ class LookupJoin(TableSpec):
     width: int
     condition: Condition | None = None
     kinds: bool = False
+    cache_rows: int = 0
+    """How many keys are remembered with their rows; 0: none."""
+    cache_ttl: int = 0
+    """How long, in milliseconds; 0: for ever."""
     label = "LookupJoin"

@@ -15,8 +15,15 @@ _MODULES = (
     "calc",
     "watermarks",
     "group_aggregate",
+    "window_aggregate",
+    "window_table",
     "joins",
     "overs",
+    "ranks",
+    "windowed",
+    "lookup_join",
+    "rowwise",
+    "changelog",
 )
 """Modules of this package with a dict `OPERATORS`: spec class -> function of the spec that returns the operator."""
 

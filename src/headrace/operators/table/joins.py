@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from headrace.graph.table_specs import RegularJoin
+from headrace.graph.table_specs import IntervalJoin, RegularJoin, TemporalJoin
 from headrace.operators.base import Operator
 from headrace.operators.table.batch_join import BatchJoinOperator
+from headrace.operators.table.interval_join import IntervalJoinOperator
 from headrace.operators.table.regular_join import RegularJoinOperator, SemiJoinOperator
+from headrace.operators.table.temporal_join import temporal_join
 
 
 def regular_join(spec: RegularJoin) -> Operator:
@@ -15,4 +17,4 @@ def regular_join(spec: RegularJoin) -> Operator:
     return SemiJoinOperator(spec) if spec.kind in ("SEMI", "ANTI") else RegularJoinOperator(spec)
 
 
-OPERATORS = {RegularJoin: regular_join}
+OPERATORS = {RegularJoin: regular_join, IntervalJoin: IntervalJoinOperator, TemporalJoin: temporal_join}

@@ -11,6 +11,7 @@ from dataclasses import replace
 from headrace.table.analysis import casts
 from headrace.table.analysis.context import Context
 from headrace.table.analysis.errors import invalid, unsupported, wrong_arguments
+from headrace.table.analysis.inline import InlineCall
 from headrace.table.analysis.literals import NULL
 from headrace.table.analysis.scopes import Scope
 from headrace.table.analysis.time_attributes import attribute, is_rowtime, plain, with_attribute
@@ -28,6 +29,7 @@ from headrace.types.logical_types import (
     NullType,
     TimeAttribute,
     TimestampType,
+    VarCharType,
 )
 
 GROUP_WINDOWS = {"TUMBLE": 1, "HOP": 2, "SESSION": 1}
@@ -35,15 +37,8 @@ GROUP_WINDOWS = {"TUMBLE": 1, "HOP": 2, "SESSION": 1}
 _PARTS = ("START", "END", "ROWTIME", "PROCTIME")
 _AUXILIARY = {f"{kind}_{part}": (kind, part.lower()) for kind in GROUP_WINDOWS for part in _PARTS}
 _GROUPING = ("GROUPING", "GROUPING_ID", "GROUP_ID")
-_JSON_CLAUSES: dict[str, tuple[tuple[str, str], ...]] = {
-    "JSON_EXISTS": (("ON ERROR", "FALSE"),),
-    "JSON_OBJECT": (("ON NULL", "NULL"),),
-    "JSON_OBJECTAGG": (("ON NULL", "NULL"),),
-    "JSON_ARRAY": (("ON NULL", "ABSENT"),),
-    "JSON_ARRAYAGG": (("ON NULL", "ABSENT"),),
-    "JSON_QUERY": (("WRAPPER", "WITHOUT"), ("ON EMPTY", "NULL"), ("ON ERROR", "NULL")),
-}
-"""The clauses of JSON functions with their defaults; they follow the other arguments as keywords."""
+_JSON_ON_NULL = {"JSON_OBJECT": "NULL", "JSON_OBJECTAGG": "NULL", "JSON_ARRAY": "ABSENT", "JSON_ARRAYAGG": "ABSENT"}
+"""What JSON functions do with nulls if the call has no ON NULL clause."""
 
 
 def symbol(name: str) -> Literal:
@@ -72,12 +67,12 @@ class Calls:
 
     def call(self, node: syntax.Call) -> Rex:
         """Return a call of any function."""
-        if len(node.name) == 1:
+        if len(node.name) == 1 and not isinstance(node, InlineCall):
             upper = node.name[0].upper()
             special = self._special(upper, node)
             if special is not None:
                 return special
-        function = self.context.function(node.name, node.position)
+        function = self.context.called(node)
         if isinstance(function, TableFunction):
             remedy = f"call it in the FROM clause: LATERAL TABLE({function.name}(...))"
             raise invalid(f"'{function.name}' is a table function", node.position, remedy)
@@ -104,17 +99,49 @@ class Calls:
             return self._current_watermark(node)
         if name == "DESCRIPTOR":
             raise invalid("DESCRIPTOR may only be an argument of a window table function", node.position)
-        if name == "JSON_VALUE":
-            return self._json_value(node)
         if name == "FORMAT JSON":
             return casts.operator("JSON", self.rex(node.arguments[0]), position=node.position)
+        if name in ("FLOOR", "CEIL") and len(node.arguments) > 1 and isinstance(node.arguments[1], syntax.Symbol):
+            return casts.operator(f"{name} TO", *self.all(node.arguments), position=node.position)
+        if name.startswith("JSON_") and self.context.catalog.function(node.name) is None:
+            return self._json(name, node)
         return None
 
+    def _json(self, name: str, node: syntax.Call) -> Rex | None:
+        """Return a JSON function, with its clauses as arguments; None for those without clauses."""
+        clauses = dict(node.clauses)
+        if "PASSING" in clauses:
+            raise unsupported("PASSING is not supported", node.position)
+        on_null = str(clauses.get("ON NULL", _JSON_ON_NULL.get(name)))
+        if name in ("JSON_OBJECTAGG", "JSON_ARRAYAGG"):
+            found = self.context.function((f"{name}_{on_null}_ON_NULL",), node.position)
+            assert isinstance(found, AggregateFunction)
+            return self._aggregate(found, node)
+        arguments = self.all(node.arguments)
+        if name in ("JSON_OBJECT", "JSON_ARRAY"):
+            arguments = [symbol(on_null), *arguments]
+        elif name == "JSON_EXISTS":
+            arguments.append(symbol(str(clauses.get("ON ERROR", "FALSE"))))
+        elif name in ("JSON_VALUE", "JSON_QUERY"):
+            given = clauses.get("RETURNING")
+            kind = logical_type(given) if isinstance(given, TypeSyntax) else VarCharType()
+            arguments.append(Literal(kind, None))
+            if name == "JSON_QUERY":
+                arguments.append(symbol(str(clauses.get("WRAPPER", "WITHOUT"))))
+            for clause in ("ON EMPTY", "ON ERROR"):
+                arguments += self._json_behaviour(name, clauses.get(clause, "NULL"))
+        else:
+            return None
+        return casts.operator(name, *arguments, position=node.position)
+
+    def _json_behaviour(self, name: str, given: object) -> list[Rex]:
+        """Return `NULL`, `ERROR` or `DEFAULT x` of an ON EMPTY or ON ERROR clause; JSON_VALUE takes the default apart."""
+        if isinstance(given, syntax.Expression):
+            return [symbol("DEFAULT"), self.rex(given)]
+        return [symbol(str(given)), NULL] if name == "JSON_VALUE" else [symbol(str(given))]
+
     def _scalar(self, function: ScalarFunction, node: syntax.Call) -> Rex:
-        arguments = self.arguments(function, node)
-        if node.name[0].upper() in _JSON_CLAUSES:
-            arguments += self._json_clauses(node)
-        return casts.call(function, arguments, node.position)
+        return casts.call(function, self.arguments(function, node), node.position)
 
     def arguments(self, function: object, node: syntax.Call) -> list[Rex]:
         """Return the arguments of a call in the order of the function's parameters."""
@@ -152,8 +179,6 @@ class Calls:
         if node.star and function.name != "COUNT":
             raise wrong_arguments(function.name, [], "'*' is only allowed in COUNT(*)", node.position)
         arguments = self.arguments(function, node)
-        if node.name[0].upper() in _JSON_CLAUSES:
-            arguments += self._json_clauses(node)
         signature = casts.signature_of(function, arguments, function.name, node.position)
         filtered = None
         if node.filter is not None:
@@ -222,32 +247,3 @@ class Calls:
         else:
             result = LocalZonedTimestampType(3, is_nullable=False, time_attribute=TimeAttribute.PROCTIME)
         return GroupWindowUse(result, kind, window.time, window.sizes, part)
-
-    # -- JSON ---------------------------------------------------------------------------------------------------------
-
-    def _json_clauses(self, node: syntax.Call) -> list[Rex]:
-        given = dict(node.clauses)
-        if "PASSING" in given:
-            raise unsupported("PASSING is not supported", node.position)
-        if "RETURNING" in given:
-            raise unsupported("RETURNING of JSON_QUERY is not supported", node.position)
-        return [symbol(str(given.get(name, usual))) for name, usual in _JSON_CLAUSES[node.name[0].upper()]]
-
-    def _json_value(self, node: syntax.Call) -> Rex:
-        """`JSON_VALUE(document, path, type, on empty, default, on error, default)`: the type as a typed null."""
-        given = dict(node.clauses)
-        if "PASSING" in given:
-            raise unsupported("PASSING is not supported", node.position)
-        arguments = self.all(node.arguments)
-        returning = given.get("RETURNING")
-        kind = logical_type(returning) if isinstance(returning, TypeSyntax) else None
-        arguments.append(Literal(kind, None) if kind is not None else NULL)
-        for clause in ("ON EMPTY", "ON ERROR"):
-            behaviour = given.get(clause, "NULL")
-            if isinstance(behaviour, syntax.Expression):
-                arguments += [symbol("DEFAULT"), self.rex(behaviour)]
-            else:
-                arguments += [symbol(str(behaviour)), NULL]
-        function = self.context.function(node.name, node.position)
-        assert isinstance(function, ScalarFunction)
-        return casts.call(function, arguments, node.position)

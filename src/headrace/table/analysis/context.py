@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from headrace.table.analysis.catalog_view import Catalog, Function
 from headrace.table.analysis.errors import unknown
+from headrace.table.analysis.inline import InlineCall
 from headrace.table.analysis.scopes import Scope
-from headrace.table.functions.definition import AggregateFunction, ScalarFunction, Session, TableFunction
+from headrace.table.functions.definition import ScalarFunction, Session
 from headrace.table.functions.registry import aggregate_functions, scalar_functions, table_functions
 from headrace.table.plan.relations import Relation
+from headrace.table.sql.syntax.expressions import Call
 from headrace.table.sql.syntax.queries import Query
 
 AnalyseQuery = Callable[["Context", Query, Scope | None], Relation]
@@ -32,6 +34,12 @@ class Context:
     def with_tables(self, tables: Mapping[str, Relation]) -> Context:
         """Return the context of a query with a WITH clause."""
         return replace(self, common_tables={**self.common_tables, **tables})
+
+    def called(self, node: Call) -> Function:
+        """Return the function of a call."""
+        if isinstance(node, InlineCall) and node.function is not None:
+            return node.function
+        return self.function(node.name, node.position)
 
     # -- functions ----------------------------------------------------------------------------------------------------
 
@@ -58,6 +66,3 @@ def built_in(name: str, position: int = -1) -> ScalarFunction:
     if found is None:
         raise unknown("function", name, scalar_functions(), position)
     return found
-
-
-__all__ = ["AggregateFunction", "Context", "ScalarFunction", "TableFunction", "built_in"]

@@ -10,6 +10,11 @@ from headrace.table.errors import SqlNotSupportedError, SqlValidationError
 from headrace.table.functions.type_text import sql_text
 from headrace.types.logical_types import DataType
 
+_REMEDIES = {
+    "column": "check the FROM clause",
+    "function": "create it with CREATE FUNCTION or create_temporary_function()",
+}
+
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that is most similar, ignoring case, or None.
@@ -32,10 +37,10 @@ def unknown(kind: str, name: str, known: Iterable[str], position: int = -1) -> S
     best = nearest(name, known)
     if best is not None:
         remedy = f"did you mean '{best}'?"
-    elif known:
+    elif known and kind != "function":
         remedy = f"use one of: {', '.join(known[:20])}{', ...' if len(known) > 20 else ''}"
     else:
-        remedy = f"create the {kind} first" if kind != "column" else "check the FROM clause"
+        remedy = _REMEDIES.get(kind, f"create the {kind} first")
     return SqlValidationError(f"Unknown {kind} '{name}'", position=position, remedy=remedy)
 
 

@@ -10,6 +10,7 @@ from headrace.table.analysis.calls import Calls
 from headrace.table.analysis.context import built_in
 from headrace.table.analysis.errors import invalid, unsupported
 from headrace.table.analysis.frames import over_use
+from headrace.table.analysis.inline import InlineCall, InlineExpression
 from headrace.table.analysis.literals import FALSE, NULL, UNIT_VALUES, interval_of
 from headrace.table.analysis.scopes import field_access, row_of
 from headrace.table.analysis.time_attributes import plain
@@ -28,7 +29,7 @@ from headrace.types.logical_types import (
     YearMonthIntervalType,
 )
 
-_NEGATED_COMPARISONS = {"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_COMPARISONS = frozenset(("=", "<>", "<", "<=", ">", ">="))
 NEGATIVE = "-"
 """The function behind the sign `-x`."""
 
@@ -99,7 +100,10 @@ class Expressions(Calls):
     def _binary(self, node: syntax.Binary) -> Rex:
         if node.operator in ("AND", "OR"):
             return self._logical(node)
-        if node.operator in _NEGATED_COMPARISONS:
+        if node.operator == "OVERLAPS" and isinstance(node.left, syntax.Row) and isinstance(node.right, syntax.Row):
+            periods = self.all(node.left.items + node.right.items)
+            return casts.operator("OVERLAPS", *periods, position=node.position)
+        if node.operator in _COMPARISONS:
             return self._compared(node.operator, node.left, node.right, node.position)
         return casts.operator(node.operator, self.rex(node.left), self.rex(node.right), position=node.position)
 
@@ -127,6 +131,9 @@ class Expressions(Calls):
         return casts.operator(operator, self.rex(left), self.rex(right), position=position)
 
     def _is(self, node: syntax.Is) -> Rex:
+        if node.test not in ("NULL", "TRUE", "FALSE", "UNKNOWN"):
+            found = casts.operator(f"IS {node.test}", self.rex(node.operand), position=node.position)
+            return casts.operator("NOT", found, position=node.position) if node.negated else found
         name = f"IS {'NOT ' if node.negated else ''}{node.test}"
         return casts.operator(name, self.rex(node.operand), position=node.position)
 
@@ -271,6 +278,8 @@ class Expressions(Calls):
 
     rules: ClassVar[dict[type[syntax.Expression], Callable[[Any, Any], Rex]]] = {
         syntax.Literal: lambda self, node: literals.literal(node),
+        InlineExpression: lambda self, node: node.value,
+        InlineCall: Calls.call,
         syntax.TemporalLiteral: lambda self, node: literals.temporal(node),
         syntax.IntervalLiteral: lambda self, node: literals.interval(node),
         syntax.IntervalExpression: _interval_expression,

@@ -23,7 +23,7 @@ def over_use(calls: Calls, node: syntax.Over, windows: Windows) -> OverUse:
         raise invalid(f"An OVER window is not allowed in {calls.no_aggregates}", node.position)
     call = node.call
     assert isinstance(call, syntax.Call)
-    function = calls.context.function(call.name, call.position)
+    function = calls.context.called(call)
     if not isinstance(function, AggregateFunction):
         raise invalid(f"'{call.name[-1]}' is not an aggregate function", call.position)
     window = _specification(node.window, windows, node.position)

@@ -7,6 +7,7 @@ from headrace.table.analysis.context import Context
 from headrace.table.analysis.decorrelation import projection, refs
 from headrace.table.analysis.errors import invalid, unsupported
 from headrace.table.analysis.expressions import Expressions
+from headrace.table.analysis.inline import InlineQuery
 from headrace.table.analysis.scopes import Scope, row_of, scope_of
 from headrace.table.analysis.select import Limits, by_ordinal, select
 from headrace.table.analysis.tables import NO_SCOPE, ONE_ROW, FromClause, renamed
@@ -33,6 +34,8 @@ def analyse(context: Context, node: queries.Query, outer: Scope | None = None) -
             return _with(context, node, outer)
         case queries.ExplicitTable():
             return FromClause(context, outer).named(node.name, (), node.position)[0]
+        case InlineQuery():
+            return node.relation
     raise unsupported(f"{type(node).__name__} is not supported as a query", node.position)
 
 

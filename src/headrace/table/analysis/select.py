@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from headrace.table.analysis import casts
 from headrace.table.analysis.context import Context
 from headrace.table.analysis.errors import invalid
 from headrace.table.analysis.expressions import Expressions
@@ -48,9 +49,10 @@ class _OrderExpressions(Expressions):
             return self.aliases[node.names[0]]
         return super()._identifier(node)
 
-    def rex(self, node: syntax.Expression) -> Rex:
-        """Return the resolved form of an expression."""
-        return self._identifier(node) if isinstance(node, syntax.Identifier) else super().rex(node)
+    rules: ClassVar[dict[type[syntax.Expression], Callable[[Any, Any], Rex]]] = {
+        **Expressions.rules,
+        syntax.Identifier: _identifier,
+    }
 
 
 def select(context: Context, node: Select, outer: Scope | None, limits: Limits = NO_LIMITS) -> Relation:
@@ -184,6 +186,3 @@ def by_ordinal(item: syntax.OrderItem, values: list[Rex]) -> Rex | None:
     if not 1 <= number.value <= len(values):
         raise invalid(f"ORDER BY {number.value} is not the number of a column (1 to {len(values)})", item.position)
     return values[number.value - 1]
-
-
-__all__ = ["Limits", "by_ordinal", "casts", "select"]

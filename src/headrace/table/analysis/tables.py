@@ -9,6 +9,7 @@ from headrace.table.analysis.catalog_view import ResolvedTable
 from headrace.table.analysis.context import Context
 from headrace.table.analysis.errors import invalid, unknown, unsupported
 from headrace.table.analysis.expressions import Expressions
+from headrace.table.analysis.inline import InlineRelation
 from headrace.table.analysis.joins import Source, joined, temporal_join
 from headrace.table.analysis.match_recognize import match
 from headrace.table.analysis.scopes import Scope, row_of, scope_of, side_by_side
@@ -72,6 +73,8 @@ class FromClause:
         match node:
             case queries.TableName():
                 return self._table(node)
+            case InlineRelation():
+                return Source(node.relation, scope_of(node.relation, (), self.outer))
             case queries.Aliased():
                 return self._aliased(node, lateral)
             case queries.Derived():
@@ -242,7 +245,7 @@ class FromClause:
         else:
             call = node.call
             assert isinstance(call, syntax.Call)
-            function = self.context.function(call.name, call.position)
+            function = self.context.called(call)
             if not isinstance(function, TableFunction):
                 raise invalid(f"'{call.name[-1]}' is not a table function", call.position)
             name = function.name

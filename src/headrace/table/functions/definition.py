@@ -69,6 +69,14 @@ class Signature:
     result: DataType
 
 
+@dataclass
+class Running:
+    """What functions see of the operator that they run in; all calls of a program share one."""
+
+    watermark: int | None = None
+    """The current watermark in milliseconds; None before the first one. The operator sets it."""
+
+
 @dataclass(frozen=True)
 class CallSite:
     """A call whose types are settled; from it a function makes its implementation."""
@@ -78,6 +86,7 @@ class CallSite:
     session: Session = field(default_factory=Session)
     ignore_nulls: bool = False
     """IGNORE NULLS, for aggregate functions that treat nulls as values otherwise."""
+    running: Running = field(default_factory=Running, compare=False)
 
 
 Infer = Callable[[Sequence[Argument]], Signature]

@@ -110,7 +110,7 @@ def _text(value: Any, data_type: DataType) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
-        from headrace.table.functions.java_numbers import double_text, float_text
+        from headrace.types.java_formatting import double_text, float_text
 
         return float_text(value) if isinstance(data_type, FloatType) else double_text(value)
     return f"{value:f}" if isinstance(data_type, DecimalType) else str(value)

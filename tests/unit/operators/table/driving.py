@@ -17,7 +17,7 @@ from headrace.state.opaque_key import filed_keys
 from headrace.state.operator_state import OperatorStateBackend
 
 GROUPS = 128
-MODES = ("heap", "disk", "disk without memory", "restart", "rescale", "rescale on disk")
+MODES = ("heap", "restart", "rescale", "disk without memory")
 
 
 class _Recorder:

@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from tests.unit.operators.table.aggregate_calls import call
 
-from headrace.graph.table_specs import AggregateSpec, GroupAggregate, TableKey
-from headrace.table.functions.definition import Argument, CallSite
-from headrace.table.functions.registry import aggregate_function
+from headrace.graph.table_specs import GroupAggregate, TableKey
 from headrace.testing import OperatorHarness
-from headrace.types import logical_types as t
 
 INSERT, BEFORE, AFTER, DELETE = range(4)
 KEY = TableKey((0,))
-
-
-def call(name, *columns, kinds=False, type=None, **options):
-    """A call over BIGINT columns."""
-    function = aggregate_function(name)
-    arguments = tuple(Argument(type or t.BigIntType()) for _ in columns)
-    site = CallSite(arguments, function.infer(arguments).result)
-    made = function.retracting(site) if kinds and function.retracting else function.rows(site)
-    return AggregateSpec(made, columns, columns=function.columns(site) if function.columns else None, **options)
 
 
 def harness(*calls, keys=(0,), state=None, batch=False, clock=0, **options):

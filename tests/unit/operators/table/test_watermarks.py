@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
@@ -64,6 +64,7 @@ def test_idle_after_the_timeout():
     assert [each for each in h.output if each[0] in ("idle", "active")] == [("idle",), ("active",)]
 
 
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(0, 5000), min_size=100, max_size=300))
 def test_columns_and_rows_agree(times):
     assert fed(times, columns=True)[0] == fed(times)[0]
