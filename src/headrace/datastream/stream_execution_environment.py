@@ -94,8 +94,9 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         Streams of this environment can be used there; sinks of this one are not part of its program. Tables run so.
         """
         other = copy.copy(self)
-        other._configuration = Configuration(self._configuration).add_all(Configuration.from_dict(options))
-        other._execution_config = self._execution_config.over(other._configuration)
+        configuration = Configuration(self._configuration).add_all(Configuration.from_dict(options))
+        other._configuration = configuration  # noqa: SLF001 - the copy is made here
+        other._execution_config = self._execution_config.over(configuration)  # noqa: SLF001
         other.registry = self.registry.separate()
         return other
 

@@ -10,7 +10,7 @@ from headrace.datastream.streams.closeable_iterator import CloseableIterator
 from headrace.graph.specs import CollectSink
 from headrace.graph.transformations import TransformationKind
 from headrace.table.catalogs.schemas import PhysicalColumn, ResolvedSchema, schema_of_row
-from headrace.table.explain_detail import ExplainDetail
+from headrace.table.explain_detail import NAMES
 from headrace.table.plan.explain import explain as explain_plans
 from headrace.table.plan.planner import plan, translate, translate_all
 from headrace.table.plan.relations import Relation, Sink
@@ -90,12 +90,5 @@ def explain(session: TableSession, relations: Sequence[Relation], details: Seque
     """Return the plans of queries and sinks."""
     settings = plan_settings(session)
     plans = [plan(relation, settings) for relation in relations]
-    env = session.job_environment()
-    return explain_plans(
-        plans,
-        env,
-        changelog_mode=ExplainDetail.CHANGELOG_MODE in details,
-        json=ExplainDetail.JSON_EXECUTION_PLAN in details,
-        advice=ExplainDetail.PLAN_ADVICE in details,
-        cost=ExplainDetail.ESTIMATED_COST in details,
-    )
+    names = {number: name for name, number in NAMES.items()}
+    return explain_plans(plans, [names.get(detail, str(detail)) for detail in details], session.job_environment())

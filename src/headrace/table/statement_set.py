@@ -25,8 +25,8 @@ class StatementSet:
 
     >>> from headrace.table import EnvironmentSettings, TableEnvironment
     >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
-    >>> result = t_env.execute_sql("CREATE TABLE out (a INT) WITH ('connector' = 'blackhole')")
-    >>> statements = t_env.create_statement_set().add_insert_sql("INSERT INTO out VALUES (1)")
+    >>> result = t_env.execute_sql("CREATE TABLE results (a INT) WITH ('connector' = 'blackhole')")
+    >>> statements = t_env.create_statement_set().add_insert_sql("INSERT INTO results VALUES (1)")
     """
 
     def __init__(self, t_env: TableEnvironment) -> None:

@@ -143,7 +143,7 @@ class Table:
         if right.t_env is not self.t_env:
             raise InvalidProgramError("Only tables from the same TableEnvironment can be combined.")
         words = f"{kind} ALL" if every else kind
-        return self.t_env.sql_query(f"SELECT * FROM {self} {words} SELECT * FROM {right}")
+        return self.t_env.sql_query(f"SELECT * FROM {self} {words} SELECT * FROM {right}")  # noqa: S608 - names that we made
 
     def _with(self, relation: Relation) -> Table:
         return Table(relation, self.t_env)
