@@ -9,6 +9,8 @@ from typing import Any
 from headrace.table.functions.definition import Session
 from headrace.table.plan.rex import Call, Rex
 from headrace.table.programs import special_forms
+from headrace.table.programs.column_code import Batch, ColumnCode
+from headrace.table.programs.column_program import ColumnProgram
 from headrace.table.programs.compiled import executed, row_function
 from headrace.table.programs.folding import fold
 from headrace.table.programs.row_code import RowCode
@@ -91,6 +93,14 @@ class Program(_Compiled):
             lines = ["def run(rows):", f"    return [{result} for r in rows{f' if {condition}' if condition else ''}]"]
         return executed(code, lines)
 
+    def columns(self, batch: Any, kinds: bool = False) -> Any:
+        """Return the results for a record batch. With `kinds`, the last column is carried over."""
+        return self._columns(batch, kinds)
+
+    @cached_property
+    def _columns(self) -> ColumnProgram:
+        return ColumnProgram(self.expressions, self.condition, self.session)
+
 
 def _conjuncts(code: RowCode, condition: Rex) -> list[Rex]:
     """Return the parts of a filter. All of them were evaluated for a row that passes, so their variables stay valid."""
@@ -144,3 +154,9 @@ class Scalar(_Compiled):
     def value(self) -> Callable[[Row], Any]:
         """The function that returns the value for a row."""
         return row_function(self.expression, self.session)
+
+    @cached_property
+    def column(self) -> Callable[[Any], Any]:
+        """The function that returns the values for a record batch, as an array."""
+        evaluate = ColumnCode(self.session).array(self.expression)
+        return lambda batch: evaluate(Batch(batch.num_rows, batch.columns))

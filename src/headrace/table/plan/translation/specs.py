@@ -68,7 +68,7 @@ def _calc(to: Specs, node: simple.Calc) -> OperatorSpec:
 def _watermarks(to: Specs, node: simple.Watermarks) -> OperatorSpec:
     idle = to.settings.idle_timeout or None
     watermark = Scalar(node.watermark, to.session)
-    return specs.AssignWatermarks(node.time, watermark, idle, _kinds(node.input), **to.types(node))  # type: ignore[arg-type]
+    return specs.AssignWatermarks(node.time, watermark, idle, _kinds(node.input), **to.types(node))
 
 
 def _expand(to: Specs, node: simple.Expand) -> OperatorSpec:
@@ -146,6 +146,14 @@ def _window_aggregate(to: Specs, node: aggregates.WindowAggregate) -> specs.Wind
         settings.allowed_lateness if node.legacy else 0,
         **to.types(node),
     )
+
+
+def _local_window(to: Specs, node: aggregates.LocalWindowAggregate) -> OperatorSpec:
+    return specs.LocalWindowAggregate(_window_aggregate(to, node.final), **to.types(node))
+
+
+def _global_window(to: Specs, node: aggregates.GlobalWindowAggregate) -> OperatorSpec:
+    return specs.GlobalWindowAggregate(_window_aggregate(to, node.final), **to.types(node))
 
 
 def _over(to: Specs, node: aggregates.OverAggregate) -> OperatorSpec:
@@ -341,6 +349,8 @@ _HANDLERS: dict[type[Node], Callable[[Specs, Any], OperatorSpec]] = {
     simple.ChangelogNormalize: _normalize,
     aggregates.GroupAggregate: _group,
     aggregates.WindowAggregate: _window_aggregate,
+    aggregates.LocalWindowAggregate: _local_window,
+    aggregates.GlobalWindowAggregate: _global_window,
     aggregates.OverAggregate: _over,
     ranks.Rank: _rank,
     ranks.Deduplicate: _deduplicate,
