@@ -20,7 +20,6 @@ from pyflink.java_gateway import get_gateway
 from pyflink.table import EnvironmentSettings, TableEnvironment
 
 
-
 def environment(case, tables, folder):
     batch = case.get("batch", False)
     settings = EnvironmentSettings.in_batch_mode() if batch else EnvironmentSettings.in_streaming_mode()
@@ -60,7 +59,9 @@ def changes(table):
         elif kind == "+U":
             lines.append({"before": before, "after": row, "op": "u"})
         else:
-            lines.append({"before": row, "after": None, "op": "d"} if kind == "-D" else {"before": None, "after": row, "op": "c"})
+            lines.append(
+                {"before": row, "after": None, "op": "d"} if kind == "-D" else {"before": None, "after": row, "op": "c"}
+            )
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
@@ -107,7 +108,7 @@ def record(path, again):
                 explained = env._j_tenv.executeSql("EXPLAIN CHANGELOG_MODE " + case["query"]).collect().next()
                 plans[case["name"]] = str(explained.getField(0)).split("\n\n")[1].split("\n")[1:]
             case["expected"] = answer(env, case["query"])
-        except Exception as error:  # noqa: BLE001 - the answer of Flink
+        except Exception as error:
             case["error"] = message(error)
         print(case["name"], case.get("error", "ok")[:200], file=sys.stderr, flush=True)
     shutil.rmtree(folder)
@@ -132,7 +133,11 @@ def written(document):
     yield "cases:"
     for case in document["cases"]:
         yield f"  - name: {case['name']}"
-        yield from (f"    {key}: {json.dumps(case[key])}" for key in ("batch", "conf", "skip", "order", "compare") if key in case)
+        yield from (
+            f"    {key}: {json.dumps(case[key])}"
+            for key in ("batch", "conf", "skip", "order", "compare")
+            if key in case
+        )
         yield f"    query: {json.dumps(case['query'], ensure_ascii=False)}"
         if "error" in case:
             yield f"    error: {json.dumps(case['error'], ensure_ascii=False)}"

@@ -354,6 +354,7 @@ _HANDLERS: dict[type[Node], Callable[[Specs, Any], OperatorSpec]] = {
     simple.ChangelogNormalize: _normalize,
     aggregates.GroupAggregate: _group,
     aggregates.WindowAggregate: _window_aggregate,
+    aggregates.GroupWindowAggregate: _window_aggregate,
     aggregates.LocalWindowAggregate: _local_window,
     aggregates.GlobalWindowAggregate: _global_window,
     aggregates.OverAggregate: _over,
