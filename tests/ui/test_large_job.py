@@ -107,14 +107,12 @@ def test_a_hundred_vertices_of_two_hundred_subtasks_stay_quick(large, open_page,
     expect(rows.first).to_contain_text(re.compile(r"1\d\d\d/s"))
 
     work.since_last()
-    before = rows.first.inner_text()
-    seen = set()
+    seen = {rows.first.inner_text()}
     start = time.monotonic()
     while len(seen) < 4 and time.monotonic() - start < 60:
         seen.add(rows.first.inner_text())
         page.wait_for_timeout(100)
     assert len(seen) >= 4, "the page goes on being updated"
-    assert before in seen
     seconds["three updates"] = work.since_last()
     assert seconds["three updates"] < 3
 

@@ -22,6 +22,7 @@ class GroupedInput:
 
     def __init__(self, operator: Operator) -> None:
         self._operator = operator
+        self.takes_columns = operator.takes_columns and not operator.grouped_in_batch
         self._keys: dict[Any, list[_Record]] = {}
         self._beside_broadcast = isinstance(operator, BroadcastProcessOperator)
         self._waiting: list[tuple[Values, Timestamps]] = []

@@ -10,6 +10,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from functools import cached_property, lru_cache
+from importlib.util import find_spec
 from typing import Any
 
 from headrace.foundation.extras import need
@@ -33,6 +34,11 @@ def pyarrow(module: str = "pyarrow") -> Any:
 def numpy() -> Any:
     """Return numpy."""
     return need("numpy", "table", "A table with columns")
+
+
+def has_columns() -> bool:
+    """Return whether pyarrow and numpy are installed; without them, tables work row by row."""
+    return find_spec("pyarrow") is not None and find_spec("numpy") is not None
 
 
 class TableColumns:
@@ -199,6 +205,27 @@ def arrow_type(kind: t.DataType) -> Any:
             return pa.struct([pa.field(f"{i}", arrow_type(f.data_type)) for i, f in enumerate(kind.fields)])
         case _:
             return getattr(pa, _PLAIN[type(kind)])()
+
+
+def values_reader(kind: t.DataType) -> Callable[[Any], list[Any]]:
+    """Return the function from an array to the list of its values in internal form.
+
+    >>> values_reader(t.ArrayType(t.IntType()))(pyarrow().array([[1], None]))
+    [(1,), None]
+    """
+    return _reader(kind)
+
+
+def array_maker(kind: t.DataType) -> Callable[[list[Any]], Any]:
+    """Return the function from a list of values in internal form to an array.
+
+    >>> array_maker(t.RowType((t.RowField("a", t.IntType()),)))([(1,), None]).to_pylist()
+    [{'0': 1}, None]
+    """
+    pa, column, convert = pyarrow(), arrow_type(kind), _or_none(_to_arrow(kind))
+    if convert is None:
+        return lambda values: pa.array(values, column)
+    return lambda values: pa.array([convert(value) for value in values], column)
 
 
 _NUMBERS = ("int8", "int16", "int32", "int64", "float32", "float64")

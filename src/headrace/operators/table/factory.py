@@ -17,6 +17,7 @@ _MODULES = (
     "group_aggregate",
     "window_aggregate",
     "window_table",
+    "two_phases",
     "joins",
     "overs",
     "ranks",
@@ -24,6 +25,7 @@ _MODULES = (
     "lookup_join",
     "rowwise",
     "changelog",
+    "bridge",
 )
 """Modules of this package with a dict `OPERATORS`: spec class -> function of the spec that returns the operator."""
 

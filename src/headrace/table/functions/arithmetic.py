@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from headrace.table.functions import temporal_arithmetic
+from headrace.table.functions.columns.calculating import arithmetic_columns
 from headrace.table.functions.decimals import (
     EXACT,
     QUOTIENT,
@@ -170,7 +171,7 @@ def _inline(name: str) -> Callable[[CallSite], Inline | None]:
 
 
 def _operator(name: str) -> ScalarFunction:
-    return ScalarFunction(name, _infer(name), rows=_rows(name), inline=_inline(name))
+    return ScalarFunction(name, _infer(name), rows=_rows(name), inline=_inline(name), columns=arithmetic_columns(name))
 
 
 FUNCTIONS = tuple(map(_operator, ("+", "-", "*", "/", "%")))

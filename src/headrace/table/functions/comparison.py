@@ -6,9 +6,10 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from headrace.table.functions.columns.comparing import between_columns, comparison_columns, distinct_columns
 from headrace.table.functions.definition import Argument, ArgumentError, CallSite, Inline, ScalarFunction, Signature
 from headrace.table.functions.inference import expect_count, same_arguments, strict
-from headrace.table.functions.type_families import DATETIME, EXACT_NUMERIC, NUMERIC, Family, family
+from headrace.table.functions.type_families import DATETIME, EXACT_NUMERIC, NUMERIC, Family, family, integer_digits
 from headrace.table.functions.type_rules import comparison_type, same_type, with_nullability
 from headrace.table.functions.type_text import sql_text
 from headrace.types.logical_types import BooleanType, DataType, DecimalType
@@ -48,7 +49,9 @@ def _compared_as(data_type: DataType, target: DataType) -> DataType:
 
 def _loses_digits(data_type: DataType, target: DataType) -> bool:
     assert isinstance(target, DecimalType)
-    whole = data_type.precision - data_type.scale if isinstance(data_type, DecimalType) else 19
+    whole = (
+        data_type.precision - data_type.scale if isinstance(data_type, DecimalType) else integer_digits(data_type) or 0
+    )
     return target.precision - target.scale < whole
 
 
@@ -67,6 +70,7 @@ def _comparison(name: str, compare: Callable[[Any, Any], bool], source: str, ord
         _infer_comparison(ordered),
         rows=lambda site: compare,
         inline=lambda site: Inline(f"{{0}} {source} {{1}}"),
+        columns=comparison_columns(name),
     )
 
 
@@ -82,6 +86,7 @@ def _distinct(name: str, source: str, compare: Callable[[Any, Any], bool]) -> Sc
         _infer_distinct,
         rows=lambda site: compare,
         inline=lambda site: Inline(f"{{0}} {source} {{1}}"),
+        columns=distinct_columns(negated=compare is operator.eq),
         strict=False,
     )
 
@@ -128,7 +133,8 @@ def _between_function(name: str, compute: Callable[..., bool | None], *, negated
             return None
         return Inline("not ({1} <= {0} <= {2})" if negated else "{1} <= {0} <= {2}")
 
-    return ScalarFunction(name, _infer_between, rows, strict=False, inline=inline)
+    columns = between_columns(negated, symmetric=compute is _symmetric)
+    return ScalarFunction(name, _infer_between, rows, columns=columns, strict=False, inline=inline)
 
 
 FUNCTIONS = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from headrace.table.functions.columns.comparing import in_columns
 from headrace.table.functions.comparison import compared_types
 from headrace.table.functions.definition import Argument, ArgumentError, CallSite, Inline, ScalarFunction, Signature
 from headrace.table.functions.inference import any_nullable, expect_count, expect_family, same_arguments, strict
@@ -147,8 +148,12 @@ FUNCTIONS = (
     ScalarFunction("COALESCE", _infer_coalesce, rows=lambda site: _coalesce, strict=False),
     ScalarFunction("IFNULL", _infer_if_null, rows=lambda site: _coalesce, strict=False),
     ScalarFunction("NULLIF", _infer_null_if, rows=lambda site: _null_if, strict=False),
-    ScalarFunction("IN", _infer_in, rows=_rows_in(False), strict=False, inline=_inline_in(False)),
-    ScalarFunction("NOT IN", _infer_in, rows=_rows_in(True), strict=False, inline=_inline_in(True)),
+    ScalarFunction(
+        "IN", _infer_in, rows=_rows_in(False), columns=in_columns(False), strict=False, inline=_inline_in(False)
+    ),
+    ScalarFunction(
+        "NOT IN", _infer_in, rows=_rows_in(True), columns=in_columns(True), strict=False, inline=_inline_in(True)
+    ),
     ScalarFunction(
         "GREATEST", _infer_extreme, rows=lambda site: max if len(site.arguments) > 1 else lambda value: value
     ),

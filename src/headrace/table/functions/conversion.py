@@ -7,6 +7,7 @@ from typing import Any
 
 from headrace.table.functions.casts import can_cast, value_cast
 from headrace.table.functions.casts.failures import CastError
+from headrace.table.functions.columns.casting import cast_columns
 from headrace.table.functions.definition import Argument, ArgumentError, CallSite, Inline, ScalarFunction, Signature
 from headrace.table.functions.inference import expect_count
 from headrace.table.functions.type_families import Family, family, integer_bits
@@ -69,7 +70,7 @@ def _type_of(site: CallSite) -> Callable[..., Any]:
 
 
 FUNCTIONS = (
-    ScalarFunction("CAST", _infer_cast, rows=_cast, inline=_inline_cast),
+    ScalarFunction("CAST", _infer_cast, rows=_cast, columns=cast_columns, inline=_inline_cast),
     ScalarFunction("TRY_CAST", _infer_cast, rows=_try_cast),
     ScalarFunction("TYPEOF", _infer_type_of, rows=_type_of, strict=False),
 )

@@ -31,6 +31,14 @@ NOT_CONSTANT: Any = type(
 """The value of an argument that is not a constant."""
 
 
+@dataclass
+class Running:
+    """What functions see of the operator that they run in; a program has one."""
+
+    watermark: int | None = None
+    """The current watermark in milliseconds; None before the first one. The operator sets it."""
+
+
 @dataclass(frozen=True)
 class Session:
     """The settings of a query that functions may depend on."""
@@ -41,6 +49,7 @@ class Session:
     """Microseconds since 1970 at which a batch query started: CURRENT_TIMESTAMP. None: the clock of each row."""
     options: tuple[tuple[str, str], ...] = ()
     """Other settings, such as `table.exec.legacy-cast-behaviour`."""
+    running: Running = field(default_factory=Running, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from typing import Any
 from headrace.table.errors import SqlRuntimeError
 from headrace.table.functions import java_text, json_text
 from headrace.table.functions.definition import Argument, ArgumentError, CallSite, ScalarFunction, Signature
-from headrace.table.functions.java_numbers import double_text
 from headrace.table.functions.making import plain
 from headrace.table.functions.signatures import (
     ANY,
@@ -28,6 +27,7 @@ from headrace.table.functions.signatures import (
     nullable_if_any,
     signature,
 )
+from headrace.types.java_formatting import double_text
 from headrace.types.logical_types import (
     ArrayType,
     BooleanType,

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
-from headrace.table.functions.definition import Argument, Inline, ScalarFunction, Signature
+from headrace.table.functions.columns.comparing import null_columns, truth_columns
+from headrace.table.functions.columns.datums import ColumnForm, compute
+from headrace.table.functions.definition import Argument, CallSite, Inline, ScalarFunction, Signature
 from headrace.table.functions.inference import expect_count, expect_family, strict
 from headrace.table.functions.type_families import Family
 from headrace.table.functions.type_rules import with_nullability
@@ -68,6 +71,7 @@ def _null_test(name: str, source: str, test: Callable[[Any], bool]) -> ScalarFun
         _infer_null_test,
         rows=lambda site: test,
         inline=lambda site: Inline(f"{{0}} {source}"),
+        columns=null_columns(negated=" not " in source),
         strict=False,
     )
 
@@ -78,20 +82,35 @@ def _truth_test(name: str, source: str, test: Callable[[Any], bool]) -> ScalarFu
         _infer_truth_test,
         rows=lambda site: test,
         inline=lambda site: Inline(f"{{0}} {source}"),
+        columns=truth_columns("True" in source, negated=" not " in source),
         strict=False,
     )
 
 
+def _columns(kernel: str) -> Callable[[CallSite], ColumnForm | None]:
+    def columns(site: CallSite) -> ColumnForm | None:
+        combine = getattr(compute(), kernel)
+        return lambda *values: reduce(combine, values)
+
+    return columns
+
+
 FUNCTIONS = (
-    ScalarFunction("AND", _infer_logic, rows=lambda site: every, strict=False),
-    ScalarFunction("OR", _infer_logic, rows=lambda site: some, strict=False),
-    ScalarFunction("NOT", _infer_not, rows=lambda site: operator.not_, inline=lambda site: Inline("not {0}")),
+    ScalarFunction("AND", _infer_logic, rows=lambda site: every, columns=_columns("and_kleene"), strict=False),
+    ScalarFunction("OR", _infer_logic, rows=lambda site: some, columns=_columns("or_kleene"), strict=False),
+    ScalarFunction(
+        "NOT",
+        _infer_not,
+        rows=lambda site: operator.not_,
+        inline=lambda site: Inline("not {0}"),
+        columns=lambda site: compute().invert,
+    ),
     _null_test("IS NULL", "is None", lambda value: value is None),
     _null_test("IS NOT NULL", "is not None", lambda value: value is not None),
     _truth_test("IS TRUE", "is True", lambda value: value is True),
     _truth_test("IS NOT TRUE", "is not True", lambda value: value is not True),
     _truth_test("IS FALSE", "is False", lambda value: value is False),
     _truth_test("IS NOT FALSE", "is not False", lambda value: value is not False),
-    _truth_test("IS UNKNOWN", "is None", lambda value: value is None),
-    _truth_test("IS NOT UNKNOWN", "is not None", lambda value: value is not None),
+    _null_test("IS UNKNOWN", "is None", lambda value: value is None),
+    _null_test("IS NOT UNKNOWN", "is not None", lambda value: value is not None),
 )

@@ -98,7 +98,7 @@ def _converted(
                 raise _BadFormat
             return _real(conversion.lower(), flags, width, _DEFAULT_PRECISION if digits is None else digits, value)
         case "c":
-            if isinstance(value, bool) or not isinstance(value, (int, type(None))):
+            if isinstance(value, bool) or not isinstance(value, (int, type(None))) or not 0 <= (value or 0) < 0x110000:
                 raise _BadFormat
             return _padded("null" if value is None else chr(value), flags, width)
     raise _BadFormat
@@ -110,7 +110,7 @@ def _text(value: Any, data_type: DataType) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
-        from headrace.table.functions.java_numbers import double_text, float_text
+        from headrace.types.java_formatting import double_text, float_text
 
         return float_text(value) if isinstance(data_type, FloatType) else double_text(value)
     return f"{value:f}" if isinstance(data_type, DecimalType) else str(value)

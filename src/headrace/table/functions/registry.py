@@ -13,6 +13,9 @@ _SCALARS: tuple[str, ...] = (
     "arithmetic",
     "conditional",
     "conversion",
+    "mathematics",
+    "random_numbers",
+    "numerals",
     "strings",
     "searching",
     "regexes",
@@ -22,6 +25,13 @@ _SCALARS: tuple[str, ...] = (
     "printf",
     "json_queries",
     "json_writing",
+    "values",
+    "arrays",
+    "maps",
+    "temporal",
+    "temporal_text",
+    "clocks",
+    "unsupported",
 )
 """Modules of this package with a tuple `FUNCTIONS` of `ScalarFunction`; a name in it may have aliases in `ALIASES`."""
 _AGGREGATES: tuple[str, ...] = (

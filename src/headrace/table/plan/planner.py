@@ -15,6 +15,7 @@ from headrace.table.plan.changelog import inferred, mode_of
 from headrace.table.plan.conversion import converted
 from headrace.table.plan.nodes.base import Node
 from headrace.table.plan.nodes.ends import Sink
+from headrace.table.plan.phases import in_phases
 from headrace.table.plan.relations import Relation
 from headrace.table.plan.rules import optimised
 from headrace.table.plan.settings import PlanSettings
@@ -40,7 +41,7 @@ class PhysicalPlan:
     @property
     def row_type(self) -> RowType:
         """Return the columns of the result."""
-        return self.root.row_type
+        return self.relation.row_type
 
     @property
     def changelog_mode(self) -> ChangelogMode:
@@ -52,13 +53,14 @@ def plan(relation: Relation, settings: PlanSettings | Mapping[str, str] | None =
     """Return the physical plan of a relation. `settings` may be the options of a session."""
     if not isinstance(settings, PlanSettings):
         settings = PlanSettings.of(settings or {})
-    root = inferred(converted(optimised(relation, settings), settings), settings)
+    root = in_phases(inferred(converted(optimised(relation, settings), settings), settings), settings)
     return PhysicalPlan(relation, shared([root])[0] if settings.reuse_subplans else root, settings)
 
 
 def translate(physical: PhysicalPlan, env: StreamExecutionEnvironment, name: str = "query") -> TableStream:
     """Add the operators of a query to an environment and return its result as a stream in internal form."""
-    return Translator(env, physical.settings).query(physical.root, name)
+    found = Translator(env, physical.settings).query(physical.root, name)
+    return TableStream(found.stream, physical.row_type, found.kinds)
 
 
 def translate_all(plans: Sequence[PhysicalPlan], env: StreamExecutionEnvironment) -> list[Any]:

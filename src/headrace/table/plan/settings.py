@@ -25,7 +25,7 @@ class PlanSettings:
     time_zone: str = "UTC"
     ttl: int = 0
     mini_batch: bool = False
-    two_phase: bool = True
+    two_phase: bool = False
     upsert_materialize: str = "AUTO"
     not_null_enforcer: str = "ERROR"
     length_enforcer: str = "IGNORE"
@@ -49,7 +49,7 @@ class PlanSettings:
             time_zone=_zone(options.get("table.local-time-zone", "default")),
             ttl=get.duration("table.exec.state.ttl"),
             mini_batch=get.enabled("table.exec.mini-batch.enabled", False),
-            two_phase=phase != "ONE_PHASE",
+            two_phase=phase == "TWO_PHASE",
             upsert_materialize=get.text("table.exec.sink.upsert-materialize", "AUTO"),
             not_null_enforcer=get.text("table.exec.sink.not-null-enforcer", "ERROR"),
             length_enforcer=get.text("table.exec.sink.type-length-enforcer", "IGNORE"),

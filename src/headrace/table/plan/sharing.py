@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from headrace.table.plan.nodes import ends, simple
 from headrace.table.plan.nodes.base import Node
-from headrace.table.plan.rex import Call, Rex, walk
+from headrace.table.plan.relations import OverWindow
+from headrace.table.plan.rex import AggregateCall, Call, Rex, walk
+from headrace.types.logical_types import RowType
 
 
 def shared(plans: Sequence[Node]) -> list[Node]:
@@ -51,8 +53,24 @@ def _digest(node: Node) -> Any:
             continue  # made for this plan; the name, the columns and the hints say what it is
         if not _deterministic(value):
             return None
-        values.append(value)
+        values.append(_nameless(value))
     return (type(node), *values)
+
+
+def _nameless(value: Any) -> Any:
+    """Return what matters of a value: names of columns do not, because everything refers to columns by number."""
+    match value:
+        case RowType():
+            return tuple(value.field_types())
+        case AggregateCall():
+            return replace(value, name="")
+        case OverWindow():
+            return replace(value, calls=_nameless(value.calls))
+        case Node():  # the final form of a partial aggregation
+            return _digest(value)
+        case tuple():
+            return tuple(map(_nameless, value))
+    return value
 
 
 def _deterministic(value: Any) -> bool:

@@ -122,6 +122,10 @@ def _windows(keys: UpsertKeys, node: aggregates.WindowAggregate) -> Keys:
     return frozenset(frozenset((*range(len(node.groups)), first + number)) for number in range(len(node.properties)))
 
 
+def _final_windows(keys: UpsertKeys, node: aggregates.GlobalWindowAggregate) -> Keys:
+    return _windows(keys, node.final)
+
+
 def _over(keys: UpsertKeys, node: aggregates.OverAggregate) -> Keys:
     return containing(keys.before_exchange(node.input), node.over.partition_by)
 
@@ -191,6 +195,8 @@ _HANDLERS: dict[type[Node], Callable[[UpsertKeys, Any], Keys]] = {
     simple.Expand: _expand,
     aggregates.GroupAggregate: _group,
     aggregates.WindowAggregate: _windows,
+    aggregates.GroupWindowAggregate: _windows,
+    aggregates.GlobalWindowAggregate: _final_windows,
     aggregates.OverAggregate: _over,
     ranks.Rank: _rank,
     ranks.Deduplicate: _deduplicate,

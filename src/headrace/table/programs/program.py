@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from headrace.table.functions.definition import Session
+from headrace.table.functions.definition import Running, Session
 from headrace.table.plan.rex import Call, Rex
 from headrace.table.programs import special_forms
+from headrace.table.programs.column_code import Batch, ColumnCode
+from headrace.table.programs.column_program import ColumnProgram
 from headrace.table.programs.compiled import executed, row_function
 from headrace.table.programs.folding import fold
 from headrace.table.programs.row_code import RowCode
@@ -52,7 +55,7 @@ class Program(_Compiled):
         session: Session | None = None,
     ) -> None:
         """`condition` may be None: then all rows pass."""
-        self.session = session or Session()
+        self.session = replace(session or Session(), running=Running())
         self.expressions = None if expressions is None else tuple(fold(each, self.session) for each in expressions)
         self.condition = None if condition is None else fold(condition, self.session)
         self.input_type = input_type
@@ -60,6 +63,10 @@ class Program(_Compiled):
     def rows(self, rows: list[Row], kinds: bool = False) -> list[Row]:
         """Return the results for the rows that pass the filter. With `kinds`, the last element is carried over."""
         return self._with_kinds(rows) if kinds else self._without_kinds(rows)
+
+    def at_watermark(self, timestamp: int) -> None:
+        """Note the watermark of the operator, for CURRENT_WATERMARK."""
+        self.session.running.watermark = timestamp
 
     @cached_property
     def _with_kinds(self) -> Callable[[list[Row]], list[Row]]:
@@ -90,6 +97,14 @@ class Program(_Compiled):
         else:
             lines = ["def run(rows):", f"    return [{result} for r in rows{f' if {condition}' if condition else ''}]"]
         return executed(code, lines)
+
+    def columns(self, batch: Any, kinds: bool = False) -> Any:
+        """Return the results for a record batch. With `kinds`, the last column is carried over."""
+        return self._columns(batch, kinds)
+
+    @cached_property
+    def _columns(self) -> ColumnProgram:
+        return ColumnProgram(self.expressions, self.condition, self.session)
 
 
 def _conjuncts(code: RowCode, condition: Rex) -> list[Rex]:
@@ -144,3 +159,9 @@ class Scalar(_Compiled):
     def value(self) -> Callable[[Row], Any]:
         """The function that returns the value for a row."""
         return row_function(self.expression, self.session)
+
+    @cached_property
+    def column(self) -> Callable[[Any], Any]:
+        """The function that returns the values for a record batch, as an array."""
+        evaluate = ColumnCode(self.session).array(self.expression)
+        return lambda batch: evaluate(Batch(batch.num_rows, batch.columns))

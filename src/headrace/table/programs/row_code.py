@@ -22,6 +22,8 @@ from headrace.table.functions.definition import Inline, Session
 from headrace.table.plan.rex import Call, FieldAccess, InputRef, Literal, Rex, children
 from headrace.table.programs import special_forms
 from headrace.table.programs.calls import call_site
+from headrace.table.programs.failing import can_fail
+from headrace.table.programs.sharing import ExpressionKeys
 
 _DEEPEST = 20
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -40,33 +42,11 @@ class RowCode:
         self._column = column
         self._parameters = parameters
         self._bound: dict[int, str] = {}
-        self._keys: dict[Any, int] = {}
-        self._known: dict[int, tuple[Rex, int]] = {}
+        self._key = ExpressionKeys().of
         self._uses: Counter[int] = Counter()
         self._depth = 0
 
     # -- sharing
-
-    def _key(self, rex: Rex) -> int:
-        """Return a number that is the same for expressions that always have the same value."""
-        known = self._known.get(id(rex))
-        if known is not None:
-            return known[1]
-        match rex:
-            case InputRef(index=index):
-                parts: Any = ("column", index)
-            case Literal(type=data_type, value=value):
-                parts = ("literal", repr(data_type), repr(value))
-            case Call(type=data_type, function=function, arguments=arguments):
-                unique = None if function.deterministic else object()
-                parts = (id(function), unique, repr(data_type), *map(self._key, arguments))
-            case FieldAccess(value=value, index=index):
-                parts = ("field", index, self._key(value))
-            case _:
-                raise TypeError(f"{type(rex).__name__} cannot be computed from a row")
-        key = self._keys.setdefault(parts, len(self._keys))
-        self._known[id(rex)] = (rex, key)  # the reference keeps the id from being used again
-        return key
 
     def count(self, rex: Rex) -> None:
         """Count the uses of an expression and its parts; call it for all expressions before `value` and `test`."""
@@ -173,9 +153,10 @@ class RowCode:
             order = list(dict.fromkeys([*used, *order]))
         sources: dict[int, str] = {}
         guards = []
-        if call.function.strict:
+        if call.function.strict and any(each.type.is_nullable for each in call.arguments):
             for place in order:
-                if call.arguments[place].type.is_nullable:
+                # An operand that fails must fail even if another one is null.
+                if call.arguments[place].type.is_nullable or can_fail(call.arguments[place]):
                     source, sources[place] = self.named(call.arguments[place])
                     guards.append(f"{source} is None")
         with self.branch() if guards else _same():

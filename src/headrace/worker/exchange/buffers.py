@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
+from headrace.graph.table_specs import TableKey
 from headrace.operators.output import Timestamps, Values
-from headrace.types.codecs import Codec
+from headrace.types.codecs import AnyCodec, Codec
+from headrace.types.column_run import ColumnRun
 from headrace.worker.exchange.frames import DATA, RECORDS, WATERMARK, Header, encode_timestamps, pack
 
 RUN_RECORDS = 4_096
@@ -32,6 +34,7 @@ class TargetBuffer:
         self._edge = edge
         self._upstream = upstream
         self._codec = codec
+        self.takes_columns = type(codec) is AnyCodec  # a declared type is that of rows
         self._key_codec = key_codec
         self._items: list[tuple[Any, ...]] = []
         self._count = 0
@@ -48,6 +51,12 @@ class TargetBuffer:
         self.sent_bytes, self.sent_frames = 0, 0
         self._attempt = attempt
         self._send = send
+
+    def add_columns(self, run: ColumnRun, key: TableKey | None) -> None:
+        """Append a run of columns, which stay columns; `key` tells the receiver what the keys are."""
+        self._close_run()
+        self._items.append((RECORDS, run, None, key))
+        self._counted(len(run))
 
     def add(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
         """Append a run of records; send full frames."""
@@ -85,10 +94,14 @@ class TargetBuffer:
             encoded_keys = keys if keys is None or self._key_codec is None else self._key_codec.encode(keys)
             run = (RECORDS, self._codec.encode(self.values), encode_timestamps(self.timestamps), encoded_keys)
             self._items.append(run)
-            self._count += len(self.values)
+            count = len(self.values)
             self.values, self.timestamps, self.keys = [], None, None
-            if self._count >= FRAME_RECORDS:  # here, because watermarks close runs too
-                self._cut()
+            self._counted(count)
+
+    def _counted(self, count: int) -> None:
+        self._count += count
+        if self._count >= FRAME_RECORDS:  # here, because watermarks close runs too
+            self._cut()
 
     def _cut(self) -> None:
         level, partition = self._address

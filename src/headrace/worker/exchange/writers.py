@@ -11,7 +11,9 @@ from typing import Any
 from headrace.errors import HeadraceError
 from headrace.operators.base import Operator
 from headrace.operators.output import LatencyMarker, Timestamps, Values
-from headrace.types.codecs import Codec
+from headrace.operators.table.batches import SMALL
+from headrace.types.codecs import AnyCodec, Codec
+from headrace.types.column_run import as_columns
 from headrace.worker.exchange.buffers import Send, TargetBuffer
 from headrace.worker.exchange.frames import CLOCK, END, IDLE, MARKER, RECORDS, WATERMARK
 
@@ -25,6 +27,7 @@ class EdgeWriter:
     def __init__(self, owner: Operator, targets: list[TargetBuffer]) -> None:
         self.owner = owner
         self.targets = targets
+        self.takes_columns = all(target.takes_columns for target in targets)
         self._marked = owner.context.task.subtask
 
     def begin_epoch(self, epoch: int, attempt: int, send: Send) -> None:
@@ -39,7 +42,7 @@ class EdgeWriter:
 
     def route(self, values: Values, timestamps: Timestamps) -> None:
         """Put every record into its target's buffer. Here: all into the first."""
-        self.targets[0].add(values, timestamps, None)
+        _add(self.targets[0], values, timestamps)
 
     def process_watermark(self, timestamp: int) -> None:
         self._mark((WATERMARK, timestamp))
@@ -73,11 +76,22 @@ class EdgeWriter:
             raise self.owner.failure_for(error, None) from error
 
 
+def _add(target: TargetBuffer, values: Values, timestamps: Timestamps) -> None:
+    run = as_columns(values)
+    if run is None:
+        target.add(values, timestamps, None)
+    elif timestamps is None and len(run) >= SMALL:
+        target.add_columns(run, None)
+    else:
+        target.add(run.rows(), timestamps, None)
+
+
 class LocalWriter(EdgeWriter):
     """A forward edge inside a task: items stay Python objects until the task's next vertex takes them."""
 
     def __init__(self, owner: Operator, codec: Codec) -> None:
         super().__init__(owner, [])
+        self.takes_columns = type(codec) is AnyCodec
         self.items: list[tuple[Any, ...]] = []
         self._coerce = codec.coerce
 
@@ -110,6 +124,12 @@ class RoundRobinWriter(EdgeWriter):
     def route(self, values: Values, timestamps: Timestamps) -> None:
         n = len(self.targets)
         first = self._next or 0
+        if as_columns(values) is not None:  # each target gets a part of the run: columns are not dealt out row by row
+            size = -(-len(values) // n)
+            for i in range(n):
+                _add(self.targets[(first + i) % n], values[i * size : (i + 1) * size], timestamps)
+            self._next = (first + 1) % n
+            return
         for i in range(min(n, len(values))):
             run = values[i::n]
             self.targets[(first + i) % n].add(run, None if timestamps is None else timestamps[i::n], None)
@@ -121,4 +141,4 @@ class BroadcastWriter(EdgeWriter):
 
     def route(self, values: Values, timestamps: Timestamps) -> None:
         for target in self.targets:
-            target.add(values, timestamps, None)
+            _add(target, values, timestamps)

@@ -71,7 +71,7 @@ def extend_truths(numbers, truths):
     )
 
 
-for _ in range(3):
+for _ in range(2):
     numbers, truths = (
         st.one_of(numbers, extend_numbers(numbers, truths)),
         st.one_of(truths, extend_truths(numbers, truths)),
@@ -89,7 +89,7 @@ rows = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(st.one_of(numbers, truths), min_size=1, max_size=3), st.one_of(st.none(), truths), rows)
 def test_programs_compute_what_the_functions_define(expressions, condition, rows):
     program = Program(expressions, condition, INPUT)

@@ -15,8 +15,10 @@ from headrace.table.functions.type_families import DATETIME, INTERVAL, NUMERIC, 
 from headrace.table.functions.type_rules import same_type
 from headrace.types.logical_types import (
     ArrayType,
+    BigIntType,
     BinaryType,
     DataType,
+    IntType,
     MapType,
     MultisetType,
     RowType,
@@ -60,7 +62,9 @@ def value_cast(source: DataType, target: DataType, time_zone: str = "UTC") -> Ca
 
 
 def _interval_cast(source: DataType, target: DataType) -> Cast:
-    return int
+    if family(target) in NUMERIC:
+        return numeric_cast(BigIntType(), target)
+    return numeric_cast(source, IntType() if family(target) is Family.MONTHS else BigIntType())
 
 
 def _binary_cast(target: DataType) -> Cast:

@@ -8,6 +8,7 @@ from typing import Any
 from headrace.table.errors import SqlNotSupportedError
 from headrace.table.plan import logical, relations
 from headrace.table.plan.conversion import aggregation, joining, ordering, tables
+from headrace.table.plan.conversion.calculations import calculated
 from headrace.table.plan.conversion.distribution import distributed
 from headrace.table.plan.nodes import ends, simple
 from headrace.table.plan.nodes.base import Node
@@ -54,13 +55,13 @@ def _project(to: Converter, relation: relations.Project) -> Node:
     below = relation.input
     condition = below.condition if isinstance(below, relations.Filter) else None
     below = below.input if isinstance(below, relations.Filter) else below
-    return tables.narrowed(simple.Calc(relation.row_type, (to.node(below),), relation.expressions, condition))
+    return calculated(simple.Calc(relation.row_type, (to.node(below),), relation.expressions, condition))
 
 
 def _filter(to: Converter, relation: relations.Filter) -> Node:
     below = to.node(relation.input)
     same = tuple(InputRef(kind, index) for index, kind in enumerate(relation.row_type.field_types()))
-    return simple.Calc(relation.row_type, (below,), same, relation.condition)
+    return calculated(simple.Calc(relation.row_type, (below,), same, relation.condition))
 
 
 def _watermarks(to: Converter, relation: relations.WatermarkAssigner) -> Node:

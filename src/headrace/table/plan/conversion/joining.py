@@ -106,6 +106,8 @@ def _without_windows(relation: Join, *pairs: tuple[int, int, bool]) -> Rex:
 
 
 def _interval_join(relation: Join, condition: JoinCondition, inputs: tuple[Node, Node]) -> Node | None:
+    if relation.kind in ("SEMI", "ANTI"):
+        return None
     width = len(relation.left.row_type)
     pairs = list(zip(condition.left_keys, condition.right_keys, condition.null_safe))
     timed = [

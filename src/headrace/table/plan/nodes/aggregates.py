@@ -77,6 +77,42 @@ class WindowAggregate(Node):
 
 
 @dataclass(frozen=True, eq=False)
+class GroupWindowAggregate(WindowAggregate):
+    """Aggregates per legacy window."""
+
+    label = "GroupWindowAggregate"
+
+
+@dataclass(frozen=True, eq=False)
+class LocalWindowAggregate(Node):
+    """The part of `final` before the exchange: partial results per key and slice."""
+
+    final: WindowAggregate
+    label = "LocalWindowAggregate"
+
+    def details(self, text: Text) -> list[tuple[str, str]]:
+        """Return groups, window and calls."""
+        return [(name, value) for name, value in self.final.with_inputs(self.inputs).details(text)]
+
+
+@dataclass(frozen=True, eq=False)
+class GlobalWindowAggregate(Node):
+    """The part of `final` behind the exchange."""
+
+    final: WindowAggregate
+    label = "GlobalWindowAggregate"
+
+    @property
+    def keys(self) -> tuple[int, ...] | None:
+        """Return the groups, which are the first columns of partial results."""
+        return tuple(range(len(self.final.groups)))
+
+    def details(self, text: Text) -> list[tuple[str, str]]:
+        """Return groups, window and calls."""
+        return self.final.details(text)
+
+
+@dataclass(frozen=True, eq=False)
 class OverAggregate(Node):
     """The input's columns, then the calls of an OVER window."""
 

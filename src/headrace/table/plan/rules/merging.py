@@ -21,13 +21,14 @@ def merge_projects(relation: Relation) -> Relation | None:
     if not (isinstance(relation, Project) and isinstance(relation.input, Project)):
         return None
     inner = relation.input.expressions
-    if not _mergeable(relation.expressions, inner):
+    if not mergeable(relation.expressions, inner):
         return None
     merged = tuple(substituted(rex, inner) for rex in relation.expressions)
     return Project(relation.row_type, relation.input.input, merged)
 
 
-def _mergeable(outer: tuple[Rex, ...], inner: tuple[Rex, ...]) -> bool:
+def mergeable(outer: tuple[Rex, ...], inner: tuple[Rex, ...]) -> bool:
+    """Return whether expressions may take the place of the columns that others read."""
     uses = Counter(part.index for rex in outer for part in walk(rex) if isinstance(part, InputRef))
     return all(
         (count == 1 and _plain(inner[index], outer))

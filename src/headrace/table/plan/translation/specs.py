@@ -68,7 +68,7 @@ def _calc(to: Specs, node: simple.Calc) -> OperatorSpec:
 def _watermarks(to: Specs, node: simple.Watermarks) -> OperatorSpec:
     idle = to.settings.idle_timeout or None
     watermark = Scalar(node.watermark, to.session)
-    return specs.AssignWatermarks(node.time, watermark, idle, _kinds(node.input), **to.types(node))  # type: ignore[arg-type]
+    return specs.AssignWatermarks(node.time, watermark, idle, _kinds(node.input), **to.types(node))
 
 
 def _expand(to: Specs, node: simple.Expand) -> OperatorSpec:
@@ -148,6 +148,14 @@ def _window_aggregate(to: Specs, node: aggregates.WindowAggregate) -> specs.Wind
     )
 
 
+def _local_window(to: Specs, node: aggregates.LocalWindowAggregate) -> OperatorSpec:
+    return specs.LocalWindowAggregate(_window_aggregate(to, node.final), **to.types(node))
+
+
+def _global_window(to: Specs, node: aggregates.GlobalWindowAggregate) -> OperatorSpec:
+    return specs.GlobalWindowAggregate(_window_aggregate(to, node.final), **to.types(node))
+
+
 def _over(to: Specs, node: aggregates.OverAggregate) -> OperatorSpec:
     over, below = node.over, node.input
     calls = aggregate_specs(over.calls, below.row_type, to.session, not below.insert_only)
@@ -177,11 +185,16 @@ def _rank(to: Specs, node: ranks.Rank) -> OperatorSpec:
         node.end_column,
         _kinds(node.input),
         node.update_before,
-        node.upsert_key,
+        _rank_key(node),
         node.ttl,
         to.settings.batch,
         **to.types(node),
     )
+
+
+def _rank_key(node: ranks.Rank | ranks.SortLimit) -> tuple[int, ...] | None:
+    """Return the key of upserts. Without one, the operator expects old rows and keeps all rows."""
+    return node.upsert_key if node.strategy == "UpdateFastStrategy" else None
 
 
 def _deduplicate(to: Specs, node: ranks.Deduplicate) -> OperatorSpec:
@@ -232,7 +245,7 @@ def _sort_limit(to: Specs, node: ranks.SortLimit) -> OperatorSpec:
         False,
         kinds=_kinds(node.input),
         update_before=node.update_before,
-        upsert_key=node.upsert_key,
+        upsert_key=_rank_key(node),
         ttl=node.ttl,
         **to.types(node),
     )
@@ -341,6 +354,9 @@ _HANDLERS: dict[type[Node], Callable[[Specs, Any], OperatorSpec]] = {
     simple.ChangelogNormalize: _normalize,
     aggregates.GroupAggregate: _group,
     aggregates.WindowAggregate: _window_aggregate,
+    aggregates.GroupWindowAggregate: _window_aggregate,
+    aggregates.LocalWindowAggregate: _local_window,
+    aggregates.GlobalWindowAggregate: _global_window,
     aggregates.OverAggregate: _over,
     ranks.Rank: _rank,
     ranks.Deduplicate: _deduplicate,

@@ -19,11 +19,9 @@ from headrace.graph.transformations import TransformationKind
 from headrace.table.plan.changelog import mode_of
 from headrace.table.plan.describe import Text, description
 from headrace.table.plan.nodes import ends, simple
-from headrace.table.plan.nodes.aggregates import WindowAggregate
 from headrace.table.plan.nodes.base import Node
 from headrace.table.plan.rex import InputRef, Literal
 from headrace.table.plan.settings import PlanSettings
-from headrace.table.plan.translation.calls import can_merge
 from headrace.table.plan.translation.specs import Specs
 from headrace.types.logical_types import RowField, RowType, TinyIntType
 
@@ -87,10 +85,6 @@ class Translator:
                 return self._exchange(node)
             case simple.Union():
                 return self._union(node)
-            case WindowAggregate(two_phase=True):
-                two = self._two_phase(node)
-                if two is not None:
-                    return two
         return self._operator([self._stream(each) for each in node.inputs], self._specs.of(node), node)
 
     def _source(self, stream: DataStream) -> DataStream:
@@ -126,23 +120,6 @@ class Translator:
         # A stream that is united with itself needs an operator in between, because edges are sets.
         return streams[0].union(*streams[1:])
 
-    def _two_phase(self, node: WindowAggregate) -> DataStream | None:
-        """Add an aggregation before and after the exchange, if the calls can be merged and rows are only added."""
-        final = self._specs.of(node)
-        exchange = node.input
-        assert isinstance(final, specs.WindowAggregate)
-        assert isinstance(exchange, simple.Exchange)
-        if not exchange.input.insert_only or not can_merge(final.calls):
-            return None
-        types: dict[str, Any] = {"types": final.types, "output_type": final.output_type}
-        local = self._operator(
-            [self._stream(exchange.input)], specs.LocalWindowAggregate(final, **types), node, "LocalWindowAggregate"
-        )
-        moved = self._view(local, partitioners.KeyGroup(specs.TableKey(tuple(range(len(node.groups))))))
-        return self._operator(
-            [moved], specs.GlobalWindowAggregate(final, **types), node, "GlobalWindowAggregate", bool(node.groups)
-        )
-
     # -- sinks ----------------------------------------------------------------------------------------------------
 
     def _checked(self, stream: DataStream, node: ends.Sink) -> DataStream:
@@ -163,7 +140,7 @@ class Translator:
         kinds: dict[str, Any] = {"types": (node.input.row_type,), "output_type": node.input.row_type}
         spec = specs.SinkMaterialize(node.primary_key, node.upsert_key, node.ttl, **kinds)
         view = self._view(stream, partitioners.KeyGroup(specs.TableKey(node.primary_key)))
-        return self._operator([view], spec, None, "SinkMaterializer", text="SinkMaterializer", keyed=True)
+        return self._operator([view], spec, None, "SinkMaterializer")
 
     def _with_kinds(self, stream: DataStream, node: Node) -> DataStream:
         """Add the kind +I to rows that are only added."""
@@ -183,17 +160,14 @@ class Translator:
         spec: OperatorSpec,
         node: Node | None,
         label: str | None = None,
-        keyed: bool | None = None,
         text: str | None = None,
     ) -> DataStream:
         from headrace.datastream import DataStream
 
         label = label or (node.label if node is not None else spec.label)
         shown = text or (description(node, Text()) if node is not None else label)
-        if node is not None and label != node.label:
-            shown = label + shown.removeprefix(node.label)
         registry = self._env.registry
-        parallelism, single = self._parallelism(streams, keyed)
+        parallelism, single = self._parallelism(streams)
         number = registry.add(
             TransformationKind.OPERATOR,
             tuple(each.transformation_id for each in streams),
@@ -206,14 +180,13 @@ class Translator:
         )
         return DataStream(self._env, number)
 
-    def _parallelism(self, streams: Sequence[DataStream], keyed: bool | None) -> tuple[int | None, bool]:
+    def _parallelism(self, streams: Sequence[DataStream]) -> tuple[int | None, bool]:
         """Return the parallelism of an operator behind streams, and whether it must be 1."""
         registry = self._env.registry
         t = registry.get(streams[0].transformation_id)
         if t.kind is TransformationKind.PARTITION and isinstance(t.partitioner, partitioners.KeyGroup):
             selector = t.partitioner.selector
-            some = keyed if keyed is not None else not (isinstance(selector, specs.TableKey) and not selector.columns)
-            return (None, False) if some else (1, True)
+            return (1, True) if isinstance(selector, specs.TableKey) and not selector.columns else (None, False)
         found: list[tuple[int | None, bool]] = []
         waiting = [each.transformation_id for each in streams]
         while waiting:
