@@ -17,7 +17,9 @@ from headrace.types.logical_types import RowType
 from headrace.types.typeinfo import Types
 
 
-class _ParquetFile(BlockFile):
+class ParquetFileBlocks(BlockFile):
+    """The row groups of a file, with some columns (all if `names` is None)."""
+
     def __init__(self, file: IO[bytes], names: list[str] | None, case_sensitive: bool) -> None:
         self._file = pyarrow("pyarrow.parquet").ParquetFile(file)
         self.blocks = self._file.num_row_groups
@@ -56,7 +58,7 @@ class ParquetRows(ColumnFiles):
         return type(self), (self.rows, self.batch_rows, self.case_sensitive)
 
     def open_file(self, file: IO[bytes]) -> BlockFile:
-        return _ParquetFile(file, self.rows.field_names(), self.case_sensitive)
+        return ParquetFileBlocks(file, self.rows.field_names(), self.case_sensitive)
 
     def records(self, batch: Any) -> Any:
         return self._columns.of(batch)
@@ -75,7 +77,7 @@ class ParquetRecords(ColumnFiles):
         return type(self), (self.schema,)
 
     def open_file(self, file: IO[bytes]) -> BlockFile:
-        return _ParquetFile(file, self.names, case_sensitive=True)
+        return ParquetFileBlocks(file, self.names, case_sensitive=True)
 
     def records(self, batch: Any) -> list[Any]:
         found = batch.to_pylist(maps_as_pydicts="strict")

@@ -30,6 +30,10 @@ class Program(Protocol):
         """Return the same for a record batch."""
         ...
 
+    def at_watermark(self, timestamp: int) -> None:
+        """Note the current watermark in milliseconds: expressions may ask for it."""
+        ...
+
 
 class Condition(Protocol):
     """A condition of a join; picklable."""
@@ -528,3 +532,24 @@ class LookupJoin(TableSpec):
     cache_ttl: int = 0
     """How long, in milliseconds; 0: for ever."""
     label = "LookupJoin"
+
+
+# -- between streams and tables ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FromStream(TableSpec):
+    """Elements of a stream become rows: `convert` is called for each. Timestamps become the column `time`, if it is given."""
+
+    convert: Any
+    time: int | None = None
+    label = "StreamToTable"
+
+
+@dataclass(frozen=True)
+class ToStream(TableSpec):
+    """Rows become elements of a stream: `convert` is called for each. The column `time` is their timestamp, if it is given."""
+
+    convert: Any
+    time: int | None = None
+    label = "TableToStream"

@@ -14,9 +14,10 @@ from headrace.operators.base import Operator
 _MODULES = (
     "calc",
     "watermarks",
-    "group_aggregate",
+    "column_groups",
     "window_aggregate",
     "window_table",
+    "two_phases",
     "joins",
     "overs",
     "ranks",
@@ -24,6 +25,7 @@ _MODULES = (
     "lookup_join",
     "rowwise",
     "changelog",
+    "bridge",
 )
 """Modules of this package with a dict `OPERATORS`: spec class -> function of the spec that returns the operator."""
 

@@ -7,6 +7,7 @@ from headrace.graph.table_specs import OverAggregate
 from headrace.operators.base import Operator
 from headrace.operators.table.over import BoundedRangeOverOperator, BoundedRowsOverOperator, EventTimeOverOperator
 from headrace.operators.table.over_batch import BatchOverOperator
+from headrace.operators.table.over_columns import ColumnOverOperator, runs_on_columns
 from headrace.operators.table.over_processing_time import (
     ProcessingTimeOverOperator,
     ProcessingTimeRangeOverOperator,
@@ -30,7 +31,7 @@ def over(spec: OverAggregate) -> Operator:
             return EventTimeOverOperator(spec)
         return BoundedRowsOverOperator(spec) if spec.frame.rows else BoundedRangeOverOperator(spec)
     if not bounded:
-        return ProcessingTimeOverOperator(spec)
+        return ColumnOverOperator(spec) if runs_on_columns(spec) else ProcessingTimeOverOperator(spec)
     return ProcessingTimeRowsOverOperator(spec) if spec.frame.rows else ProcessingTimeRangeOverOperator(spec)
 
 

@@ -1,7 +1,9 @@
 """Small aggregate functions for tests of operators."""
 
+from headrace.table.functions.definition import Accumulation
 
-class Sum:
+
+class Sum(Accumulation):
     """SUM: (sum, number of values); null if there is none."""
 
     can_retract = True
@@ -19,7 +21,7 @@ class Sum:
         return accumulator[0] if accumulator[1] else None
 
 
-class Count:
+class Count(Accumulation):
     """COUNT of all rows."""
 
     can_retract = True
@@ -37,7 +39,7 @@ class Count:
         return accumulator
 
 
-class Last:
+class Last(Accumulation):
     """LAST_VALUE, which cannot be retracted: a list, changed in place."""
 
     can_retract = False

@@ -8,6 +8,7 @@ from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.errors import InvalidProgramError
 from headrace.graph.table_specs import AggregateSpec, OverAggregate, OverFrame, SortOrder
 from headrace.operators.table.factory import create
+from headrace.table.functions.aggregates.ranks import DenseRank, Lag, Rank, RowNumber
 
 SUM, COUNT = AggregateSpec(Sum(), (2,), name="SUM"), AggregateSpec(Count(), (), name="COUNT")
 LAST, MAX = AggregateSpec(Last(), (2,), name="LAST_VALUE"), AggregateSpec(Largest(), (2,), name="MAX")
@@ -106,13 +107,14 @@ def test_filter_and_distinct():
 
 
 def test_functions_of_the_order():
-    calls = [AggregateSpec(None, (), name=name) for name in ("ROW_NUMBER", "RANK", "DENSE_RANK")]
+    functions = {"ROW_NUMBER": RowNumber(), "RANK": Rank(), "DENSE_RANK": DenseRank()}
+    calls = [AggregateSpec(function, (), name=name) for name, function in functions.items()]
     script = [
         (("left", row("a", 10, 1), row("a", 10, 2), row("a", 20, 3)), []),
         (("watermark", 99), [result("a", 10, 1, 2, 1, 1), result("a", 10, 2, 2, 1, 1), result("a", 20, 3, 3, 3, 2)]),
     ]
     check(over(OverFrame(False, None), *calls), KEYS, script)
-    lag = AggregateSpec(None, (2,), name="LAG")
+    lag = AggregateSpec(Lag(), (2,), name="LAG")
     script[1] = (("watermark", 99), [result("a", 10, 1, None), result("a", 10, 2, 1), result("a", 20, 3, 2)])
     check(over(OverFrame(True, None), lag), KEYS, script)
 
