@@ -31,6 +31,10 @@ class Program(Protocol):
         """Return the same for a record batch."""
         ...
 
+    def at_watermark(self, timestamp: int) -> None:
+        """Note the current watermark in milliseconds: expressions may ask for it."""
+        ...
+
 
 class Condition(Protocol):
     """A condition of a join; picklable."""

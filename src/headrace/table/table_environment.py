@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from headrace.config.configuration import Configuration
-from headrace.datastream import StreamExecutionEnvironment
 from headrace.errors import TypeMismatchError
 from headrace.table.analysis.catalog_view import ResolvedColumn, ResolvedSchema, ResolvedTable
 from headrace.table.analysis.tables import scan
@@ -26,7 +25,7 @@ from headrace.table.table_result import TableResult
 from headrace.types.logical_types import DataType, RowType
 
 if TYPE_CHECKING:
-    from headrace.datastream import DataStream
+    from headrace.datastream import DataStream, StreamExecutionEnvironment
     from headrace.table.changelog_mode import ChangelogMode
     from headrace.table.schema import Schema
     from headrace.types.typeinfo import TypeInformation
@@ -60,6 +59,8 @@ class TableEnvironment(EnvironmentCatalogs):
     @staticmethod
     def create(environment_settings: EnvironmentSettings | Configuration) -> TableEnvironment:
         """Return a new environment."""
+        from headrace.datastream import StreamExecutionEnvironment
+
         settings = _settings(environment_settings)
         env = StreamExecutionEnvironment.get_execution_environment(settings.get_configuration())
         return TableEnvironment(env, settings)
@@ -177,6 +178,7 @@ class TableEnvironment(EnvironmentCatalogs):
 class StreamTableEnvironment(TableEnvironment):
     """A TableEnvironment on top of a StreamExecutionEnvironment, with conversions of streams and tables.
 
+    >>> from headrace.datastream import StreamExecutionEnvironment
     >>> env = StreamExecutionEnvironment.get_execution_environment()
     >>> t_env = StreamTableEnvironment.create(env)
     >>> from headrace.common import Types
@@ -191,6 +193,8 @@ class StreamTableEnvironment(TableEnvironment):
         environment_settings: EnvironmentSettings | Configuration | None = None,
     ) -> StreamTableEnvironment:
         """Return a new environment that runs its jobs like `stream_execution_environment`."""
+        from headrace.datastream import StreamExecutionEnvironment
+
         env = stream_execution_environment
         if env is not None and not isinstance(env, StreamExecutionEnvironment):
             raise TypeMismatchError("create takes a StreamExecutionEnvironment", seen=env)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from functools import cached_property, lru_cache
+from importlib.util import find_spec
 from typing import Any
 
 from headrace.foundation.extras import need
@@ -33,6 +34,11 @@ def pyarrow(module: str = "pyarrow") -> Any:
 def numpy() -> Any:
     """Return numpy."""
     return need("numpy", "table", "A table with columns")
+
+
+def has_columns() -> bool:
+    """Return whether pyarrow and numpy are installed; without them, tables work row by row."""
+    return find_spec("pyarrow") is not None and find_spec("numpy") is not None
 
 
 class TableColumns:

@@ -28,6 +28,10 @@ class CalcOperator(TableOperator):
         else:
             self.output.emit(self.guarded(self._columns, run.columns), None)
 
+    def process_watermark(self, timestamp: int) -> None:
+        self._program.at_watermark(timestamp)
+        super().process_watermark(timestamp)
+
     def _columns(self, batch: Any) -> Any:
         assert self._codec is not None
         return self._codec.of(self._program.columns(batch, self._kinds))

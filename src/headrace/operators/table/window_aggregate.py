@@ -14,12 +14,14 @@ from headrace.errors import InvalidProgramError
 from headrace.graph.table_specs import WindowAggregate
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.table.base import keys_of, rows_of
+from headrace.operators.table.batches import has_columns
+from headrace.operators.table.column_aggregates import can_use_columns
+from headrace.operators.table.column_windows import SLICES, ColumnWindowOperator
 from headrace.operators.table.count_windows import RowCountOperator
+from headrace.operators.table.key_slots import can_be_encoded
 from headrace.operators.table.session_aggregate import SessionOperator
 from headrace.operators.table.window_base import RETRACTIONS, Row, WindowOperator
 from headrace.operators.table.windows import Given, Slicing, Window, slicing
-
-SLICES = "slices"
 
 
 class SlicedWindowOperator(WindowOperator):
@@ -189,9 +191,18 @@ def _create(spec: WindowAggregate) -> WindowOperator:
         raise InvalidProgramError("Windows with early or late firing, or with allowed lateness, are not supported")
     if spec.by_rows:
         return RowCountOperator(spec)
-    if spec.attached is not None:
-        return AttachedWindowOperator(spec)
-    return SessionOperator(spec) if spec.window.kind == "SESSION" else SlicedWindowOperator(spec)
+    if spec.window.kind == "SESSION" and spec.attached is None:
+        return SessionOperator(spec)
+    if _on_columns(spec):
+        return ColumnWindowOperator(spec)
+    return SlicedWindowOperator(spec) if spec.attached is None else AttachedWindowOperator(spec)
+
+
+def _on_columns(spec: WindowAggregate) -> bool:
+    """Return whether all calls and keys of an aggregation have forms for columns."""
+    if spec.kinds or not spec.types or spec.output_type is None or not can_use_columns(spec.calls):
+        return False
+    return all(can_be_encoded(spec.types[0].fields[column].data_type) for column in spec.keys) and has_columns()
 
 
 OPERATORS = {WindowAggregate: _create}

@@ -65,6 +65,7 @@ class WithFileColumns(FileFormat):
     def __init__(self, inner: FileFormat, columns: FileColumns) -> None:
         """Set the format of the records."""
         self._inner, self._columns = inner, columns
+        self.batch_records = inner.batch_records
 
     def cuts(self, path: str, parts: int) -> list[int]:
         """Return where the other format cuts a file."""

@@ -15,7 +15,7 @@ from headrace.connectors.base.split_reader import Batch, SplitReader
 from headrace.connectors.files.file_format import FileFormat, FileRange, unreadable
 from headrace.foundation.file_systems import file_size, is_compressed, open_decompressed, skip
 
-_BLOCK = 1 << 20
+_BLOCK = 1 << 21
 _PART = 32 << 20
 
 
@@ -30,6 +30,8 @@ class BadLine(Exception):
 
 class LineFormat(FileFormat):
     """A format whose records are lines. `parse` makes a list of rows, or a run of columns, of a block."""
+
+    batch_records = 16384
 
     @abstractmethod
     def parse(self, block: bytes) -> Any:

@@ -156,7 +156,7 @@ def _map(array: Any, keys: Any, items: Any) -> Any:
 class ParquetTable(ColumnFiles):
     """Reads columns of Parquet files as runs in internal form."""
 
-    batch_rows = 16384
+    batch_rows = batch_records = 16384
 
     def __init__(self, row_type: RowType) -> None:
         """Set the columns to read."""

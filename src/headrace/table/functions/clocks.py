@@ -67,7 +67,7 @@ def _watermark_infer(arguments: Sequence[Argument]) -> Signature:
 
 
 def _watermark_rows(site: CallSite) -> Callable[..., int | None]:
-    running = site.running
+    running = site.session.running
 
     def compute(rowtime: int | None) -> int | None:
         watermark = running.watermark

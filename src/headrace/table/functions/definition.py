@@ -31,6 +31,14 @@ NOT_CONSTANT: Any = type(
 """The value of an argument that is not a constant."""
 
 
+@dataclass
+class Running:
+    """What functions see of the operator that they run in; a program has one."""
+
+    watermark: int | None = None
+    """The current watermark in milliseconds; None before the first one. The operator sets it."""
+
+
 @dataclass(frozen=True)
 class Session:
     """The settings of a query that functions may depend on."""
@@ -41,6 +49,7 @@ class Session:
     """Microseconds since 1970 at which a batch query started: CURRENT_TIMESTAMP. None: the clock of each row."""
     options: tuple[tuple[str, str], ...] = ()
     """Other settings, such as `table.exec.legacy-cast-behaviour`."""
+    running: Running = field(default_factory=Running, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -69,14 +78,6 @@ class Signature:
     result: DataType
 
 
-@dataclass
-class Running:
-    """What functions see of the operator that they run in; all calls of a program share one."""
-
-    watermark: int | None = None
-    """The current watermark in milliseconds; None before the first one. The operator sets it."""
-
-
 @dataclass(frozen=True)
 class CallSite:
     """A call whose types are settled; from it a function makes its implementation."""
@@ -86,7 +87,6 @@ class CallSite:
     session: Session = field(default_factory=Session)
     ignore_nulls: bool = False
     """IGNORE NULLS, for aggregate functions that treat nulls as values otherwise."""
-    running: Running = field(default_factory=Running, compare=False)
 
 
 Infer = Callable[[Sequence[Argument]], Signature]

@@ -98,7 +98,7 @@ def _converted(
                 raise _BadFormat
             return _real(conversion.lower(), flags, width, _DEFAULT_PRECISION if digits is None else digits, value)
         case "c":
-            if isinstance(value, bool) or not isinstance(value, (int, type(None))):
+            if isinstance(value, bool) or not isinstance(value, (int, type(None))) or not 0 <= (value or 0) < 0x110000:
                 raise _BadFormat
             return _padded("null" if value is None else chr(value), flags, width)
     raise _BadFormat

@@ -31,6 +31,7 @@ _SCALARS: tuple[str, ...] = (
     "temporal",
     "temporal_text",
     "clocks",
+    "unsupported",
 )
 """Modules of this package with a tuple `FUNCTIONS` of `ScalarFunction`; a name in it may have aliases in `ALIASES`."""
 _AGGREGATES: tuple[str, ...] = (

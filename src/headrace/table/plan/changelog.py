@@ -353,6 +353,7 @@ _WISHES: dict[type[Node], _Wish] = {
     simple.ChangelogNormalize: _Wishes.normalize,
     aggregates.GroupAggregate: _both,
     aggregates.WindowAggregate: _both,
+    aggregates.GroupWindowAggregate: _both,
     aggregates.OverAggregate: _both,
     ranks.Limit: _both,
     ranks.Sort: _both,

@@ -95,7 +95,7 @@ class Text:
             case CharType() | VarCharType():
                 return "'" + str(value).replace("'", "''") + "'"
             case BigIntType():
-                return f"{value}:BIGINT"
+                return str(value) if self.infix else f"{value}:BIGINT"
             case BinaryType() | VarBinaryType():
                 return f"X'{bytes(value).hex()}'"
             case DateType():
@@ -103,7 +103,8 @@ class Text:
             case TimeType():
                 return str((_EPOCH + timedelta(milliseconds=value)).time())
             case TimestampType() | LocalZonedTimestampType():
-                return f"{(_EPOCH + timedelta(microseconds=value)).replace(tzinfo=None)}:{type_text(kind)}"
+                shown = str((_EPOCH + timedelta(microseconds=value)).replace(tzinfo=None))
+                return shown if self.infix else f"{shown}:{type_text(kind)}"
             case DayTimeIntervalType() | YearMonthIntervalType():
                 return f"{value}:{type_text(kind)}"
         if isinstance(value, bool):

@@ -195,6 +195,7 @@ _HANDLERS: dict[type[Node], Callable[[UpsertKeys, Any], Keys]] = {
     simple.Expand: _expand,
     aggregates.GroupAggregate: _group,
     aggregates.WindowAggregate: _windows,
+    aggregates.GroupWindowAggregate: _windows,
     aggregates.GlobalWindowAggregate: _final_windows,
     aggregates.OverAggregate: _over,
     ranks.Rank: _rank,

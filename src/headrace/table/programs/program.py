@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from headrace.table.functions.definition import Session
+from headrace.table.functions.definition import Running, Session
 from headrace.table.plan.rex import Call, Rex
 from headrace.table.programs import special_forms
 from headrace.table.programs.column_code import Batch, ColumnCode
@@ -54,7 +55,7 @@ class Program(_Compiled):
         session: Session | None = None,
     ) -> None:
         """`condition` may be None: then all rows pass."""
-        self.session = session or Session()
+        self.session = replace(session or Session(), running=Running())
         self.expressions = None if expressions is None else tuple(fold(each, self.session) for each in expressions)
         self.condition = None if condition is None else fold(condition, self.session)
         self.input_type = input_type
@@ -62,6 +63,10 @@ class Program(_Compiled):
     def rows(self, rows: list[Row], kinds: bool = False) -> list[Row]:
         """Return the results for the rows that pass the filter. With `kinds`, the last element is carried over."""
         return self._with_kinds(rows) if kinds else self._without_kinds(rows)
+
+    def at_watermark(self, timestamp: int) -> None:
+        """Note the watermark of the operator, for CURRENT_WATERMARK."""
+        self.session.running.watermark = timestamp
 
     @cached_property
     def _with_kinds(self) -> Callable[[list[Row]], list[Row]]:

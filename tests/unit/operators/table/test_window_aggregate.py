@@ -9,6 +9,8 @@ from tests.unit.operators.table.aggregate_calls import call
 
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
 from headrace.graph.table_specs import TableKey, TimeWindow, WindowAggregate, WindowTable
+from headrace.operators.table.batches import TableColumns
+from headrace.operators.table.column_windows import ColumnWindowOperator
 from headrace.testing import OperatorHarness
 from headrace.types import logical_types as t
 
@@ -94,6 +96,83 @@ events = st.lists(
     ),
     max_size=40,
 )
+
+
+ROWS = t.RowType(
+    (
+        t.RowField("at", t.TimestampType(3)),
+        t.RowField("k", t.VarCharType()),
+        t.RowField("v", t.BigIntType()),
+        t.RowField("passed", t.BooleanType()),
+        t.RowField("k2", t.IntType()),
+    )
+)
+COLUMN_CALLS = (
+    call("COUNT"),
+    call("COUNT", 2),
+    call("SUM", 2),
+    call("AVG", 2, filter=3),
+    call("MIN", 2),
+    call("MAX", 2, filter=3),
+    call("COUNT", filter=3),
+)
+runs = st.lists(
+    st.tuples(
+        st.integers(-30, 60).map(lambda ms: ms * MS),
+        st.sampled_from(["a", "b", None]),
+        st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1)),
+        st.sampled_from([True, False, None]),
+        st.integers(0, 2),
+    ),
+    min_size=1,
+    max_size=40,
+)
+OUT = t.RowType(
+    (
+        *(t.RowField(f"{i}", kind) for i, kind in enumerate((t.VarCharType(), t.IntType(), *[t.BigIntType()] * 7))),
+        t.RowField("start", t.TimestampType(3)),
+        t.RowField("end", t.TimestampType(3)),
+    )
+)
+
+
+@pytest.mark.parametrize("window", [w for w in WINDOWS if w.kind != "SESSION"], ids=str)
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.one_of(runs, st.integers(-30, 70), st.just("snapshot")), max_size=12))
+def test_columns_like_rows(window, steps):
+    """Runs of columns, runs of rows, snapshots in between: always the same results and the same state."""
+    harnesses = [
+        OperatorHarness(WindowAggregate(window, 0, (1, 4), COLUMN_CALLS, **types), TableKey((1, 4)))
+        for types in ({}, {"types": (ROWS,), "output_type": OUT})
+    ]
+    assert isinstance(harnesses[1].operator, ColumnWindowOperator)
+    mark = MIN_TIMESTAMP
+    for step in steps:
+        if step == "snapshot":
+            rows, columns = (h.snapshot() for h in harnesses)
+            assert {g: dict(e) for g, e in rows.keyed.get("slices", {}).items()} == {
+                g: dict(e) for g, e in columns.keyed.get("slices", {}).items()
+            }
+            harnesses = [
+                OperatorHarness(h.operator.spec, TableKey((1, 4)), state=state)
+                for h, state in zip(harnesses, (rows, columns))
+            ]
+        elif isinstance(step, int):
+            if step > mark:
+                mark = step
+                for h in harnesses:
+                    h.process_watermark(step)
+        elif step:
+            harnesses[0].operator.process_batch(step, None, None)
+            harnesses[1].operator.process_batch(TableColumns(ROWS).run(step) if len(step) % 2 else step, None, None)
+        first, second = (sorted(results(h), key=repr) for h in harnesses)
+        assert first == second
+    for h in harnesses:
+        h.process_watermark(MAX_WATERMARK)
+        h.end_epoch()
+    assert sorted(results(harnesses[0]), key=repr) == sorted(results(harnesses[1]), key=repr)
+    assert harnesses[0].operator.late_dropped == harnesses[1].operator.late_dropped
+    assert not harnesses[1]._context.keyed_state.table("slices", namespaced=True).data
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import random
 from datetime import datetime, timezone
 
+import pyarrow as pa
 import pytest
 from tests.unit.table.functions.calling import Keyword, both_forms, call
 
 from headrace.table.functions.definition import Argument, ArgumentError, CallSite, Session
 from headrace.table.functions.registry import scalar_function
+from headrace.table.plan.rex import Call, InputRef
+from headrace.table.programs.program import Program
 from headrace.types.logical_types import (
     BigIntType,
     DataType,
     DateType,
     LocalZonedTimestampType,
+    RowField,
+    RowType,
     TimeAttribute,
     TimestampType,
     TimeType,
@@ -116,7 +121,17 @@ def test_the_watermark_is_that_of_the_operator() -> None:
     site = CallSite((rowtime,), function.infer([rowtime]).result)
     compute = function.rows(site)
     assert compute(5) is None
-    site.running.watermark = 7
+    site.session.running.watermark = 7
     assert compute(5) == 7000
     with pytest.raises(ArgumentError, match="rowtime"):
         function.infer([Argument(TimestampType(3))])
+
+
+def test_an_operator_tells_its_program_the_watermark() -> None:
+    rowtime = TimestampType(3, time_attribute=TimeAttribute.ROWTIME)
+    call_of_column = Call(TimestampType(3), scalar_function("CURRENT_WATERMARK"), (InputRef(rowtime, 0),))
+    program = Program((call_of_column,), None, RowType((RowField("ts", rowtime),)))
+    other = Program((call_of_column,), None, RowType((RowField("ts", rowtime),)))
+    program.at_watermark(5)
+    assert (program.rows([(1,)]), other.rows([(1,)])) == ([(5000,)], [(None,)])
+    assert program.columns(pa.record_batch({"ts": [1, 2]})).column(0).to_pylist() == [5000, 5000]

@@ -175,7 +175,7 @@ def _merged(
 def group_window(to: Converter, relation: GroupWindowAggregate) -> Node:
     """Return the node for a legacy group window."""
     event_time = attribute_of(relation.input, relation.window.time) is not TimeAttribute.PROCTIME
-    node = aggregates.WindowAggregate(
+    node = aggregates.GroupWindowAggregate(
         relation.row_type,
         (to.node(relation.input),),
         relation.window,

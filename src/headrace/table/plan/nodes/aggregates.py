@@ -77,6 +77,13 @@ class WindowAggregate(Node):
 
 
 @dataclass(frozen=True, eq=False)
+class GroupWindowAggregate(WindowAggregate):
+    """Aggregates per legacy window."""
+
+    label = "GroupWindowAggregate"
+
+
+@dataclass(frozen=True, eq=False)
 class LocalWindowAggregate(Node):
     """The part of `final` before the exchange: partial results per key and slice."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from headrace.table.errors import SqlNotSupportedError
 from headrace.table.plan.logical import Rank
 from headrace.table.plan.relations import Filter, Over, Project, Relation
-from headrace.table.plan.rex import InputRef, Literal, Rex
+from headrace.table.plan.rex import Call, InputRef, Literal, Rex
 from headrace.table.plan.rules.conditions import MIRRORED, comparison, conjuncts
 from headrace.table.plan.rules.pushdown import filtered
 from headrace.table.plan.rules.rewriting import references
@@ -76,6 +76,8 @@ def _bound(part: Rex, column: int) -> tuple[str, int | InputRef] | None:
         return None
     if isinstance(right, Literal) and isinstance(right.type, _INTEGERS) and right.value is not None:
         return name, int(right.value)
+    if isinstance(right, Call) and right.function.name == "CAST" and isinstance(right.type, _INTEGERS):
+        right = right.arguments[0]
     if isinstance(right, InputRef) and right.index != column and isinstance(right.type, _INTEGERS):
         return name, right
     return None

@@ -186,11 +186,16 @@ def _rank(to: Specs, node: ranks.Rank) -> OperatorSpec:
         node.end_column,
         _kinds(node.input),
         node.update_before,
-        node.upsert_key,
+        _rank_key(node),
         node.ttl,
         to.settings.batch,
         **to.types(node),
     )
+
+
+def _rank_key(node: ranks.Rank | ranks.SortLimit) -> tuple[int, ...] | None:
+    """Return the key of upserts. Without one, the operator expects old rows and keeps all rows."""
+    return node.upsert_key if node.strategy == "UpdateFastStrategy" else None
 
 
 def _deduplicate(to: Specs, node: ranks.Deduplicate) -> OperatorSpec:
@@ -241,7 +246,7 @@ def _sort_limit(to: Specs, node: ranks.SortLimit) -> OperatorSpec:
         False,
         kinds=_kinds(node.input),
         update_before=node.update_before,
-        upsert_key=node.upsert_key,
+        upsert_key=_rank_key(node),
         ttl=node.ttl,
         **to.types(node),
     )
@@ -364,6 +369,7 @@ _HANDLERS: dict[type[Node], Callable[[Specs, Any], OperatorSpec]] = {
     simple.ChangelogNormalize: _normalize,
     aggregates.GroupAggregate: _group,
     aggregates.WindowAggregate: _window_aggregate,
+    aggregates.GroupWindowAggregate: _window_aggregate,
     aggregates.LocalWindowAggregate: _local_window,
     aggregates.GlobalWindowAggregate: _global_window,
     aggregates.OverAggregate: _over,
