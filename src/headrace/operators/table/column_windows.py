@@ -14,7 +14,7 @@ from headrace.graph.table_specs import WindowAggregate
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.table.batches import TableColumns, numpy, pyarrow
 from headrace.operators.table.column_aggregates import ColumnAggregates
-from headrace.operators.table.key_slots import KeySlots
+from headrace.operators.table.key_slots import KeySlots, encoded
 from headrace.operators.table.window_base import WindowOperator
 from headrace.operators.table.windows import Given, Window, slicing
 from headrace.types.column_run import as_columns
@@ -54,15 +54,16 @@ class ColumnWindowOperator(WindowOperator):
     def open(self) -> None:
         """Load the slices of the table."""
         self._table = self.context.keyed_state.table(SLICES, namespaced=True)
+        restored: dict[Any, tuple[list[int], list[Any]]] = {}
         for (key, start), entry in self._table.data.items():
-            slot = self._slots.of_key(key)
-            part = self._live.get(start)
-            if part is None:
-                part = self._live[start] = _Slice(self._fields.create(_SMALLEST))
-                self._windows.update(self._open_windows(start))
-            self._fit(part)
-            self._fields.load(part.arrays, slot, entry)
-            part.filed[slot] = True
+            slots, entries = restored.setdefault(start, ([], []))
+            slots.append(self._slots.of_key(key))
+            entries.append(entry)
+        for start, (slots, entries) in restored.items():
+            part = self._live[start] = _Slice(self._fields.create(max(len(self._slots), _SMALLEST)))
+            self._windows.update(self._open_windows(start))
+            self._fields.load(part.arrays, slots, entries)
+            part.filed[slots] = True
         self._next = self._next_end()
 
     # -- rows -----------------------------------------------------------------------------------------------------
@@ -74,7 +75,7 @@ class ColumnWindowOperator(WindowOperator):
 
     def _add(self, batch: Any) -> None:
         np = numpy()
-        codes, distinct = self._slots.encoded([batch.columns[column] for column in self.spec.keys], batch.num_rows)
+        codes, distinct = encoded([batch.columns[column] for column in self.spec.keys], batch.num_rows)
         count = len(distinct[0]) if distinct else 1
         starts, numbers = self._slices(batch)
         groups = codes if len(starts) == 1 else numbers * count + codes
