@@ -10,12 +10,13 @@ from headrace.graph import table_specs as specs
 from headrace.graph.specs import OperatorSpec
 from headrace.table.errors import SqlNotSupportedError
 from headrace.table.functions.definition import Session
-from headrace.table.plan.nodes import aggregates, joins, ranks, simple
+from headrace.table.plan.nodes import aggregates, ends, joins, ranks, simple
 from headrace.table.plan.nodes.base import Node
 from headrace.table.plan.rex import Rex
 from headrace.table.plan.settings import PlanSettings
 from headrace.table.plan.translation.calls import aggregate_specs, sort_orders, time_window
 from headrace.table.plan.translation.lookups import Lookup
+from headrace.table.plan.translation.matching import pattern_of
 from headrace.table.plan.translation.table_functions import RowsOfFunction
 from headrace.table.programs import Predicate, Program, Scalar
 from headrace.types.logical_types import LocalZonedTimestampType, RowType
@@ -331,6 +332,15 @@ def _temporal_join(to: Specs, node: joins.TemporalJoin) -> OperatorSpec:
     )
 
 
+def _match(to: Specs, node: ends.Match) -> OperatorSpec:
+    match = node.match
+    pattern, measures = pattern_of(match, to.session)
+    orders = sort_orders(match.order_by)
+    return specs.Match(
+        match.partition_by, orders[0].column, pattern, measures, orders[1:], node.event_time, **to.types(node)
+    )
+
+
 def _lookup_join(to: Specs, node: joins.LookupJoin) -> OperatorSpec:
     width = len(node.input.row_type)
     return specs.LookupJoin(
@@ -370,4 +380,5 @@ _HANDLERS: dict[type[Node], Callable[[Specs, Any], OperatorSpec]] = {
     joins.WindowJoin: _window_join,
     joins.TemporalJoin: _temporal_join,
     joins.LookupJoin: _lookup_join,
+    ends.Match: _match,
 }
