@@ -44,6 +44,11 @@ def can_use_columns(calls: Sequence[AggregateSpec]) -> bool:
     return all(call.columns is not None and not call.distinct and not call.order_by for call in calls)
 
 
+def in_any_order(calls: Sequence[AggregateSpec]) -> bool:
+    """Return whether the order of rows does not matter: there are no sums of floating-point numbers."""
+    return not any(call.columns and call.columns.type.startswith("float") for call in calls)
+
+
 class ColumnAggregates:
     """The fields of a list of calls. Field 0 is the number of rows of a group."""
 
@@ -150,19 +155,16 @@ class ColumnAggregates:
 
     def entries(self, fields: list[Any]) -> list[list[Any]]:
         """Return the entries of groups as the row form keeps them: [*accumulators, number of rows]."""
-        columns = [field.tolist() for field in fields]
-        entries = []
-        for values in zip(*columns):
-            entry: list[Any] = []
-            for kind, numbers, value, count in self._calls:
-                if kind == "AVG":
-                    entry.append([values[value], values[count]])
-                elif kind == "COUNT":
-                    entry.append(values[value])
-                else:
-                    entry.append(_wrapped(values[value], numbers) if values[count] else None)
-            entries.append([*entry, values[0]])
-        return entries
+        columns: list[list[Any]] = []
+        for kind, numbers, value, count in self._calls:
+            if kind == "AVG":
+                columns.append([list(pair) for pair in zip(fields[value].tolist(), fields[count].tolist())])
+                continue
+            values = fields[value].astype(numbers, copy=False).tolist()
+            if kind != "COUNT" and not fields[count].all():
+                values = [each if some else None for each, some in zip(values, fields[count].tolist())]
+            columns.append(values)
+        return [list(entry) for entry in zip(*columns, fields[0].tolist())]
 
     def load(self, arrays: list[Any], place: int, entry: list[Any]) -> None:
         """Set the fields of a group from its entry. Of SUM, MIN and MAX, only whether there are values is known."""
@@ -175,13 +177,6 @@ class ColumnAggregates:
             elif accumulator is not None:
                 arrays[value][place] = accumulator
                 arrays[count][place] = max(arrays[count][place], 1)
-
-
-def _wrapped(value: Any, numbers: str) -> Any:
-    if not numbers.startswith("int"):
-        return value
-    half = 1 << (int(numbers[3:]) - 1)
-    return (value + half) % (2 * half) - half
 
 
 def _mask(batch: Any, argument: int | None, condition: int | None) -> Any:

@@ -14,7 +14,7 @@ from headrace.graph.table_specs import WindowAggregate
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.table.batches import TableColumns, numpy, pyarrow
 from headrace.operators.table.column_aggregates import ColumnAggregates
-from headrace.operators.table.key_slots import KeySlots
+from headrace.operators.table.key_slots import KeySlots, encoded
 from headrace.operators.table.window_base import WindowOperator
 from headrace.operators.table.windows import Given, Window, slicing
 from headrace.types.column_run import as_columns
@@ -74,7 +74,7 @@ class ColumnWindowOperator(WindowOperator):
 
     def _add(self, batch: Any) -> None:
         np = numpy()
-        codes, distinct = self._slots.encoded([batch.columns[column] for column in self.spec.keys], batch.num_rows)
+        codes, distinct = encoded([batch.columns[column] for column in self.spec.keys], batch.num_rows)
         count = len(distinct[0]) if distinct else 1
         starts, numbers = self._slices(batch)
         groups = codes if len(starts) == 1 else numbers * count + codes

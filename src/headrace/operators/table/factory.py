@@ -17,6 +17,7 @@ _MODULES = (
     "group_aggregate",
     "window_aggregate",
     "window_table",
+    "two_phases",
     "joins",
     "overs",
     "ranks",

@@ -16,6 +16,26 @@ def can_be_encoded(kind: t.DataType) -> bool:
     return not isinstance(kind, (*_FLOATS, *_NESTED))
 
 
+def encoded(columns: list[Any], rows: int) -> tuple[Any, list[Any]]:
+    """Return a code for each row of a batch, and the columns of the key of each code."""
+    np, pc = numpy(), pyarrow("pyarrow.compute")
+    if not columns:
+        return np.zeros(rows, dtype=np.int64), []
+    if len(columns) == 1:
+        encoded = pc.dictionary_encode(columns[0], null_encoding="encode")
+        return encoded.indices.to_numpy(), [encoded.dictionary]
+    codes: Any = None
+    for column in columns:
+        encoded = pc.dictionary_encode(column, null_encoding="encode")
+        indices = encoded.indices.to_numpy()
+        codes = indices.astype(np.int64) if codes is None else codes * len(encoded.dictionary) + indices
+        encoded = pyarrow().array(codes).dictionary_encode()  # keep codes small, whatever the number of columns
+        codes = encoded.indices.to_numpy().astype(np.int64)
+    first = np.zeros(int(codes.max()) + 1 if rows else 0, dtype=np.int64)
+    first[codes[::-1]] = np.arange(rows - 1, -1, -1)
+    return codes, [column.take(pyarrow().array(first)) for column in columns]
+
+
 class KeySlots:
     """Slots of keys, in the order of their arrival. `compact` renumbers those that are still used."""
 
@@ -28,25 +48,6 @@ class KeySlots:
 
     def __len__(self) -> int:
         return len(self.slots)
-
-    def encoded(self, columns: list[Any], rows: int) -> tuple[Any, list[Any]]:
-        """Return a code for each row of a batch, and the columns of the key of each code."""
-        np, pc = numpy(), pyarrow("pyarrow.compute")
-        if not columns:
-            return np.zeros(rows, dtype=np.int64), []
-        if len(columns) == 1:
-            encoded = pc.dictionary_encode(columns[0], null_encoding="encode")
-            return encoded.indices.to_numpy(), [encoded.dictionary]
-        codes: Any = None
-        for column in columns:
-            encoded = pc.dictionary_encode(column, null_encoding="encode")
-            indices = encoded.indices.to_numpy()
-            codes = indices.astype(np.int64) if codes is None else codes * len(encoded.dictionary) + indices
-            encoded = pyarrow().array(codes).dictionary_encode()  # keep codes small, whatever the number of columns
-            codes = encoded.indices.to_numpy().astype(np.int64)
-        first = np.zeros(int(codes.max()) + 1 if rows else 0, dtype=np.int64)
-        first[codes[::-1]] = np.arange(rows - 1, -1, -1)
-        return codes, [column.take(pyarrow().array(first)) for column in columns]
 
     def of(self, keys: list[Any]) -> Any:
         """Return the slots of distinct keys, given as columns; new keys get new slots."""

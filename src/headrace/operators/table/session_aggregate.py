@@ -27,17 +27,17 @@ class SessionOperator(WindowOperator):
 
     def __init__(self, spec: WindowAggregate) -> None:
         super().__init__(spec)
-        self._gap = spec.window.size
-        self._live: dict[Any, list[_Session]] = {}
+        self.gap = spec.window.size
+        self.live: dict[Any, list[_Session]] = {}
         self._ends: list[_Due] = []
         self._number = 0
-        self._touched: set[Any] = set()
+        self.touched: set[Any] = set()
 
     def open(self) -> None:
         """Load the sessions of the table."""
         self._table = self.context.keyed_state.table(SESSIONS)
         for key, sessions in self._table.data.items():
-            self._live[key] = sessions
+            self.live[key] = sessions
             for session in sessions:
                 self._number += 1
                 self._ends.append((session[1], self._number, key, session))
@@ -50,7 +50,7 @@ class SessionOperator(WindowOperator):
         if keys is None:
             keys = keys_of(rows, self.spec.keys)
         add, retract, kinds, gap, live, late = (
-            self.aggregates.add, self.aggregates.retract, self.spec.kinds, self._gap, self._live, 0,
+            self.aggregates.add, self.aggregates.retract, self.spec.kinds, self.gap, self.live, 0,
         )  # fmt: skip
         records = iter(rows)
         try:
@@ -60,7 +60,7 @@ class SessionOperator(WindowOperator):
                     session = sessions[0]
                     session[1] = max(session[1], time + gap)
                 else:
-                    found = self._session(key, sessions, time)
+                    found = self.session(key, time, time + gap)
                     if found is None:
                         late += 1
                         continue
@@ -74,19 +74,19 @@ class SessionOperator(WindowOperator):
                     entry[-1] += 1
         except Exception as error:
             raise self.failure(error, rows, records) from error
-        self._touched.update(keys)
+        self.touched.update(keys)
         self.drop_late(late)
 
-    def _session(self, key: Any, sessions: list[_Session] | None, time: int) -> _Session | None:
-        """Return the session that a row belongs to, merged from those that it connects; None if the row is late."""
-        end = time + self._gap
+    def session(self, key: Any, time: int, end: int) -> _Session | None:
+        """Return the session that rows of a time belong to, merged from those that they connect; None if they are late."""
+        sessions = self.live.get(key)
         near = [each for each in sessions or () if each[0] <= end and each[1] >= time]
         if not near:
             if self.zone.epoch(end - 1) <= self.progress():
                 return None
             session: _Session = [time, end, [*self.aggregates.create(), 0]]
-            self._live.setdefault(key, []).append(session)
-            self._push(key, session)
+            self.live.setdefault(key, []).append(session)
+            self.push(key, session)
             return session
         first, *others = near
         assert sessions is not None
@@ -99,7 +99,8 @@ class SessionOperator(WindowOperator):
         first[0], first[1] = min(first[0], time), max(first[1], end)
         return first
 
-    def _push(self, key: Any, session: _Session) -> None:
+    def push(self, key: Any, session: _Session) -> None:
+        """Note when a session ends."""
         self._number += 1
         heappush(self._ends, (session[1], self._number, key, session))
 
@@ -118,17 +119,17 @@ class SessionOperator(WindowOperator):
             if epoch(session[1] - 1) <= progress:
                 due.append((session[1], session[0], key, session))
             else:
-                self._push(key, session)
+                self.push(key, session)
         due.sort(key=lambda each: each[:2])
         out: list[Row] = []
         for end, start, key, session in due:
             entry, session[2] = session[2], None
-            sessions = self._live[key]
+            sessions = self.live[key]
             if len(sessions) == 1:
-                del self._live[key]
+                del self.live[key]
             else:
                 sessions.remove(session)
-            self._touched.add(key)
+            self.touched.add(key)
             out += self.result(key, entry, start, end)
         self.output.emit(out, None)
 
@@ -142,8 +143,8 @@ class SessionOperator(WindowOperator):
 
     def end_epoch(self) -> None:
         """Put changed sessions into the table."""
-        data, dirty, live = self._table.data, self._table.dirty, self._live
-        for key in self._touched:
+        data, dirty, live = self._table.data, self._table.dirty, self.live
+        for key in self.touched:
             sessions = live.get(key)
             if sessions is not None:
                 data[key] = sessions
@@ -151,4 +152,4 @@ class SessionOperator(WindowOperator):
             elif key in data:
                 del data[key]
                 dirty.add(key)
-        self._touched.clear()
+        self.touched.clear()

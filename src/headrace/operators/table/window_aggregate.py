@@ -15,7 +15,8 @@ from headrace.graph.table_specs import WindowAggregate
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.table.base import keys_of, rows_of
 from headrace.operators.table.batches import has_columns
-from headrace.operators.table.column_aggregates import can_use_columns
+from headrace.operators.table.column_aggregates import can_use_columns, in_any_order
+from headrace.operators.table.column_sessions import ColumnSessionOperator
 from headrace.operators.table.column_windows import SLICES, ColumnWindowOperator
 from headrace.operators.table.count_windows import RowCountOperator
 from headrace.operators.table.key_slots import can_be_encoded
@@ -191,9 +192,10 @@ def _create(spec: WindowAggregate) -> WindowOperator:
         raise InvalidProgramError("Windows with early or late firing, or with allowed lateness, are not supported")
     if spec.by_rows:
         return RowCountOperator(spec)
+    on_columns = _on_columns(spec)
     if spec.window.kind == "SESSION" and spec.attached is None:
-        return SessionOperator(spec)
-    if _on_columns(spec):
+        return ColumnSessionOperator(spec) if on_columns and in_any_order(spec.calls) else SessionOperator(spec)
+    if on_columns:
         return ColumnWindowOperator(spec)
     return SlicedWindowOperator(spec) if spec.attached is None else AttachedWindowOperator(spec)
 

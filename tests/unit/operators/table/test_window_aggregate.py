@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from tests.unit.operators.table.aggregate_calls import call
 from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
 from headrace.graph.table_specs import TableKey, TimeWindow, WindowAggregate, WindowTable
 from headrace.operators.table.batches import TableColumns
+from headrace.operators.table.column_sessions import ColumnSessionOperator
 from headrace.operators.table.column_windows import ColumnWindowOperator
 from headrace.testing import OperatorHarness
 from headrace.types import logical_types as t
@@ -136,23 +139,30 @@ OUT = t.RowType(
 )
 
 
-@pytest.mark.parametrize("window", [w for w in WINDOWS if w.kind != "SESSION"], ids=str)
+@pytest.mark.parametrize("window", WINDOWS, ids=str)
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.one_of(runs, st.integers(-30, 70), st.just("snapshot")), max_size=12))
 def test_columns_like_rows(window, steps):
+    with patch("headrace.operators.table.column_sessions.SMALL", 1):
+        compare_columns_with_rows(window, steps)
+
+
+def compare_columns_with_rows(window, steps):
     """Runs of columns, runs of rows, snapshots in between: always the same results and the same state."""
     harnesses = [
         OperatorHarness(WindowAggregate(window, 0, (1, 4), COLUMN_CALLS, **types), TableKey((1, 4)))
         for types in ({}, {"types": (ROWS,), "output_type": OUT})
     ]
-    assert isinstance(harnesses[1].operator, ColumnWindowOperator)
+    assert isinstance(harnesses[1].operator, (ColumnWindowOperator, ColumnSessionOperator))
     mark = MIN_TIMESTAMP
     for step in steps:
         if step == "snapshot":
             rows, columns = (h.snapshot() for h in harnesses)
-            assert {g: dict(e) for g, e in rows.keyed.get("slices", {}).items()} == {
-                g: dict(e) for g, e in columns.keyed.get("slices", {}).items()
-            }
+            for name in ("slices", "sessions"):
+                one, other = ([e for g in s.keyed.get(name, {}).values() for e in g] for s in (rows, columns))
+                if name == "sessions":  # those of a key have no order
+                    one, other = ([(key, sorted(sessions)) for key, sessions in each] for each in (one, other))
+                assert sorted(one, key=repr) == sorted(other, key=repr)
             harnesses = [
                 OperatorHarness(h.operator.spec, TableKey((1, 4)), state=state)
                 for h, state in zip(harnesses, (rows, columns))
@@ -172,7 +182,7 @@ def test_columns_like_rows(window, steps):
         h.end_epoch()
     assert sorted(results(harnesses[0]), key=repr) == sorted(results(harnesses[1]), key=repr)
     assert harnesses[0].operator.late_dropped == harnesses[1].operator.late_dropped
-    assert not harnesses[1]._context.keyed_state.table("slices", namespaced=True).data
+    assert not any(table.data for table in harnesses[1]._context.keyed_state._tables.values())
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
