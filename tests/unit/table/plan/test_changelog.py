@@ -130,3 +130,5 @@ def test_time_to_live_of_the_sides_of_a_join(tables):
     }.items():
         join = find(tables.plan(f"SELECT {hint} a FROM t JOIN cdc ON a = id", settings).root, "Join")
         assert (join.left_ttl, join.right_ttl) == expected
+    groups = tables.plan("SELECT /*+ STATE_TTL('t' = '1 d') */ a, COUNT(*) FROM t GROUP BY a", settings)
+    assert find(groups.root, "GroupAggregate").ttl == 86_400_000

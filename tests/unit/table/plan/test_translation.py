@@ -120,7 +120,9 @@ def test_explain_shows_shared_parts_and_the_job(tables):
         explain(plans, ["COLOUR"])
 
 
-def test_explain_warns_of_state_without_limit(tables):
+def test_state_without_limit_is_a_warning(tables, caplog):
     tables.resolve(("t",)).source.source(None).bounded = False
+    translate(tables.plan(COUNTS), local_environment())
+    assert ["GroupAggregate" in each.message for each in caplog.records] == [True]
     assert "== Warnings ==\nThe state of GroupAggregate(groupBy=[a]" in explain([tables.plan(COUNTS)])
     assert "== Warnings ==" not in explain([tables.plan("SELECT a FROM t")])

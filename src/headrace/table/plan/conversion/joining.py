@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace.table.connectors.base import LookupSource
-from headrace.table.errors import SqlNotSupportedError, SqlValidationError
+from headrace.table.errors import SqlNotSupportedError
 from headrace.table.plan.conversion.distribution import distributed
+from headrace.table.plan.conversion.hints import state_ttl
 from headrace.table.plan.conversion.join_conditions import JoinCondition, analysed, time_bounds
 from headrace.table.plan.conversion.window_columns import WindowColumns, attribute_of, joins_windows, window_columns
 from headrace.table.plan.describe import Text
@@ -17,7 +18,6 @@ from headrace.table.plan.relations import Filter, Join, Project, Relation, Scan,
 from headrace.table.plan.rex import InputRef, Literal, Rex, shifted
 from headrace.table.plan.rules.conditions import call, comparison, conjunction, conjuncts
 from headrace.table.plan.rules.rewriting import row_of, substituted
-from headrace.table.plan.settings import duration
 from headrace.types.logical_types import BooleanType, TimeAttribute
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def join(to: Converter, relation: Join) -> Node:
         bounded = _window_join(relation, condition, inputs) or _interval_join(relation, condition, inputs)
         if bounded is not None:
             return distributed(bounded)
-    ttl = state_ttl(relation, to.settings.ttl)
+    ttl = state_ttl(relation.hints, to.settings.ttl, 2)
     node = joins.Join(
         relation.row_type,
         inputs,
@@ -46,38 +46,6 @@ def join(to: Converter, relation: Join) -> Node:
         right_ttl=ttl[1],
     )
     return distributed(node)
-
-
-def state_ttl(relation: Join, default: int) -> tuple[int, int]:
-    """Return the state TTL of both sides of a join, in milliseconds: STATE_TTL hints name tables, or their aliases.
-
-    An alias is not known here: names that are no tables of a side count for the sides in their order.
-    """
-    found: list[int | None] = [None, None]
-    sides = [_table_names(relation.left), _table_names(relation.right)]
-    unknown: list[int] = []
-    for hint in relation.hints:
-        if hint.name.upper() != "STATE_TTL":
-            continue
-        for name, text in hint.options:
-            try:
-                value = duration(text)
-            except ValueError:
-                raise SqlValidationError("STATE_TTL takes durations", seen=text, expected="such as '1 d'") from None
-            side = next((number for number, names in enumerate(sides) if name.split(".")[-1] in names), None)
-            if side is None:
-                unknown.append(value)
-            else:
-                found[side] = value
-    for value in unknown:
-        if None in found:
-            found[found.index(None)] = value
-    return tuple(default if each is None else each for each in found)  # type: ignore[return-value]
-
-
-def _table_names(relation: Relation) -> set[str]:
-    own = {relation.name[-1]} if isinstance(relation, Scan) else set()
-    return own.union(*(_table_names(each) for each in relation.inputs))
 
 
 def _window_join(relation: Join, condition: JoinCondition, inputs: tuple[Node, Node]) -> Node | None:
