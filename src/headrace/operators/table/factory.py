@@ -14,7 +14,7 @@ from headrace.operators.base import Operator
 _MODULES = (
     "calc",
     "watermarks",
-    "group_aggregate",
+    "column_groups",
     "window_aggregate",
     "window_table",
     "two_phases",
