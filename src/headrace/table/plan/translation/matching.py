@@ -173,9 +173,17 @@ def cep_pattern(match: Match, session: Session) -> cep.PatternData:
     parts = _flat(match.pattern)
     steps = [_step(part, definitions) for part in parts]
     steps[-1] = replace(steps[-1], window=match.within)
-    kind = _SKIPS[match.after_match[0]]
-    name = match.after_match[1] if len(match.after_match) > 1 else None
-    return cep.PatternData(tuple(steps), cep.Skip(kind, name, strict=name is not None))
+    return cep.PatternData(tuple(steps), _skip(match, [step.name for step in steps]))
+
+
+def _skip(match: Match, names: list[str]) -> cep.Skip:
+    """Return where the search goes on after a match; a subset stands for its first or last variable."""
+    kind, *given = match.after_match
+    if not given:
+        return cep.Skip(_SKIPS[kind])
+    members = dict(match.subsets).get(given[0], (given[0],))
+    inside = [name for name in names if name in members]
+    return cep.Skip(_SKIPS[kind], inside[0 if kind == "FIRST" else -1], strict=True)
 
 
 def _flat(pattern: tuple[Any, ...]) -> list[tuple[Any, ...]]:
