@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.unit.table.functions.flink_text import flink_text
 
 from headrace.errors import HeadraceError

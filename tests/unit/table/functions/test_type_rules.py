@@ -1,5 +1,7 @@
 """Common types, implicit casts and the text of types follow Flink's rules."""
 
+import itertools
+
 import pytest
 
 from headrace.table.functions.casts import can_cast
@@ -86,7 +88,7 @@ def test_comparison_type(left, right, expected):
 
 def test_implicit_casts_widen():
     integers = [D.TINYINT(), D.SMALLINT(), D.INT(), D.BIGINT()]
-    for narrow, wide in zip(integers, integers[1:], strict=False):
+    for narrow, wide in itertools.pairwise(integers):
         assert can_cast_implicitly(narrow, wide)
         assert not can_cast_implicitly(wide, narrow)
     assert can_cast_implicitly(D.CHAR(3), D.STRING())
