@@ -8,9 +8,8 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
-from headrace.table import DataTypes, EnvironmentSettings, TableEnvironment
-
 from fuzz_kit import data
+from headrace.table import DataTypes, EnvironmentSettings, TableEnvironment
 
 _HEADRACE_TYPES = {
     "INT": DataTypes.INT(),
@@ -40,7 +39,7 @@ class Engines:
         for name, table in self.tables.items():
             self._own.create_temporary_view(name, self._own.from_elements(table, kind))
             self._duck.execute(f"CREATE TABLE {name} ({columns})")
-            self._duck.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(data.COLUMNS))})", table)  # noqa: S608
+            self._duck.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(data.COLUMNS))})", table)
 
     def duck(self, query: str) -> Counter[tuple[Any, ...]]:
         """Return DuckDB's rows."""

@@ -77,9 +77,7 @@ class QueryMaker:
             calls = joined("{} AS c1, {} AS c2", self._aggregate("g"), self._aggregate("g"))
             having = same("HAVING COUNT(*) > 0")  # the empty set has no row for an empty table, as in Flink
             return joined(f"SELECT k, l, {{}} FROM ({{}}) AS g GROUP BY {sets} {{}}", calls, inner, having)
-        return joined(
-            "SELECT {} AS k, {} FROM {} WHERE {} GROUP BY {} {}", key, calls, source, where, key, having
-        )
+        return joined("SELECT {} AS k, {} FROM {} WHERE {} GROUP BY {} {}", key, calls, source, where, key, having)
 
     def _join(self) -> Text:
         kind = self.random.choice(["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
@@ -87,7 +85,14 @@ class QueryMaker:
         extra = joined("AND {}", self.comparison("a", "b")) if self.random.random() < 0.4 else same("")
         items = joined("{}, {}, {}", self.value("INT", "a"), self.value(self._kind(), "b"), self.value("VARCHAR", "a"))
         where = joined("WHERE {}", self.condition("a")) if self.random.random() < 0.4 else same("")
-        text = joined(f"SELECT {{}} FROM {{}} {kind} {{}} ON {on} {{}} {{}}", items, self._source("a"), self._source("b"), extra, where)
+        text = joined(
+            f"SELECT {{}} FROM {{}} {kind} {{}} ON {on} {{}} {{}}",
+            items,
+            self._source("a"),
+            self._source("b"),
+            extra,
+            where,
+        )
         return text
 
     def _set_operation(self) -> Text:
@@ -103,7 +108,10 @@ class QueryMaker:
     def _nested(self) -> Text:
         inner = joined(
             "SELECT {} AS k, {} AS v FROM {} WHERE {}",
-            self.value("INT", "a"), self.value("BIGINT", "a"), self._source("a"), self.condition("a"),
+            self.value("INT", "a"),
+            self.value("BIGINT", "a"),
+            self._source("a"),
+            self.condition("a"),
         )
         if self.random.random() < 0.5:
             return joined("SELECT k, COUNT(*) AS n, SUM(v) AS m FROM ({}) AS q GROUP BY k", inner)
@@ -126,7 +134,17 @@ class QueryMaker:
 
     def _over(self) -> Text:
         call = self.random.choice(
-            ["ROW_NUMBER()", "RANK()", "DENSE_RANK()", "SUM(a.b)", "COUNT(a.x)", "MIN(a.j)", "MAX(a.s)", "LAG(a.j)", "LEAD(a.j)"]
+            [
+                "ROW_NUMBER()",
+                "RANK()",
+                "DENSE_RANK()",
+                "SUM(a.b)",
+                "COUNT(a.x)",
+                "MIN(a.j)",
+                "MAX(a.s)",
+                "LAG(a.j)",
+                "LEAD(a.j)",
+            ]
         )
         order = "a.i" if call[:3] not in ("RAN", "DEN") else self.random.choice(["a.i", "a.i DESC"])
         over = f"{call} OVER (PARTITION BY {self.random.choice(['a.j', 'a.s', 'a.ok'])} ORDER BY {order})"
@@ -137,7 +155,12 @@ class QueryMaker:
         tail = f"ORDER BY {order} LIMIT {self.random.randrange(1, 20)}"
         if self.random.random() < 0.3:
             tail += f" OFFSET {self.random.randrange(5)}"
-        return joined(f"SELECT a.i, {{}} AS v FROM {{}} WHERE {{}} {tail}", self.value(self._kind(), "a"), self._source("a"), self.condition("a"))
+        return joined(
+            f"SELECT a.i, {{}} AS v FROM {{}} WHERE {{}} {tail}",
+            self.value(self._kind(), "a"),
+            self._source("a"),
+            self.condition("a"),
+        )
 
     # -- expressions ------------------------------------------------------------------------------------------------
 
@@ -155,7 +178,9 @@ class QueryMaker:
         if self.random.random() < 0.2:
             return joined(
                 "CASE WHEN {} THEN {} ELSE {} END",
-                self.condition(alias, depth - 1), self.value(kind, alias, depth - 1), self.value(kind, alias, depth - 1),
+                self.condition(alias, depth - 1),
+                self.value(kind, alias, depth - 1),
+                self.value(kind, alias, depth - 1),
             )
         if self.random.random() < 0.15:
             return joined("COALESCE({}, {})", self.value(kind, alias, depth - 1), self.column(kind, alias))
@@ -175,7 +200,12 @@ class QueryMaker:
                 )
             case "DOUBLE":
                 return self.random.choice(
-                    [joined("({} * 2)", one), joined("({} + {})", one, self.column("DOUBLE", alias)), joined("FLOOR({})", one), joined("ABS({})", one)]
+                    [
+                        joined("({} * 2)", one),
+                        joined("({} + {})", one, self.column("DOUBLE", alias)),
+                        joined("FLOOR({})", one),
+                        joined("ABS({})", one),
+                    ]
                 )
             case "VARCHAR":
                 return self.random.choice(
