@@ -31,8 +31,8 @@ def test_outer_sides_are_nullable(join: str, types: list[str]) -> None:
 
 
 def test_conditions_count_columns_of_both_sides() -> None:
-    assert plan(analysed("SELECT 1 FROM u AS x JOIN u AS y ON x.id = y.id AND y.v > 1")).splitlines()[1] == (
-        "  Join(kind=INNER, condition=AND(=($0, $3), >(CAST($5):DECIMAL(12, 2), 1)))"
+    assert plan(analysed("SELECT 1 FROM u AS x JOIN u AS y ON x.id = y.id AND y.name = 'x'")).splitlines()[1] == (
+        "  Join(kind=INNER, condition=AND(=($0, $3), =($4, 'x')))"
     )
 
 
