@@ -16,7 +16,7 @@ from headrace.table.plan.rex import Rex
 from headrace.table.plan.settings import PlanSettings
 from headrace.table.plan.translation.calls import aggregate_specs, sort_orders, time_window
 from headrace.table.plan.translation.lookups import Lookup
-from headrace.table.plan.translation.matching import pattern_of
+from headrace.table.plan.translation.matching import Measures, cep_pattern
 from headrace.table.plan.translation.table_functions import RowsOfFunction
 from headrace.table.programs import Predicate, Program, Scalar
 from headrace.types.logical_types import LocalZonedTimestampType, RowType
@@ -332,15 +332,6 @@ def _temporal_join(to: Specs, node: joins.TemporalJoin) -> OperatorSpec:
     )
 
 
-def _match(to: Specs, node: ends.Match) -> OperatorSpec:
-    match = node.match
-    pattern, measures = pattern_of(match, to.session)
-    orders = sort_orders(match.order_by)
-    return specs.Match(
-        match.partition_by, orders[0].column, pattern, measures, orders[1:], node.event_time, **to.types(node)
-    )
-
-
 def _lookup_join(to: Specs, node: joins.LookupJoin) -> OperatorSpec:
     width = len(node.input.row_type)
     return specs.LookupJoin(
@@ -350,6 +341,20 @@ def _lookup_join(to: Specs, node: joins.LookupJoin) -> OperatorSpec:
         len(node.row_type) - width,
         to.condition(node.condition, width),
         _kinds(node.input),
+        **to.types(node),
+    )
+
+
+def _match(to: Specs, node: ends.Match) -> OperatorSpec:
+    match = node.match
+    orders = sort_orders(match.order_by)
+    return specs.Match(
+        match.partition_by,
+        orders[0].column,
+        cep_pattern(match, to.session),
+        Measures(match, to.session),
+        orders[1:],
+        node.event_time,
         **to.types(node),
     )
 
