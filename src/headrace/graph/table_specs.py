@@ -101,6 +101,7 @@ class AggregateSpec:
     columns: ColumnAggregate | None = None
     """How to compute it over whole columns, if that is possible."""
     name: str = ""
+    """The name of the function, such as RANK: OVER computes some functions from the position of a row."""
 
 
 @dataclass(frozen=True)

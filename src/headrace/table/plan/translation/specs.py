@@ -159,7 +159,8 @@ def _global_window(to: Specs, node: aggregates.GlobalWindowAggregate) -> Operato
 
 def _over(to: Specs, node: aggregates.OverAggregate) -> OperatorSpec:
     over, below = node.over, node.input
-    calls = aggregate_specs(over.calls, below.row_type, to.session, not below.insert_only)
+    slides = over.frame.start is not None
+    calls = aggregate_specs(over.calls, below.row_type, to.session, not below.insert_only, slides)
     frame = specs.OverFrame(over.frame.rows, over.frame.start, over.frame.end)
     return specs.OverAggregate(
         over.partition_by,
