@@ -47,11 +47,9 @@ class QueryMaker:
 
     def query(self) -> Text:
         """Return a random query."""
-        make = self.random.choice(
-            [self._plain, self._plain, self._grouped, self._grouped, self._join, self._join, self._set_operation]
-            + [self._nested, self._membership, self._over, self._limited, self._distinct]
-        )
-        return make()
+        often = (self._plain, self._grouped, self._join)
+        rest = (self._set_operation, self._nested, self._membership, self._over, self._limited, self._distinct)
+        return self.random.choice((*often, *often, *rest))()
 
     def _source(self, alias: str) -> Text:
         return same(f"{self.random.choice(['t1', 't2', 't3'])} AS {alias}")
