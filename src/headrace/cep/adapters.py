@@ -15,8 +15,6 @@ from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.functions import Function
 from headrace.functions.checks import check_or_callable
 
-__all__ = ["FlatSelectAdapter", "SelectAdapter", "check_pair"]
-
 Match = dict[str, list[Any]]
 Context = PatternProcessFunction.Context
 

@@ -10,8 +10,6 @@ from headrace.operators.cep.compiler import all_steps, compile_pattern
 from headrace.operators.cep.drawing import as_graphviz, as_mermaid, as_text
 from headrace.operators.cep.nfa import Action, Nfa, State, StateKind, can_hold
 
-__all__ = ["PatternDescription", "describe"]
-
 
 @dataclass(frozen=True)
 class PatternDescription:

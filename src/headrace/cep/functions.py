@@ -13,15 +13,6 @@ from typing import Any
 from headrace.common.output_tag import OutputTag
 from headrace.functions import Function
 
-__all__ = [
-    "PatternFlatSelectFunction",
-    "PatternFlatTimeoutFunction",
-    "PatternProcessFunction",
-    "PatternSelectFunction",
-    "PatternTimeoutFunction",
-    "TimedOutPartialMatchHandler",
-]
-
 
 class PatternProcessFunction(Function):
     """Handles matches, with access to time and side outputs.

@@ -9,8 +9,6 @@ from headrace.cep.pattern import Pattern
 from headrace.cep.step_builder import StepBuilder
 from headrace.graph.cep_pattern import Contiguity, text_of
 
-__all__ = ["GroupPattern"]
-
 
 class GroupPattern(Pattern):
     """A step that is a pattern; it can be repeated and optional, but has no conditions itself.

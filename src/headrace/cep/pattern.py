@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from headrace.cep.description import PatternDescription
 
-__all__ = ["Pattern"]
-
 _RESERVED = "$endState$"
 _OPTIONAL_BEFORE_NOT = (
     "Specifying a pattern with an optional path to NOT condition is not supported yet. You can simulate such pattern "

@@ -26,8 +26,6 @@ from headrace.operators.cep.compiler import compile_pattern
 from headrace.types.declared_types import declared_type
 from headrace.types.typeinfo import TypeInformation
 
-__all__ = ["CEP", "PatternStream"]
-
 
 class PatternStream:
     """Made by `CEP.pattern`; event time by default.

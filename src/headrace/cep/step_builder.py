@@ -22,8 +22,6 @@ from headrace.graph.cep_pattern import (
 )
 from headrace.types.time import Duration, millis_of
 
-__all__ = ["StepBuilder", "WithinType"]
-
 
 class WithinType(Enum):
     """Between which events `Pattern.within` measures.

@@ -33,8 +33,6 @@ from headrace.types.time import Duration
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["EnvironmentOptions"]
-
 _UPPER_BOUND = 32768
 
 

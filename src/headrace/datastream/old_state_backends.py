@@ -16,8 +16,6 @@ from headrace.datastream.checkpoint_storage import (
 from headrace.datastream.state_backends import EmbeddedRocksDBStateBackend, HashMapStateBackend, StateBackend
 from headrace.errors import ConfigurationError, InvalidProgramError
 
-__all__ = ["FsStateBackend", "MemoryStateBackend", "RocksDBStateBackend", "backend_named"]
-
 
 class MemoryStateBackend(HashMapStateBackend):
     """The old name for live objects in memory, with checkpoints on the driver.

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment
 
-__all__ = ["OperatorHandle", "check_integer"]
-
 _UPPER_BOUND = 32768
 PARALLELISM_DEFAULT = -1
 """Flink's number for the parallelism of the environment."""

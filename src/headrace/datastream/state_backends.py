@@ -16,14 +16,6 @@ from headrace.config.configuration import Configuration
 from headrace.datastream.checkpoint_storage import CheckpointStorage
 from headrace.errors import InvalidProgramError, NoJvmError, TypeMismatchError
 
-__all__ = [
-    "CustomStateBackend",
-    "EmbeddedRocksDBStateBackend",
-    "HashMapStateBackend",
-    "PredefinedOptions",
-    "StateBackend",
-]
-
 
 class PredefinedOptions(Enum):
     """Predefined options of the disk backend.

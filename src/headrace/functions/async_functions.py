@@ -9,8 +9,6 @@ from typing import Any, Generic, TypeVar
 
 from headrace.functions.function import Function
 
-__all__ = ["AsyncFunction", "AsyncFunctionDescriptor", "AsyncRetryPredicate", "AsyncRetryStrategy"]
-
 IN = TypeVar("IN")
 OUT = TypeVar("OUT")
 

@@ -16,8 +16,6 @@ from headrace.functions.timer_service import TimerService
 from headrace.state.descriptors import MapStateDescriptor
 from headrace.state.interfaces import BroadcastState, ReadOnlyBroadcastState
 
-__all__ = ["BaseBroadcastProcessFunction", "BroadcastProcessFunction", "KeyedBroadcastProcessFunction"]
-
 IN1 = TypeVar("IN1")
 IN2 = TypeVar("IN2")
 KEY = TypeVar("KEY")

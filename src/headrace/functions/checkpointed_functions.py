@@ -11,8 +11,6 @@ from typing import Any
 
 from headrace.state.function_contexts import FunctionInitializationContext, FunctionSnapshotContext
 
-__all__ = ["CheckpointListener", "CheckpointedFunction", "ListCheckpointed"]
-
 
 class CheckpointedFunction(ABC):
     """A function that gets its state in `initialize_state` and updates it in `snapshot_state`.

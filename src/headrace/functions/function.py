@@ -11,8 +11,6 @@ from headrace.errors import NoJvmError
 if TYPE_CHECKING:
     from headrace.functions.runtime_context import RuntimeContext
 
-__all__ = ["Function", "FunctionWrapper", "JavaFunctionWrapper"]
-
 
 class Function(ABC):
     """The base of all functions. Each subtask has its own object, which is opened once and closed once.

@@ -14,8 +14,6 @@ from headrace.common.time_domain import TimeDomain
 from headrace.functions.function import Function
 from headrace.functions.timer_service import TimerService
 
-__all__ = ["CoProcessFunction", "KeyedCoProcessFunction", "KeyedProcessFunction", "ProcessFunction"]
-
 
 class ProcessFunction(Function):
     """Handles each element of a stream that is not keyed.

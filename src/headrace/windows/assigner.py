@@ -14,8 +14,6 @@ from headrace.windows.time_triggers import EventTimeTrigger, ProcessingTimeTrigg
 from headrace.windows.trigger import Trigger
 from headrace.windows.window_types import TimeWindow
 
-__all__ = ["MergingWindowAssigner", "SessionWindowTimeGapExtractor", "WindowAssigner"]
-
 T = TypeVar("T")
 W = TypeVar("W")
 W2 = TypeVar("W2")

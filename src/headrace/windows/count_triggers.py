@@ -11,8 +11,6 @@ from headrace.types.typeinfo import TypeInformation, Types
 from headrace.windows.assigner import check_parameters
 from headrace.windows.trigger import QuietTrigger, TriggerResult
 
-__all__ = ["CountTrigger", "DeltaTrigger"]
-
 
 class _Sum:
     """Adds two numbers."""

@@ -18,8 +18,6 @@ from headrace.windows.trigger import Trigger
 from headrace.windows.window_types import CountWindow
 from headrace.windows.wrapping_triggers import PurgingTrigger
 
-__all__ = ["CountSlidingWindowAssigner", "CountTumblingWindowAssigner"]
-
 
 class _Counting(WindowAssigner[Any, CountWindow]):
     """The base of both: the number of elements so far is state of the key."""

@@ -13,8 +13,6 @@ from headrace.windows.trigger import Trigger
 from headrace.windows.window_types import GlobalWindow
 from headrace.windows.wrapping_triggers import NeverTrigger
 
-__all__ = ["GlobalWindows"]
-
 _THE_ONE = GlobalWindow()
 
 

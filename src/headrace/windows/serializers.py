@@ -8,8 +8,6 @@ from io import BytesIO
 from headrace.types.serializer import TypeSerializer
 from headrace.windows.window_types import CountWindow, GlobalWindow, TimeWindow
 
-__all__ = ["CountWindowSerializer", "GlobalWindowSerializer", "TimeWindowSerializer"]
-
 _TWO_LONGS = struct.Struct(">qq")
 _LONG = struct.Struct(">q")
 

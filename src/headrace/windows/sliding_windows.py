@@ -11,8 +11,6 @@ from headrace.windows.window_types import TimeWindow
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["SlidingEventTimeWindows", "SlidingProcessingTimeWindows"]
-
 
 class _Sliding(TimeAssigner):
     """The base of both."""

@@ -12,18 +12,6 @@ from typing import Any
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
 
-__all__ = [
-    "CountWindow",
-    "GlobalWindow",
-    "TimeWindow",
-    "Window",
-    "first_end",
-    "in_flinks_order",
-    "long_to_int_with_bit_mixing",
-    "mod_inverse",
-    "time_reached",
-]
-
 
 class Window(ABC):
     """A group of elements. A program's own windows derive from it and need `__eq__` and `__hash__`.

@@ -10,8 +10,6 @@ from headrace.types.typeinfo import Types
 from headrace.windows.assigner import check_parameters, milliseconds
 from headrace.windows.trigger import QuietTrigger, Trigger, TriggerResult
 
-__all__ = ["NeverTrigger", "NoOpTrigger", "ProcessingTimeoutTrigger", "PurgingTrigger"]
-
 
 def _trigger(given: Any, owner: str) -> Trigger[Any, Any]:
     if not isinstance(given, Trigger):

@@ -13,8 +13,6 @@ from typing import Any
 from headrace.connectors.base.sink_committer import SinkCommitter
 from headrace.connectors.base.sink_writer import SinkWriter, WriterContext
 
-__all__ = ["Sink"]
-
 
 class Sink(ABC):
     """A sink's definition: picklable."""

@@ -23,8 +23,6 @@ from headrace.connectors.kafka.sending import Sender
 from headrace.connectors.kafka.serialization import KafkaRecordSerializationSchema, Serializer
 from headrace.errors import InvalidProgramError, JobExecutionError, TypeMismatchError
 
-__all__ = ["KafkaSink", "KafkaSinkBuilder"]
-
 _HANDLES_OF_A_CHECKPOINT = 1 << 32
 _PARTITIONS_SECONDS = 300.0
 _METADATA_SECONDS = 30.0

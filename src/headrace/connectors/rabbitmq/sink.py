@@ -32,8 +32,6 @@ from headrace.connectors.rabbitmq.client import (
 from headrace.errors import ConfigurationError, InvalidProgramError, JobExecutionError, TypeMismatchError
 from headrace.types.serialization import SerializationSchema
 
-__all__ = ["RMQSink", "RMQSinkPublishOptions"]
-
 _LOG = logging.getLogger("headrace.rabbitmq")
 _BATCH = 5000
 PATIENCE_SECONDS = 120.0

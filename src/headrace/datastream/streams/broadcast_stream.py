@@ -16,8 +16,6 @@ from headrace.types.typeinfo import TypeInformation
 if TYPE_CHECKING:
     from headrace.datastream.streams.data_stream import DataStream
 
-__all__ = ["BroadcastConnectedStream", "BroadcastStream"]
-
 
 class BroadcastStream(NoJvmObject):
     """A stream whose elements go to every subtask, with the descriptors of the state that they fill.

@@ -20,8 +20,6 @@ from headrace.graph.transformations import TransformationKind, TransformationReg
 if TYPE_CHECKING:
     from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment
 
-__all__ = ["CachedDataStream"]
-
 
 class CachedDataStream(WithoutSettings):
     """A stream that later jobs of the same environment read without computing it again; in batch mode only, as in Flink.

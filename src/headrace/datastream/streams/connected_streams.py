@@ -15,8 +15,6 @@ from headrace.types.typeinfo import TypeInformation
 if TYPE_CHECKING:
     from headrace.datastream.streams.data_stream import DataStream
 
-__all__ = ["ConnectedStreams"]
-
 
 class ConnectedStreams(NoJvmObject):
     """Two connected streams.

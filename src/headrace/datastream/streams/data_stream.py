@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from headrace.datastream.streams.window_joins import CoGroupedStreams, JoinedStreams
     from headrace.datastream.streams.windowed_stream import AllWindowedStream
 
-__all__ = ["DataStream", "NameableView"]
-
 
 class DataStream(ElementOperators, StreamSinks):
     """A stream of elements. Each call returns a new stream and leaves this one unchanged.

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from headrace.datastream.streams.data_stream import DataStream
 
-__all__ = ["ElementOperators"]
-
 
 class ElementOperators(PartitionedStream):
     """Operators that handle elements one by one.
@@ -220,6 +218,7 @@ class FieldProjection:
         self._fields = itemgetter(*indexes)
 
     def __call__(self, element: Any) -> tuple[Any, ...]:
+        """Return the selected fields of ``element``."""
         fields = self._fields(element)
         return fields if len(self._indexes) > 1 else (fields,)
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from headrace.datastream.streams.interval_join import IntervalJoin
     from headrace.datastream.streams.windowed_stream import WindowedStream
 
-__all__ = ["KeyedStream"]
-
 
 class KeyedStream(WithoutSettings):
     """A keyed stream. The keys determine the partitioning, and it has no settings.

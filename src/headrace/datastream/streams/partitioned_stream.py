@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment
     from headrace.datastream.streams.data_stream import DataStream
 
-__all__ = ["PartitionedStream"]
-
 
 class PartitionedStream(OperatorHandle):
     """Operations of a stream that do not look at its elements.

@@ -13,8 +13,6 @@ from typing import Any, Protocol
 from headrace.common.job_status import JobStatus
 from headrace.errors import HeadraceError
 
-__all__ = ["StreamCache"]
-
 
 class _Job(Protocol):
     def results(self, collect_id: str) -> Iterator[Any]: ...

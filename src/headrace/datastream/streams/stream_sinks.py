@@ -20,8 +20,6 @@ from headrace.functions.checks import check_function
 from headrace.graph.specs import CollectSink, FunctionSink, OperatorSpec, PrintSink, StagedSink
 from headrace.graph.transformations import TransformationKind
 
-__all__ = ["DataStreamSink", "StreamSinks"]
-
 
 class DataStreamSink(OperatorHandle):
     """A sink of the program. It can be named and configured, nothing follows it.
