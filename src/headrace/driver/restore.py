@@ -9,14 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headrace.checkpoint.manifests import (
-    IncompatibleStateError,
-    files_by_owner,
-    has_strong_sums,
-    layout_of,
-    operator_names,
-    unpacked_positions,
-)
+from headrace.checkpoint import manifests
 from headrace.checkpoint.model import Origin
 from headrace.driver.ledger import Ledger
 from headrace.graph.epoch_plan import EpochPlan
@@ -35,13 +28,13 @@ def start(
     """Set a new ledger to the state of the manifest. `positions`: those of its sources, if newer ones are known."""
     manifest = origin.manifest
     layout: dict[str, Any] = dict(manifest.facts.get("layout", {}))
-    wanted = layout_of(graph, plan)
+    wanted = manifests.layout_of(graph, plan)
     _check_claimed(origin, wanted)
     _check_key_groups(layout, wanted, set(manifest.facts.get("states", {})))
-    positions = unpacked_positions(manifest) if positions is None else positions
-    files = files_by_owner(manifest)
+    positions = manifests.unpacked_positions(manifest) if positions is None else positions
+    files = manifests.files_by_owner(manifest)
     # Files of the first format can be forged to match their checksums: their state is rewritten at once.
-    if origin.own and _cut(layout) == _cut(wanted) and has_strong_sums(manifest):
+    if origin.own and _cut(layout) == _cut(wanted) and manifests.has_strong_sums(manifest):
         ledger.start_from(origin, files, {}, positions)
         return
     inheritance: dict[TaskOwner, Inheritance] = {}
@@ -72,7 +65,7 @@ def check_inputs(graph: JobGraph, reports: Mapping[TaskOwner, VertexReport]) -> 
         for edge in graph.in_edges(vertex.id):
             upstream = graph.vertices[edge.source]
             if not all(reports[upstream.id, i].ended for i in range(upstream.parallelism)):
-                raise IncompatibleStateError(
+                raise manifests.IncompatibleStateError(
                     f"{vertex.name!r} had seen the end of all its input, and now gets input from {upstream.name!r}",
                     remedy="start it without its state: give it another uid, and allow non-restored state.",
                 )
@@ -83,8 +76,8 @@ def _check_claimed(origin: Origin, wanted: dict[str, Any]) -> None:
     states: dict[str, Any] = dict(origin.manifest.facts.get("states", {}))
     lost = [operator for operator in states if operator not in known]
     if lost and not origin.ignore_unclaimed:
-        raise IncompatibleStateError(
-            f"The program has no operator for the state of {operator_names(origin.manifest, lost)}",
+        raise manifests.IncompatibleStateError(
+            f"The program has no operator for the state of {manifests.operator_names(origin.manifest, lost)}",
             seen=f"state of {len(lost)} operators that the program does not have",
             remedy="give operators the uid they had, or restore with allow-non-restored-state to drop it.",
         )
@@ -96,7 +89,7 @@ def _check_key_groups(layout: dict[str, Any], wanted: dict[str, Any], stateful: 
         for operator_id, facts in group["operators"].items():
             old = before.get(operator_id)
             if old is not None and old["max_parallelism"] != facts["max_parallelism"]:
-                raise IncompatibleStateError(
+                raise manifests.IncompatibleStateError(
                     f"The state of {facts['name']!r} is cut into another number of key groups",
                     seen=facts["max_parallelism"],
                     expected=str(old["max_parallelism"]),

@@ -9,20 +9,13 @@ from headrace.connectors.feedback import FeedbackSource
 from headrace.errors import InvalidProgramError
 from headrace.graph import specs
 from headrace.graph.specs import WindowOperation
+from headrace.operators import elementwise
 from headrace.operators.async_wait import AsyncWaitOperator
 from headrace.operators.base import Operator
 from headrace.operators.broadcast import BroadcastProcessOperator
 from headrace.operators.cep.event_time import EventTimeCepOperator
 from headrace.operators.cep.processing_time import ProcessingTimeCepOperator
 from headrace.operators.columns import FilterColumnsOperator, MapColumnsOperator
-from headrace.operators.elementwise import (
-    CoFlatMapOperator,
-    CoMapOperator,
-    FilterOperator,
-    FlatMapOperator,
-    KeyedReduceOperator,
-    MapOperator,
-)
 from headrace.operators.feedback import FeedbackSinkOperator, FeedbackSourceOperator
 from headrace.operators.interval_join import IntervalJoinOperator
 from headrace.operators.large_interval_join import LargeIntervalJoinOperator
@@ -76,15 +69,15 @@ _MAKERS: dict[type[specs.OperatorSpec], Callable[[Any], Operator]] = {
         if isinstance(s.source, FeedbackSource)
         else SourceOperator(s.source, s.strategy)
     ),
-    specs.Map: lambda s: MapOperator(s.func),
-    specs.FlatMap: lambda s: FlatMapOperator(s.func),
-    specs.Filter: lambda s: FilterOperator(s.func),
+    specs.Map: lambda s: elementwise.MapOperator(s.func),
+    specs.FlatMap: lambda s: elementwise.FlatMapOperator(s.func),
+    specs.Filter: lambda s: elementwise.FilterOperator(s.func),
     specs.MapColumns: lambda s: MapColumnsOperator(s.func, s.taken, s.given),
     specs.FilterColumns: lambda s: FilterColumnsOperator(s.func, s.taken),
-    specs.KeyedReduce: lambda s: KeyedReduceOperator(s.func),
+    specs.KeyedReduce: lambda s: elementwise.KeyedReduceOperator(s.func),
     specs.Process: lambda s: ProcessOperator(s.func, s.keyed),
-    specs.CoMap: lambda s: CoMapOperator(s.func),
-    specs.CoFlatMap: lambda s: CoFlatMapOperator(s.func),
+    specs.CoMap: lambda s: elementwise.CoMapOperator(s.func),
+    specs.CoFlatMap: lambda s: elementwise.CoFlatMapOperator(s.func),
     specs.CoProcess: lambda s: CoProcessOperator(s.func, s.keyed),
     specs.BroadcastProcess: lambda s: BroadcastProcessOperator(s.func, s.keyed, s.descriptors),
     specs.WindowOperation: window_operator,

@@ -9,12 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.errors import StateError, TypeMismatchError
-from headrace.state.descriptors import (
-    AggregatingStateDescriptor,
-    ListStateDescriptor,
-    ReducingStateDescriptor,
-    StateDescriptor,
-)
+from headrace.state import descriptors
 from headrace.state.interfaces import KeyedStateStore
 from headrace.state.keyed_backend import KeyedBackend
 from headrace.state.keyed_states import KeyHolder
@@ -23,7 +18,7 @@ from headrace.state.keyed_states import KeyHolder
 class _Store(KeyedStateStore):
     """Makes one method of all five getters."""
 
-    def state(self, descriptor: StateDescriptor) -> Any:
+    def state(self, descriptor: descriptors.StateDescriptor) -> Any:
         """Return the state that a descriptor describes."""
         raise NotImplementedError
 
@@ -58,8 +53,8 @@ class WindowStateStore(_Store):
         """Move all states to this key and window."""
         self._holder.key = entry_key
 
-    def state(self, descriptor: StateDescriptor) -> Any:
-        if not isinstance(descriptor, StateDescriptor):
+    def state(self, descriptor: descriptors.StateDescriptor) -> Any:
+        if not isinstance(descriptor, descriptors.StateDescriptor):
             raise TypeMismatchError("Not a state descriptor", seen=descriptor, expected="a StateDescriptor")
         of_kind = (descriptor.kind, descriptor.name)
         state = self._states.get(of_kind)
@@ -67,7 +62,7 @@ class WindowStateStore(_Store):
             state = self._states[of_kind] = self._backend.state_at(self._holder, descriptor, self._prefix, True)
         return state
 
-    def merge(self, descriptor: StateDescriptor, key: Any, target: Any, sources: list[Any]) -> None:
+    def merge(self, descriptor: descriptors.StateDescriptor, key: Any, target: Any, sources: list[Any]) -> None:
         """Merge the state of the windows ``sources`` into that of ``target``."""
         merge = _merger(descriptor)
         table = self._backend.table(self._prefix + descriptor.name, namespaced=True, kind=descriptor.kind)
@@ -80,12 +75,12 @@ class WindowStateStore(_Store):
                 dirty.update(((key, source), into))
 
 
-def _merger(descriptor: StateDescriptor) -> Any:
-    if isinstance(descriptor, ListStateDescriptor):
+def _merger(descriptor: descriptors.StateDescriptor) -> Any:
+    if isinstance(descriptor, descriptors.ListStateDescriptor):
         return lambda a, b: a + b
-    if isinstance(descriptor, ReducingStateDescriptor):
+    if isinstance(descriptor, descriptors.ReducingStateDescriptor):
         return descriptor.get_reduce_function().reduce
-    if isinstance(descriptor, AggregatingStateDescriptor):
+    if isinstance(descriptor, descriptors.AggregatingStateDescriptor):
         return descriptor.get_agg_function().merge
     raise StateError(
         "The given state descriptor does not refer to a mergeable state (MergingState)",
@@ -100,14 +95,14 @@ class GlobalStateStore(_Store):
     def __init__(self, backend: KeyedBackend) -> None:
         self._backend = backend
 
-    def state(self, descriptor: StateDescriptor) -> Any:
+    def state(self, descriptor: descriptors.StateDescriptor) -> Any:
         return self._backend.get_state(descriptor)  # type: ignore[call-overload]
 
 
 class NoWindowState(_Store):
     """Refuses all: a window that may be merged cannot have its own state."""
 
-    def state(self, descriptor: StateDescriptor) -> Any:
+    def state(self, descriptor: descriptors.StateDescriptor) -> Any:
         raise StateError(
             "Per-window state is not allowed when using merging windows.",
             seen=descriptor,
