@@ -21,8 +21,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from headrace.cep.after_match_skip_strategy import AfterMatchSkipStrategy
-from headrace.cep.group_pattern import GroupPattern
-from headrace.cep.pattern import Pattern
+from headrace.cep.pattern import GroupPattern, Pattern
 from headrace.graph.cep_pattern import MalformedPatternException
 from headrace.types.time import Duration
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from headrace.checkpoint import names
 from headrace.checkpoint.errors import OutcomeUnknownError, RecordMissingError, StoreError
 from headrace.checkpoint.model import FileEntry, Record
-from headrace.checkpoint.signed_records import SignedRecords
+from headrace.checkpoint.signatures import SignedRecords
 from headrace.foundation.private_folders import make_folders, owner_only
 
 _CHUNK = 1 << 20

@@ -1,4 +1,4 @@
-"""All keys below `headrace.`: type, default, and meaning where the name does not say it.
+"""All keys below `headrace.`: type, default, and meaning where the name does not say it; and Flink's keys of the service.
 
 A `headrace.` key that is not defined here is rejected. `docs/configuration.md` must list each key.
 """
@@ -57,3 +57,14 @@ CLUSTER_WORKERS = _key("headrace.cluster.workers").int_type().default_value(2)
 CLUSTER_WORKER_CORES = _key("headrace.cluster.worker-cores").int_type().no_default_value()
 CLUSTER_WORKER_MEMORY = _key("headrace.cluster.worker-memory").memory_type().default_value(2 << 30)
 CLUSTER_MASTER_PORT = _key("headrace.cluster.master-port").int_type().default_value(7077)
+
+REST_BIND_ADDRESS = _key("rest.bind-address").string_type().default_value("127.0.0.1")
+REST_ADDRESS = _key("rest.address").string_type().no_default_value()
+REST_PORT = _key("rest.port").int_type().default_value(8081)
+REST_MAX_CONTENT_LENGTH = _key("rest.server.max-content-length").int_type().default_value(104_857_600)
+WEB_REFRESH_INTERVAL = _key("web.refresh-interval").long_type().default_value(3000)
+HA_TYPE = _key("high-availability.type").string_type().default_value("NONE").with_fallback_keys("high-availability")
+HA_ZOOKEEPER_QUORUM = _key("high-availability.zookeeper.quorum").string_type().no_default_value()
+HA_ZOOKEEPER_ROOT = _key("high-availability.zookeeper.path.root").string_type().default_value("/headrace")
+HA_CLUSTER_ID = _key("high-availability.cluster-id").string_type().default_value("/default")
+HA_OPTIONS = (HA_TYPE, HA_ZOOKEEPER_QUORUM, HA_ZOOKEEPER_ROOT, HA_CLUSTER_ID)

@@ -10,7 +10,6 @@ from headrace.windows.count_triggers import CountTrigger, DeltaTrigger
 from headrace.windows.count_windows import CountSlidingWindowAssigner, CountTumblingWindowAssigner
 from headrace.windows.evictors import CountEvictor, DeltaEvictor, Evictor, TimeEvictor, TimestampedValue
 from headrace.windows.global_windows import GlobalWindows
-from headrace.windows.serializers import CountWindowSerializer, GlobalWindowSerializer, TimeWindowSerializer
 from headrace.windows.session_windows import (
     DynamicEventTimeSessionWindows,
     DynamicProcessingTimeSessionWindows,
@@ -23,8 +22,11 @@ from headrace.windows.trigger import Trigger, TriggerResult
 from headrace.windows.tumbling_windows import TumblingEventTimeWindows, TumblingProcessingTimeWindows
 from headrace.windows.window_types import (
     CountWindow,
+    CountWindowSerializer,
     GlobalWindow,
+    GlobalWindowSerializer,
     TimeWindow,
+    TimeWindowSerializer,
     Window,
     long_to_int_with_bit_mixing,
     mod_inverse,

@@ -13,21 +13,18 @@ from headrace.operators import elementwise
 from headrace.operators.async_wait import AsyncWaitOperator
 from headrace.operators.base import Operator
 from headrace.operators.broadcast import BroadcastProcessOperator
-from headrace.operators.cep.event_time import EventTimeCepOperator
-from headrace.operators.cep.processing_time import ProcessingTimeCepOperator
-from headrace.operators.columns import FilterColumnsOperator, MapColumnsOperator
+from headrace.operators.cep.event_time import EventTimeCepOperator, ProcessingTimeCepOperator
+from headrace.operators.elementwise import FilterColumnsOperator, MapColumnsOperator
 from headrace.operators.feedback import FeedbackSinkOperator, FeedbackSourceOperator
-from headrace.operators.interval_join import IntervalJoinOperator
-from headrace.operators.large_interval_join import LargeIntervalJoinOperator
+from headrace.operators.interval_join import IntervalJoinOperator, LargeIntervalJoinOperator
 from headrace.operators.process import CoProcessOperator, ProcessOperator
 from headrace.operators.sinks import CacheSinkOperator, CollectSinkOperator, FunctionSinkOperator, PrintSinkOperator
 from headrace.operators.source import SourceOperator
 from headrace.operators.staged_sink import StagedSinkOperator
 from headrace.operators.watermarks import AssignTimestampsOperator
 from headrace.operators.windows.aligned import AlignedWindowOperator
-from headrace.operators.windows.combining import CombiningWindowOperator, LargeCombiningWindowOperator
 from headrace.operators.windows.evicting import CoGroupOperator, EvictingWindowOperator
-from headrace.operators.windows.local import LocalWindowOperator
+from headrace.operators.windows.local import CombiningWindowOperator, LargeCombiningWindowOperator, LocalWindowOperator
 from headrace.operators.windows.operator import WindowOperator
 from headrace.operators.windows.session_operator import SessionWindowOperator
 from headrace.windows.session_windows import EventTimeSessionWindows

@@ -21,6 +21,7 @@ MOVED_PACKAGES = {
 
 MOVED_MODULES = {
     "headrace.cep.cep": "headrace.cep.pattern_stream",
+    "headrace.cep.group_pattern": "headrace.cep.pattern",
     "headrace.cep.within_type": "headrace.cep.step_builder",
     "headrace.common.bad_record": "headrace.types.bad_record",
     "headrace.common.codecs": "headrace.types.codecs",
@@ -28,6 +29,7 @@ MOVED_MODULES = {
     "headrace.common.data_types": "headrace.types.data_types",
     "headrace.common.errors": "headrace.errors",
     "headrace.common.types": "headrace.types.row",
+    "headrace.connectors.kafka.subscription": "headrace.connectors.kafka.enumerator",
     "headrace.datastream.connectors.data_frame_source": "headrace.connectors.dataframes.source",
     "headrace.datastream.functions.async_retry_predicates": "headrace.functions.async_retry_strategies",
     "headrace.datastream.functions.co_functions": "headrace.functions.element_functions",
@@ -43,7 +45,7 @@ MOVED_MODULES = {
     "headrace.operators.windows.count_windows": "headrace.windows.count_windows",
     "headrace.operators.windows.evictors": "headrace.windows.evictors",
     "headrace.operators.windows.global_windows": "headrace.windows.global_windows",
-    "headrace.operators.windows.serializers": "headrace.windows.serializers",
+    "headrace.operators.windows.serializers": "headrace.windows.window_types",
     "headrace.operators.windows.sessions": "headrace.windows.session_windows",
     "headrace.operators.windows.sliding": "headrace.windows.sliding_windows",
     "headrace.operators.windows.time_triggers": "headrace.windows.time_triggers",
@@ -55,7 +57,8 @@ MOVED_MODULES = {
     "headrace.sources.base": "headrace.connectors.base.split_enumerator",
     "headrace.sources.feedback": "headrace.connectors.feedback",
     "headrace.sources.files": "headrace.connectors.files.file_format",
-    "headrace.sources.kafka.source": "headrace.connectors.kafka.subscription",
+    "headrace.sources.kafka.source": "headrace.connectors.kafka.enumerator",
+    "headrace.windows.serializers": "headrace.windows.window_types",
 }
 """Modules that moved whole."""
 

@@ -13,9 +13,8 @@ from headrace.types.serializer import TypeSerializer
 from headrace.types.typeinfo import Types
 from headrace.windows.assigner import WindowAssigner, check_parameters
 from headrace.windows.count_triggers import CountTrigger
-from headrace.windows.serializers import CountWindowSerializer
 from headrace.windows.trigger import Trigger
-from headrace.windows.window_types import CountWindow
+from headrace.windows.window_types import CountWindow, CountWindowSerializer
 from headrace.windows.wrapping_triggers import PurgingTrigger
 
 

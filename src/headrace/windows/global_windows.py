@@ -7,10 +7,9 @@ from typing import Any
 
 from headrace.types.serializer import TypeSerializer
 from headrace.windows.assigner import WindowAssigner
-from headrace.windows.serializers import GlobalWindowSerializer
 from headrace.windows.time_triggers import EndOfStreamTrigger
 from headrace.windows.trigger import Trigger
-from headrace.windows.window_types import GlobalWindow
+from headrace.windows.window_types import GlobalWindow, GlobalWindowSerializer
 from headrace.windows.wrapping_triggers import NeverTrigger
 
 _THE_ONE = GlobalWindow()

@@ -10,9 +10,8 @@ from headrace.common.errors import StateError
 from headrace.connectors.kafka.source import PartitionRange
 from headrace.datastream.functions import MapFunction
 from headrace.datastream.window import TimeWindow, TriggerResult
-from headrace.state.json_values import unpacked
 from headrace.state.moved_classes import MOVED_MODULES, MOVED_NAMES, MOVED_PACKAGES, current_module
-from headrace.state.safe_pickle import BY_VALUE, PLAIN, load
+from headrace.state.safe_pickle import BY_VALUE, PLAIN, load, unpacked
 from headrace.types.row import Row, RowKind
 from headrace.types.typeinfo import Types
 

@@ -17,9 +17,9 @@ _PREFIX = "metrics.reporter."
 _OWN = "headrace.metrics.reporters."
 _BUILT_IN = {
     "prometheus": f"{_OWN}prometheus.PrometheusReporter",
-    "pushgateway": f"{_OWN}push_gateway.PushGatewayReporter",
+    "pushgateway": f"{_OWN}prometheus.PushGatewayReporter",
     "graphite": f"{_OWN}graphite.GraphiteReporter",
-    "statsd": f"{_OWN}statsd.StatsDReporter",
+    "statsd": f"{_OWN}graphite.StatsDReporter",
     "influxdb": f"{_OWN}influxdb.InfluxdbReporter",
     "opentelemetry": f"{_OWN}opentelemetry.OpenTelemetryReporter",
     "jmx": "headrace.spark.jmx_reporter.JMXReporter",

@@ -13,7 +13,7 @@ from headrace.common import Configuration, Types
 from headrace.common.errors import CloseTimeoutError
 from headrace.datastream import MapFunction, StreamExecutionEnvironment
 from headrace.local import executor as local_executor
-from headrace.local.task_thread import TaskThread
+from headrace.local.executor import TaskThread
 from headrace.worker.slot.deadline import watched_close
 
 
