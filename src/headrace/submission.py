@@ -31,8 +31,7 @@ from headrace.errors import ConfigurationError
 from headrace.graph.epoch_plan import EpochPlan, build_epoch_plan
 from headrace.graph.job_graph import JobGraph, with_key_groups
 from headrace.local.executor import LocalExecutor
-from headrace.metrics.reporters.runner import Reporting
-from headrace.metrics.reporters.settings import read_reporters
+from headrace.metrics.reporters.settings import Reporting, read_reporters
 from headrace.operators.clock import SystemClock
 from headrace.state.job_folder import StateFolder, sweep_abandoned
 from headrace.state.storage import file_system, join, local_path

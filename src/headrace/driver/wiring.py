@@ -28,7 +28,7 @@ from headrace.driver.requests import Requests
 from headrace.driver.rescaling import Deployment, ParallelismFile, ParallelismFollower, Rescaler
 from headrace.driver.restarts import RestartPolicy
 from headrace.driver.settling import Observers, Settling
-from headrace.metrics.reporters.runner import Reporting
+from headrace.metrics.reporters.settings import Reporting
 from headrace.monitoring.flame_graphs import FlameGraphs
 from headrace.monitoring.job_monitor import JobMonitor
 from headrace.monitoring.progress import ProgressView

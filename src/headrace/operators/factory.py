@@ -18,9 +18,14 @@ from headrace.operators.elementwise import FilterColumnsOperator, MapColumnsOper
 from headrace.operators.feedback import FeedbackSinkOperator, FeedbackSourceOperator
 from headrace.operators.interval_join import IntervalJoinOperator, LargeIntervalJoinOperator
 from headrace.operators.process import CoProcessOperator, ProcessOperator
-from headrace.operators.sinks import CacheSinkOperator, CollectSinkOperator, FunctionSinkOperator, PrintSinkOperator
+from headrace.operators.sinks import (
+    CacheSinkOperator,
+    CollectSinkOperator,
+    FunctionSinkOperator,
+    PrintSinkOperator,
+    StagedSinkOperator,
+)
 from headrace.operators.source import SourceOperator
-from headrace.operators.staged_sink import StagedSinkOperator
 from headrace.operators.watermarks import AssignTimestampsOperator
 from headrace.operators.windows.aligned import AlignedWindowOperator
 from headrace.operators.windows.evicting import CoGroupOperator, EvictingWindowOperator

@@ -19,11 +19,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any
 
 from headrace.state.descriptors import AggregatingStateDescriptor, ReducingStateDescriptor, StateDescriptor
-from headrace.state.expiry import Expiry
 from headrace.state.interfaces import AggregatingState, ListState, MapState, ReducingState, ValueState
 from headrace.state.keyed_states import KeyHolder
 from headrace.state.table import MISSING, MapTable, Table
-from headrace.state.ttl import StateTtlConfig
+from headrace.state.ttl import Expiry, StateTtlConfig
 
 Timed = tuple[Any, int]
 """A value and the time of its last use in milliseconds."""

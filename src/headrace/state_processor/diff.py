@@ -24,8 +24,7 @@ from headrace.operators.factory import create_operator
 from headrace.state.heap import HeapKeyedBackend
 from headrace.state.operator_state import OperatorStateBackend
 from headrace.state.state_types import same_type
-from headrace.state_processor.reader import SavepointReader
-from headrace.state_processor.records import OperatorInfo
+from headrace.state_processor.reader import OperatorInfo, SavepointReader
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from headrace.config.config_file import write_configuration
 from headrace.config.job_file_keys import BUNDLED, moved_settings
-from headrace.service.dispatcher.archives import UNREADABLE
+from headrace.service.dispatcher.uploads import UNREADABLE
 from headrace.service.errors import RequestError
 from headrace.service.job_folder import JobFolder, Submission
 

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headrace.service.settings import ServiceSettings
 from headrace.service.tokens import TokenFile, forget_token, note_token, token_path
-from headrace.service.web.answers import error_answer
+from headrace.service.web.bodies import error_answer
 from headrace.service.web.sign_in import SignIn
 
 _FOREIGN = ("cross-site", "same-site")

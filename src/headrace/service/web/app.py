@@ -24,8 +24,7 @@ from headrace.service.rest.endpoint import Endpoint
 from headrace.service.rest.routes import ENDPOINTS
 from headrace.service.web import pages
 from headrace.service.web.access import Access, AccessRules
-from headrace.service.web.answers import answer, error_answer
-from headrace.service.web.bodies import read_call
+from headrace.service.web.bodies import answer, error_answer, read_call
 from headrace.service.web.events import job_events, overview_events
 from headrace.service.web.openapi import openapi_document
 from headrace.service.web.sign_in import SIGN_IN_PATH, sign_in_routes

@@ -18,7 +18,7 @@ from headrace.service.responses import jobs as responses
 from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import Call
 from headrace.service.rest.lookup import view_of
-from headrace.service.web.answers import answer, json_text
+from headrace.service.web.bodies import answer, json_text
 
 _SECONDS = 1.0
 _MOST_STREAMS = 100
