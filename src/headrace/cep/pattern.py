@@ -57,8 +57,6 @@ class Pattern:
         self._previous = previous
         self._skip_strategy = skip_strategy
 
-    # ------------------------------------------------------------------ starting and continuing
-
     @staticmethod
     def begin(name_or_pattern: str | Pattern, skip_strategy: AfterMatchSkipStrategy | None = None) -> Pattern:
         """Start a pattern with a step, or with a group.
@@ -114,8 +112,6 @@ class Pattern:
             self.step.refuse(_OPTIONAL_BEFORE_NOT)
         return _step(name, self, contiguity, self._skip_strategy)
 
-    # ------------------------------------------------------------------ conditions
-
     def where(self, condition: Any) -> Self:
         """Require that an event of this step fits ``condition``, and all earlier conditions.
 
@@ -147,8 +143,6 @@ class Pattern:
         self.step.check_can_have_until()
         self.step.until = condition_of(condition, self.get_name())
         return self
-
-    # ------------------------------------------------------------------ how often
 
     def times(self, from_: int, to: int | Duration | None = None, window_time: Duration | None = None) -> Self:
         """Take exactly ``from_`` events, or from ``from_`` to ``to``; ``window_time`` limits the gaps between them.
@@ -194,8 +188,6 @@ class Pattern:
         self.step.set_inner(Contiguity.ANY, "Combinations")
         return self
 
-    # ------------------------------------------------------------------ time
-
     def within(self, window_time: Duration | None, within_type: WithinType = WithinType.FIRST_AND_LAST) -> Self:
         """Limit the time: of the whole match, or from the previous event to this step's.
 
@@ -206,8 +198,6 @@ class Pattern:
         if window_time is not None:
             self.step.windows[within_type] = millis_of(window_time, "within")
         return self
-
-    # ------------------------------------------------------------------ looking at it
 
     def get_name(self) -> str:
         """Return the name of this step; of a group, its contents."""

@@ -67,8 +67,6 @@ class PatternStream:
             raise TypeMismatchError("side_output_late_data takes an OutputTag", seen=late_data_output_tag)
         return self._with(late_tag=late_data_output_tag.tag_id)
 
-    # ------------------------------------------------------------------ results
-
     def process(self, pattern_process_function: Any, output_type: TypeInformation | None = None) -> DataStream:
         """Apply a PatternProcessFunction; if it has `process_timed_out_match`, it sees timed-out matches too."""
         check_function(

@@ -30,7 +30,6 @@ class Without(NamedTuple):
 
 
 _SINK = "write a SinkFunction in Python"
-_SOURCE = "write a SourceFunction in Python"
 _EITHER = "write a SourceFunction or a SinkFunction in Python"
 WITHOUT = (
     Without(

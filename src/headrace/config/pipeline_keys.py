@@ -8,23 +8,17 @@ from __future__ import annotations
 from headrace.config.config_options import ConfigOptions
 from headrace.types.time import Duration
 
-_key = ConfigOptions.key
+_key = ConfigOptions.OptionBuilder
 
 PARALLELISM = _key("parallelism.default").int_type().no_default_value()
 MAX_PARALLELISM = _key("pipeline.max-parallelism").int_type().default_value(-1)
 RUNTIME_MODE = _key("execution.runtime-mode").string_type().default_value("STREAMING")
 BUFFER_TIMEOUT = (
-    _key("execution.buffer-timeout.interval")
+    _key("execution.buffer-timeout.interval", "execution.buffer-timeout")
     .duration_type()
     .default_value(Duration.of_millis(100))
-    .with_fallback_keys("execution.buffer-timeout")
 )
-CHAINING = (
-    _key("pipeline.operator-chaining.enabled")
-    .boolean_type()
-    .default_value(True)
-    .with_fallback_keys("pipeline.operator-chaining")
-)
+CHAINING = _key("pipeline.operator-chaining.enabled", "pipeline.operator-chaining").boolean_type().default_value(True)
 CHAINING_ACROSS_MAX_PARALLELISM = (
     _key("pipeline.operator-chaining.chain-operators-with-different-max-parallelism").boolean_type().default_value(True)
 )

@@ -71,8 +71,6 @@ class EnvironmentOptions(NoJvmObject):
         self._configuration.add_all(configuration)
         self._check_parallelism()
 
-    # ------------------------------------------------------------------ parallelism
-
     def _check_parallelism(self) -> None:
         """Apply the bounds of the setters to the values of a configuration."""
         parallelism = self._configuration.get(pipeline_keys.PARALLELISM)
@@ -144,8 +142,6 @@ class EnvironmentOptions(NoJvmObject):
         self._slot_sharing_groups.setdefault(slot_sharing_group.get_name(), slot_sharing_group)
         return self
 
-    # ------------------------------------------------------------------ how the program runs
-
     def set_runtime_mode(self, execution_mode: RuntimeExecutionMode) -> Self:
         """Set whether the program runs as a stream or as a batch."""
         if not isinstance(execution_mode, RuntimeExecutionMode):
@@ -204,8 +200,6 @@ class EnvironmentOptions(NoJvmObject):
     def is_chaining_of_operators_with_different_max_parallelism_enabled(self) -> bool:
         """Return whether operators of different maximum parallelism may be chained."""
         return value_of(self._configuration, pipeline_keys.CHAINING_ACROSS_MAX_PARALLELISM)
-
-    # ------------------------------------------------------------------ Python dependencies, files
 
     def add_python_file(self, file_path: str) -> None:
         """Make a module, a package directory or a zip file importable in the workers."""

@@ -87,8 +87,6 @@ class StreamExecutionEnvironment(CheckpointingOptions):
             raise TypeMismatchError("get_execution_environment takes a Configuration", seen=configuration)
         return StreamExecutionEnvironment(configuration, spark=spark)
 
-    # ------------------------------------------------------------------ sources
-
     def from_collection(self, collection: Iterable[Any], type_info: TypeInformation | None = None) -> DataStream:
         """Return a stream of the elements of ``collection``, converted to ``type_info`` if given.
 
@@ -218,8 +216,6 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         )
         return DataStream(self, operator)
 
-    # ------------------------------------------------------------------ plans
-
     def get_stream_graph(self, job_name: str | None = None) -> StreamGraph:
         """Return the program as operators and edges."""
         return self._stream_graph(with_caches(self.registry, self.caches), job_name)
@@ -290,8 +286,6 @@ class StreamExecutionEnvironment(CheckpointingOptions):
             )
         automatic = mode is RuntimeExecutionMode.AUTOMATIC and not unbounded and not loops
         return mode is RuntimeExecutionMode.BATCH or automatic
-
-    # ------------------------------------------------------------------ running
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:
         """Run the program and wait until it finishes. Raise the error of a failed job. Ctrl-C stops the job.

@@ -85,8 +85,6 @@ class KeyedStream(WithoutSettings):
         pairs = self._origin_stream.beside(spec, "_stream_key_by_map_operator", self.get_type())
         return pairs.execute_and_collect(job_execution_name, limit)
 
-    # ------------------------------------------------------------------ operators of keyed streams only
-
     def key_by(self, key_selector: Any, key_type: TypeInformation | None = None) -> KeyedStream:
         """Key the elements by another key."""
         return self._origin_stream.key_by(key_selector, key_type)
@@ -192,8 +190,6 @@ class KeyedStream(WithoutSettings):
                 seen="None" if position is None else position,
             )
         return self.reduce(FieldAggregation(acc_type.name, position))
-
-    # ------------------------------------------------------------------ not on keyed streams
 
     def shuffle(self) -> NoReturn:
         """Raise an error: the keys determine the partitioning."""

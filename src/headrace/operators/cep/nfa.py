@@ -32,9 +32,6 @@ class Action(Enum):
     PROCEED = "proceed"
 
 
-# ---------------------------------------------------------------- formulas
-
-
 @dataclass(frozen=True)
 class Always:
     """Holds for every event."""
@@ -77,9 +74,6 @@ class Both:
 
 Formula = Always | Atom | Not | Both
 ALWAYS = Always()
-
-
-# ---------------------------------------------------------------- states
 
 
 @dataclass(eq=False)

@@ -133,12 +133,7 @@ ENDPOINTS: tuple[Endpoint[Backend], ...] = (
     Endpoint("GET", "/jobmanager/config", _manager_config, "The configuration of the service, secrets masked"),
     Endpoint("GET", "/jobmanager/environment", _environment, "The process of the service"),
     Endpoint("GET", "/jobmanager/metrics", _metrics, "Metrics of the service", query=(METRIC_NAMES,)),
-    Endpoint(
-        "GET",
-        "/jobmanager/thread-dump",
-        lambda *_: listed_threads(threads_of_this_process()),
-        "Stack traces of the service's threads",
-    ),
+    Endpoint("GET", "/jobmanager/thread-dump", _threads, "Stack traces of the service's threads"),
     Endpoint("GET", "/jobmanager/logs", _logs, "Logs of the service and of its jobs"),
     Endpoint("GET", "/jobmanager/logs/{filename}", _log, "A log, secrets masked"),
     Endpoint("GET", "/jobmanager/log", _main_log, "The log of the service, secrets masked"),
