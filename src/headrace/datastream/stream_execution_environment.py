@@ -29,10 +29,9 @@ from headrace.datastream.checkpointing_options import CheckpointingOptions
 from headrace.datastream.execution_mode import RuntimeExecutionMode
 from headrace.datastream.notebook import show_live
 from headrace.datastream.planning import plan_reached
-from headrace.datastream.streams.cached_data_stream import keep_for_later, with_caches
+from headrace.datastream.streams.cached_data_stream import StreamCache, keep_for_later, with_caches
 from headrace.datastream.streams.data_stream import DataStream
 from headrace.datastream.streams.iterative_stream import check_iterations
-from headrace.datastream.streams.stream_cache import StreamCache
 from headrace.errors import InvalidProgramError, JobExecutionError, TypeMismatchError
 from headrace.functions import ParallelSourceFunction, SourceFunction
 from headrace.functions.checks import check_function

@@ -12,7 +12,6 @@ from headrace.functions.broadcast_process_functions import (
     BroadcastProcessFunction,
     KeyedBroadcastProcessFunction,
 )
-from headrace.functions.checkpointed_functions import CheckpointedFunction, CheckpointListener, ListCheckpointed
 from headrace.functions.element_functions import (
     CoFlatMapFunction,
     CoMapFunction,
@@ -23,7 +22,14 @@ from headrace.functions.element_functions import (
     NullByteKeySelector,
     Partitioner,
 )
-from headrace.functions.function import Function, FunctionWrapper, JavaFunctionWrapper
+from headrace.functions.function import (
+    CheckpointedFunction,
+    CheckpointListener,
+    Function,
+    FunctionWrapper,
+    JavaFunctionWrapper,
+    ListCheckpointed,
+)
 from headrace.functions.join_functions import CoGroupFunction, FlatJoinFunction, JoinFunction, ProcessJoinFunction
 from headrace.functions.process_functions import (
     CoProcessFunction,

@@ -15,7 +15,7 @@ from headrace.operators.base import Operator
 from headrace.operators.broadcast import BroadcastProcessOperator
 from headrace.operators.cep.event_time import EventTimeCepOperator, ProcessingTimeCepOperator
 from headrace.operators.elementwise import FilterColumnsOperator, MapColumnsOperator
-from headrace.operators.feedback import FeedbackSinkOperator, FeedbackSourceOperator
+from headrace.operators.event_time import AssignTimestampsOperator
 from headrace.operators.interval_join import IntervalJoinOperator, LargeIntervalJoinOperator
 from headrace.operators.process import CoProcessOperator, ProcessOperator
 from headrace.operators.sinks import (
@@ -25,8 +25,7 @@ from headrace.operators.sinks import (
     PrintSinkOperator,
     StagedSinkOperator,
 )
-from headrace.operators.source import SourceOperator
-from headrace.operators.watermarks import AssignTimestampsOperator
+from headrace.operators.source import FeedbackSinkOperator, FeedbackSourceOperator, SourceOperator
 from headrace.operators.windows.aligned import AlignedWindowOperator
 from headrace.operators.windows.evicting import CoGroupOperator, EvictingWindowOperator
 from headrace.operators.windows.local import CombiningWindowOperator, LargeCombiningWindowOperator, LocalWindowOperator

@@ -17,9 +17,8 @@ from headrace.connectors.base.sink import Sink
 from headrace.connectors.base.sink_committer import SinkCommitter
 from headrace.connectors.base.sink_writer import EpochEnd, SinkWriter, WriterContext
 from headrace.connectors.base.staging import stage
-from headrace.connectors.kafka.client import ClientProperties, admin_client, translated
+from headrace.connectors.kafka.client import ClientProperties, Sender, admin_client, translated
 from headrace.connectors.kafka.committer import ACCESS, KafkaCommitter
-from headrace.connectors.kafka.sending import Sender
 from headrace.connectors.kafka.serialization import KafkaRecordSerializationSchema, Serializer
 from headrace.errors import InvalidProgramError, JobExecutionError, TypeMismatchError
 

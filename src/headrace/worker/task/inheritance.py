@@ -1,7 +1,7 @@
 """Take over state from differently partitioned subtasks: of a savepoint, or from before a change of parallelism.
 
 Decides which subtask receives what: keyed state and timers by key group, operator state by the rules of
-`headrace.state.redistribution`, event time so that it never runs ahead of any of the old subtasks.
+`headrace.state.operator_state`, event time so that it never runs ahead of any of the old subtasks.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from headrace.operators.context import OperatorContext
 from headrace.state import storage
 from headrace.state.delta import OperatorState
 from headrace.state.files import read_parts
-from headrace.state.operator_state import OperatorSnapshot
-from headrace.state.redistribution import redistribute
+from headrace.state.operator_state import OperatorSnapshot, redistribute
 from headrace.worker.messages import Inheritance, OldSubtask
 
 _ACTIVE = {"idle": False, "timed_out": False}

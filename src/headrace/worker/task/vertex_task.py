@@ -22,11 +22,10 @@ from headrace.operators.batch import GroupedInput
 from headrace.operators.clock import ManualClock
 from headrace.operators.context import OperatorContext
 from headrace.operators.factory import create_operator
-from headrace.operators.feedback import FeedbackSinkOperator
 from headrace.operators.output import Consumer
 from headrace.operators.runtime_context import TaskRuntimeContext
 from headrace.operators.sinks import StagedSinkOperator
-from headrace.operators.source import ReadBudget, SourceOperator, SplitPosition
+from headrace.operators.source import FeedbackSinkOperator, ReadBudget, SourceOperator, SplitPosition
 from headrace.worker.exchange.channels import Channel, Item, Valve, merged
 from headrace.worker.exchange.frames import CLOCK, END, IDLE, MARKER, RECORDS, WATERMARK
 from headrace.worker.exchange.writers import EdgeWriter
