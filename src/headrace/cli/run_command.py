@@ -18,10 +18,9 @@ from typing import Any
 
 import click
 
-from headrace.cli.launch import absolute_paths, launched_environment, run_program
+from headrace.cli.launch import absolute_paths, launched_environment, planned, run_program
 from headrace.cli.options import address_option, json_option, show, wants_json
 from headrace.cli.program_command import ProgramCommand, launch_settings, program_options
-from headrace.cli.programs import planned
 from headrace.cli.service_client import ServiceClient, find_service
 from headrace.config import checkpoint_keys as keys
 from headrace.config.config_file import CONFIGURATION_FILE_VARIABLE, load_configuration

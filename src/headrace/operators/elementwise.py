@@ -12,8 +12,7 @@ from typing import Any, Protocol, cast
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.operators.base import FunctionOperator, Place, method_of
-from headrace.operators.emission import expand
-from headrace.operators.output import Timestamps, Values
+from headrace.operators.output import Timestamps, Values, expand
 from headrace.types.column_run import ColumnRun, as_columns
 
 _NOTHING = object()

@@ -18,8 +18,7 @@ from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
 from headrace.errors import InvalidProgramError
 from headrace.graph.specs import IntervalJoin
 from headrace.operators.base import FunctionOperator, OperatorWithLateRecords
-from headrace.operators.emission import emit_tagged
-from headrace.operators.output import Timestamps, Values
+from headrace.operators.output import Timestamps, Values, emit_tagged
 
 _Side = dict[int, list[Any]]
 _Sides = tuple[_Side, _Side]

@@ -15,8 +15,7 @@ from headrace.common.time_domain import TimeDomain
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.errors import InvalidProgramError
 from headrace.operators.base import FunctionOperator, Operator, Place
-from headrace.operators.emission import emit_tagged
-from headrace.operators.output import Timestamps, Values
+from headrace.operators.output import Timestamps, Values, emit_tagged
 from headrace.state.keyed_backend import KeyedBackend
 from headrace.state.opaque_key import unwrap_key
 

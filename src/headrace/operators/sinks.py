@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from itertools import repeat
 from typing import Any
 
-from headrace.connectors.base.sink import Sink
-from headrace.connectors.base.sink_committer import Handle
+from headrace.connectors.base.sink import Handle, Sink
 from headrace.connectors.base.sink_writer import ElementContext, EpochEnd, RecordError, SinkWriter, WriterContext
 from headrace.foundation.faultpoints import reach
 from headrace.operators.base import FunctionOperator, Operator
+from headrace.operators.context import TaskRuntimeContext
 from headrace.operators.output import Timestamps, Values
-from headrace.operators.runtime_context import TaskRuntimeContext
 from headrace.state.descriptors import ListStateDescriptor
 from headrace.types.codecs import codec_for
 from headrace.types.column_run import as_columns

@@ -23,9 +23,9 @@ from headrace.connectors.base.split_reader import Batch, ReaderContext, SplitRea
 from headrace.connectors.feedback import FeedbackSource, Returned
 from headrace.errors import BadRecordError, HeadraceError, shortened
 from headrace.operators.base import Operator, Place
+from headrace.operators.context import TaskRuntimeContext
 from headrace.operators.event_time import EventTime
 from headrace.operators.output import LatencyMarker, Timestamps, Values
-from headrace.operators.runtime_context import TaskRuntimeContext
 from headrace.types.codecs import codec_for
 from headrace.types.typeinfo import TypeInformation
 

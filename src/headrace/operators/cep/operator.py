@@ -19,9 +19,8 @@ from headrace.operators.cep.conditions import owners_of
 from headrace.operators.cep.key_state import KeyState
 from headrace.operators.cep.matcher import Match, Matcher
 from headrace.operators.clock import Clock
-from headrace.operators.emission import emit_tagged
-from headrace.operators.output import Values
-from headrace.operators.runtime_context import TaskRuntimeContext
+from headrace.operators.context import TaskRuntimeContext
+from headrace.operators.output import Values, emit_tagged
 from headrace.state.table import Table
 
 Event = tuple[int, Any]

@@ -10,7 +10,7 @@ from typing import Any
 
 from headrace.errors import StateError, TypeMismatchError
 from headrace.operators.base import Operator
-from headrace.operators.runtime_context import TaskRuntimeContext
+from headrace.operators.context import TaskRuntimeContext
 from headrace.operators.windows.state_migration import TRIGGER_STATE, WINDOW_STATE
 from headrace.state import descriptors
 from headrace.state.descriptors import StateDescriptor

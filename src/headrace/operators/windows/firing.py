@@ -11,11 +11,10 @@ from typing import Any
 
 from headrace.graph.specs import WindowOperation
 from headrace.operators.base import OperatorWithLateRecords
-from headrace.operators.emission import emit_tagged
-from headrace.operators.output import Values
-from headrace.operators.runtime_context import TaskRuntimeContext
-from headrace.operators.windows.contents import contents_for
+from headrace.operators.context import TaskRuntimeContext
+from headrace.operators.output import Values, emit_tagged
 from headrace.operators.windows.contexts import FiringContext
+from headrace.operators.windows.folding import contents_for
 from headrace.state.opaque_key import unwrap_key
 from headrace.windows.assigner import MergingWindowAssigner
 

@@ -24,9 +24,8 @@ from headrace.graph.specs import LocalWindowAggregate
 from headrace.operators.base import Operator
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.windows.aligned import AlignedWindowOperator
-from headrace.operators.windows.contents import contents_for
 from headrace.operators.windows.firing import WindowFunctionOperator
-from headrace.operators.windows.folding import is_immutable, isolated
+from headrace.operators.windows.folding import contents_for, is_immutable, isolated
 from headrace.operators.windows.merge_check import MergeCheck
 from headrace.operators.windows.operator import WindowOperator
 from headrace.operators.windows.runs import Run, Runs

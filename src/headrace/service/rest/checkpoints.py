@@ -6,9 +6,8 @@ from typing import Any
 
 from headrace.service.errors import NotFoundError
 from headrace.service.responses import checkpoints as responses
-from headrace.service.rest.backend import Backend
+from headrace.service.rest.backend import Backend, from_view, view_of
 from headrace.service.rest.endpoint import Call, Endpoint
-from headrace.service.rest.lookup import from_view, view_of
 
 
 def _entry(backend: Backend, call: Call) -> dict[str, Any]:

@@ -14,9 +14,8 @@ from headrace.config.masking import masked
 from headrace.driver.executor import threads_of_this_process
 from headrace.service.responses.jobs import is_over
 from headrace.service.responses.metrics import listed
-from headrace.service.rest.backend import Backend
+from headrace.service.rest.backend import Backend, Handler, job_of
 from headrace.service.rest.endpoint import METRIC_NAMES, Call, Endpoint, File
-from headrace.service.rest.lookup import Handler, job_of
 from headrace.service.rest.task_managers import listed_logs, listed_threads, task_managers_of
 
 FLINK_VERSION = "2.3.0"

@@ -9,9 +9,8 @@ from headrace.checkpoint.disposal import discard_savepoint
 from headrace.monitoring.job_view import VertexView
 from headrace.service.errors import RequestError
 from headrace.service.responses.jobs import is_over
-from headrace.service.rest.backend import Backend, JobGateway
+from headrace.service.rest.backend import Backend, Handler, JobGateway, job_of
 from headrace.service.rest.endpoint import Call, Endpoint, Field
-from headrace.service.rest.lookup import Handler, job_of
 
 _FORMATS = ("CANONICAL", "NATIVE")
 _TRIGGER = Field("triggerId", summary="an id chosen by the client, so that it can retry the request")

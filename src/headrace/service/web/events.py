@@ -15,9 +15,8 @@ from starlette.responses import Response, StreamingResponse
 
 from headrace.service.errors import RequestError
 from headrace.service.responses import jobs as responses
-from headrace.service.rest.backend import Backend
+from headrace.service.rest.backend import Backend, view_of
 from headrace.service.rest.endpoint import Call
-from headrace.service.rest.lookup import view_of
 from headrace.service.web.bodies import answer, json_text
 
 _SECONDS = 1.0

@@ -12,8 +12,7 @@ from headrace.operators.base import Operator
 from headrace.operators.output import Timestamps, Values
 from headrace.state.key_groups import TargetCache
 from headrace.state.opaque_key import filed_keys
-from headrace.worker.exchange.buffers import Send, TargetBuffer
-from headrace.worker.exchange.writers import BroadcastWriter, EdgeWriter, RoundRobinWriter
+from headrace.worker.exchange.writers import BroadcastWriter, EdgeWriter, RoundRobinWriter, Send, TargetBuffer
 
 
 class _SplittingWriter(EdgeWriter):

@@ -20,10 +20,9 @@ from headrace.graph.job_graph import JobVertex
 from headrace.operators.base import Operator
 from headrace.operators.batch import GroupedInput
 from headrace.operators.clock import ManualClock
-from headrace.operators.context import OperatorContext
+from headrace.operators.context import OperatorContext, TaskRuntimeContext
 from headrace.operators.factory import create_operator
 from headrace.operators.output import Consumer
-from headrace.operators.runtime_context import TaskRuntimeContext
 from headrace.operators.sinks import StagedSinkOperator
 from headrace.operators.source import FeedbackSinkOperator, ReadBudget, SourceOperator, SplitPosition
 from headrace.worker.exchange.channels import Channel, Item, Valve, merged
