@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.cep.adapters import FlatSelectAdapter, SelectAdapter, check_pair
 from headrace.cep.functions import (
+    FlatSelectAdapter,
     PatternFlatSelectFunction,
     PatternFlatTimeoutFunction,
     PatternProcessFunction,
     PatternSelectFunction,
     PatternTimeoutFunction,
+    SelectAdapter,
+    check_pair,
 )
 from headrace.cep.pattern import Pattern
 from headrace.common.output_tag import OutputTag

@@ -6,8 +6,12 @@ Evictors, `DeltaTrigger`, `ProcessingTimeoutTrigger` and `NoOpTrigger` are in Fl
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.windows.assigner import MergingWindowAssigner, SessionWindowTimeGapExtractor, WindowAssigner
 from headrace.windows.continuous_triggers import ContinuousEventTimeTrigger, ContinuousProcessingTimeTrigger, Min
-from headrace.windows.count_triggers import CountTrigger, DeltaTrigger
-from headrace.windows.count_windows import CountSlidingWindowAssigner, CountTumblingWindowAssigner
+from headrace.windows.count_windows import (
+    CountSlidingWindowAssigner,
+    CountTrigger,
+    CountTumblingWindowAssigner,
+    DeltaTrigger,
+)
 from headrace.windows.evictors import CountEvictor, DeltaEvictor, Evictor, TimeEvictor, TimestampedValue
 from headrace.windows.global_windows import GlobalWindows
 from headrace.windows.session_windows import (

@@ -13,9 +13,8 @@ from headrace.common.job_status import JobStatus
 from headrace.config.runtime_settings import RuntimeSettings
 from headrace.driver import instructions as do
 from headrace.driver.collected_output import CollectedOutput
-from headrace.driver.conclusion import Conclusion
+from headrace.driver.conclusion import Conclusion, Ending
 from headrace.driver.current_job import CurrentJob, Program
-from headrace.driver.ending import Ending
 from headrace.driver.enumerators import Enumerators
 from headrace.driver.epochs import EpochRunner, Epochs
 from headrace.driver.events import Event, RequestArrived, WaitOver

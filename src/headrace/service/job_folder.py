@@ -28,8 +28,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from headrace.monitoring.job_view import JobView
-from headrace.service.view_json import view_from_json, view_to_json
+from headrace.monitoring.job_view import JobView, view_from_json, view_to_json
 
 _TRIES, _PAUSE_SECONDS = 10, 0.02
 

@@ -43,7 +43,7 @@ MOVED_MODULES = {
     "headrace.graph.malformed_pattern": "headrace.graph.cep_pattern",
     "headrace.operators.windows.assigner": "headrace.windows.assigner",
     "headrace.operators.windows.continuous_triggers": "headrace.windows.continuous_triggers",
-    "headrace.operators.windows.count_triggers": "headrace.windows.count_triggers",
+    "headrace.operators.windows.count_triggers": "headrace.windows.count_windows",
     "headrace.operators.windows.count_windows": "headrace.windows.count_windows",
     "headrace.operators.windows.evictors": "headrace.windows.evictors",
     "headrace.operators.windows.global_windows": "headrace.windows.global_windows",
@@ -60,6 +60,7 @@ MOVED_MODULES = {
     "headrace.sources.feedback": "headrace.connectors.feedback",
     "headrace.sources.files": "headrace.connectors.files.file_format",
     "headrace.sources.kafka.source": "headrace.connectors.kafka.enumerator",
+    "headrace.windows.count_triggers": "headrace.windows.count_windows",
     "headrace.windows.serializers": "headrace.windows.window_types",
 }
 """Modules that moved whole."""

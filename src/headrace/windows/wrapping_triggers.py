@@ -33,7 +33,7 @@ NoOpTrigger = NeverTrigger
 class PurgingTrigger(Trigger[Any, Any]):
     """Drops the contents of the window whenever another trigger fires.
 
-    >>> from headrace.windows.count_triggers import CountTrigger
+    >>> from headrace.windows.count_windows import CountTrigger
     >>> PurgingTrigger.of(CountTrigger.of(2))
     PurgingTrigger(CountTrigger(2))
     """
@@ -76,7 +76,7 @@ class ProcessingTimeoutTrigger(QuietTrigger[Any, Any]):
     """Fires when another trigger does, and a time after the first (or last) element by the clock.
 
     >>> from headrace.common import Duration
-    >>> from headrace.windows.count_triggers import CountTrigger
+    >>> from headrace.windows.count_windows import CountTrigger
     >>> ProcessingTimeoutTrigger.of(CountTrigger.of(100), Duration.of_millis(500))
     ProcessingTimeoutTrigger(CountTrigger(100), 500)
     """
