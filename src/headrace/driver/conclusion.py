@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from headrace.checkpoint import manifests
 from headrace.checkpoint.disposal import discard_claimed
@@ -47,34 +48,29 @@ from headrace.worker.failures import as_headrace_error
 _log = logging.getLogger("headrace")
 
 
+@dataclass(eq=False, repr=False)
 class Conclusion:
     """Performs `ConcludeCheckpoint`, `WriteSavepoint` and `Finish`."""
 
-    def __init__(
-        self,
-        job: CurrentJob,
-        checkpoints: Checkpoints,
-        results: CollectedOutput,
-        durability: DurabilitySettings,
-        origin_use: Use,
-    ) -> None:
-        """`origin_use` marks what the job was restored from as being in use."""
-        self._job = job
-        self._checkpoints = checkpoints
-        self._results = results
-        self._durability = durability
-        self._origin_use = origin_use
-        self._claims = durability.claim and durability.periodic
+    job: CurrentJob
+    checkpoints: Checkpoints
+    results: CollectedOutput
+    durability: DurabilitySettings
+    origin_use: Use
+    """Marks what the job was restored from as being in use."""
+
+    def __post_init__(self) -> None:
+        self._claims = self.durability.claim and self.durability.periodic
 
     def conclude(self, instruction: ConcludeCheckpoint) -> Iterable[Event]:
         """Complete the checkpoint of an epoch."""
-        job, checkpoints = self._job, self._checkpoints
-        self._results.seal()  # 1
+        job, checkpoints = self.job, self.checkpoints
+        self.results.seal()  # 1
         manifest = checkpoints.complete(job.ledger, instruction.result.acks)  # 2
         if manifest is None:
             yield CheckpointFailed(instruction.epoch, checkpoints.problem)
             return
-        self._results.completed(manifest.epoch)  # 3
+        self.results.completed(manifest.epoch)  # 3
         self._let_go_of_origin()  # 4
         origin = Origin(manifest, job.checkpoint_files)
         job.ledger.settle(origin)  # 5
@@ -85,9 +81,9 @@ class Conclusion:
     def write_savepoint(self, instruction: WriteSavepoint) -> Iterable[Event]:
         """Write the savepoint that was asked for."""
         try:
-            folder = write_savepoint(instruction.manifest, self._job.checkpoint_files, instruction.directory)
+            folder = write_savepoint(instruction.manifest, self.job.checkpoint_files, instruction.directory)
         except Exception as error:
-            _log.warning("headrace: %r could not write a savepoint: %s", self._job.name, error)
+            _log.warning("headrace: %r could not write a savepoint: %s", self.job.name, error)
             yield SavepointFailed(error)
         else:
             yield SavepointWritten(folder)
@@ -95,60 +91,52 @@ class Conclusion:
     def finish(self, instruction: Finish) -> Iterable[Event]:
         """Commit what is left when all input has ended. A job that was stopped has committed with its savepoint."""
         if instruction.ended:
-            self._results.seal()
-            self._checkpoints.finish(self._job.ledger)
+            self.results.seal()
+            self.checkpoints.finish(self.job.ledger)
             self._let_go_of_origin()
-        self._results.release()
+        self.results.release()
         yield Finished()
 
     def _let_go_of_origin(self) -> None:
         """Give up what the job was restored from: it has a checkpoint of its own, or has finished."""
-        if not self._durability.periodic:
+        if not self.durability.periodic:
             return
-        self._origin_use.close()
-        if self._claims and self._durability.restore_path is not None:
+        self.origin_use.close()
+        if self._claims and self.durability.restore_path is not None:
             self._claims = False
             try:
-                discard_claimed(self._durability.restore_path)
+                discard_claimed(self.durability.restore_path)
             except (HeadraceError, OSError) as error:
-                _log.warning("headrace: %r could not remove the savepoint it has claimed: %s", self._job.name, error)
+                _log.warning("headrace: %r could not remove the savepoint it has claimed: %s", self.job.name, error)
 
     def _restart_from(self, origin: Origin) -> None:
         """Let a failure bring the job back to this checkpoint; files of the one before become obsolete."""
-        job = self._job
+        job = self.job
         before, kept = job.program.origin, {file.name for file in origin.manifest.files}
         if before is not None and before.directory == job.state_directory:
             job.ledger.obsolete += [f for f in manifests.files_of(before.manifest) if f.name not in kept]
         job.restart_from(origin)
-        self._origin_use.close()  # what it was restored from
+        self.origin_use.close()  # what it was restored from
 
 
+@dataclass(eq=False, repr=False)
 class Ending:
     """Performs `CloseExecutor`, `ClearUp` and `Dispose`."""
 
-    def __init__(
-        self,
-        job: CurrentJob,
-        executor: Executor,
-        enumerators: Enumerators,
-        checkpoints: Checkpoints,
-        durability: DurabilitySettings,
-        beside: dict[str, Callable[[], None]],
-    ) -> None:
-        """`beside`: what runs beside the job, by name, and how to end it."""
-        self._job = job
-        self._executor = executor
-        self._enumerators = enumerators
-        self._checkpoints = checkpoints
-        self._durability = durability
-        self._beside = beside
+    job: CurrentJob
+    executor: Executor
+    enumerators: Enumerators
+    checkpoints: Checkpoints
+    durability: DurabilitySettings
+    beside: dict[str, Callable[[], None]]
+    """What runs beside the job, by name, and how to end it."""
 
     def close_executor(self, instruction: CloseExecutor) -> Iterable[Event]:
         """Close all functions and end all processes."""
         try:
-            self._executor.close()
+            self.executor.close()
         except Exception as error:
-            _log.warning("headrace: %r could not close its executor: %s", self._job.name, error)
+            _log.warning("headrace: %r could not close its executor: %s", self.job.name, error)
             yield CloseFailed(as_headrace_error(error))
         else:
             yield ExecutorClosed()
@@ -157,22 +145,22 @@ class Ending:
         """Keep or remove the checkpoints. A driver that was fenced off touches nothing: the job is another one's."""
         kept = self._keeps(instruction)
         if not isinstance(instruction.error, FencedError):
-            self._try("abort staged output", lambda: self._checkpoints.abandon(self._job.ledger))
-            clear = self._checkpoints.tidy if kept else self._checkpoints.remove
+            self._try("abort staged output", lambda: self.checkpoints.abandon(self.job.ledger))
+            clear = self.checkpoints.tidy if kept else self.checkpoints.remove
             self._try("clear up its checkpoints", clear)
-        self._try("close its checkpoint storage", self._checkpoints.close)
-        self._enumerators.close(kept)
+        self._try("close its checkpoint storage", self.checkpoints.close)
+        self.enumerators.close(kept)
         return ()
 
     def dispose(self, instruction: Dispose) -> Iterable[Event]:
         """Release what ran beside the job."""
-        for name, end in self._beside.items():
+        for name, end in self.beside.items():
             self._try(f"end its {name}", end)
         yield Disposed()
 
     def _keeps(self, instruction: ClearUp) -> bool:
         """Say whether the checkpoints stay. A job with a name that was interrupted continues from them."""
-        durability, named = self._durability, self._durability.job_id is not None
+        durability, named = self.durability, self.durability.job_id is not None
         keep = {JobStatus.CANCELED: durability.keep_on_cancel, JobStatus.FAILED: durability.keep_on_failure}
         return keep.get(instruction.outcome, named) or (named and instruction.interrupted)
 
@@ -180,4 +168,4 @@ class Ending:
         try:
             step()
         except Exception as error:
-            _log.warning("headrace: %r could not %s: %s", self._job.name, what, error)
+            _log.warning("headrace: %r could not %s: %s", self.job.name, what, error)

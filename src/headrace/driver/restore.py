@@ -2,18 +2,30 @@
 
 A job with the same tasks as before continues with the same files. Otherwise its tasks inherit: each new task reads the
 files of all old tasks that shared operators with it.
+
+`Recovery` begins a job from its last checkpoint, from a savepoint, or from the start, and aborts what a failure has voided.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from headrace.checkpoint import manifests
+from headrace.checkpoint.driver import FINISHED, Checkpoints
 from headrace.checkpoint.model import Origin
+from headrace.config.checkpoint_settings import DurabilitySettings
+from headrace.driver.collected_output import CollectedOutput
+from headrace.driver.current_job import CurrentJob
+from headrace.driver.events import Begun, Event
+from headrace.driver.instructions import Begin, GiveUpProgress
 from headrace.driver.ledger import Ledger
+from headrace.driver.rescaling import Deployment
 from headrace.graph.epoch_plan import EpochPlan
 from headrace.graph.job_graph import JobGraph
+from headrace.monitoring.job_monitor import JobMonitor
 from headrace.operators.source import SplitPosition
 from headrace.worker.messages import Inheritance, OldSubtask, TaskOwner, VertexReport
 
@@ -95,3 +107,50 @@ def _check_key_groups(layout: dict[str, Any], wanted: dict[str, Any], stateful: 
                     expected=str(old["max_parallelism"]),
                     remedy=f"set_max_parallelism({old['max_parallelism']})",
                 )
+
+
+_log = logging.getLogger("headrace")
+
+
+@dataclass(eq=False, repr=False)
+class Recovery:
+    """Performs `Begin` and `GiveUpProgress`."""
+
+    job: CurrentJob
+    checkpoints: Checkpoints
+    durability: DurabilitySettings
+    deployment: Deployment
+    monitor: JobMonitor
+    results: CollectedOutput
+
+    def begin(self, instruction: Begin) -> Iterable[Event]:
+        """Recover the last checkpoint and make the ledger that continues from it."""
+        durability, checkpoints, program = self.durability, self.checkpoints, self.job.program
+        origin = program.origin
+        staged = origin is not None and bool(origin.manifest.committables)
+        takes_over = durability.periodic or durability.job_id is not None or checkpoints.commits or staged
+        manifest = checkpoints.recover(origin) if takes_over else None
+        if manifest is not None and durability.periodic:
+            origin = Origin(manifest, checkpoints.files)
+            self.results.recovered(manifest.epoch)
+        else:
+            self.results.drop()
+        self.deployment.ensure(program)
+        self.job.ledger = ledger = self.job.new_ledger(program)
+        ledger.restarts = instruction.attempt
+        self.monitor.begin(program.graph, instruction.attempt)
+        self.job.restored = origin is not None
+        if origin is not None:
+            start(ledger, program.graph, program.plan, origin)
+            checkpoints.statistics.restored()
+        yield Begun(finished=manifest is not None and bool(manifest.facts.get(FINISHED)))
+
+    def give_up_progress(self, instruction: GiveUpProgress) -> Iterable[Event]:
+        """Abort what sinks have staged since the last checkpoint: it is computed again."""
+        name, delay = self.job.name, instruction.delay
+        _log.warning("headrace: %r restarts in %.1f s: %s", name, delay, instruction.error.message)
+        try:
+            self.checkpoints.abandon(self.job.ledger)
+        except Exception as error:
+            _log.warning("headrace: %r could not abort the output staged since its last checkpoint: %s", name, error)
+        return ()

@@ -22,10 +22,10 @@ from headrace.driver.executor import Executor
 from headrace.driver.job_machine import JobMachine
 from headrace.driver.loop import Loop, Performers
 from headrace.driver.pacing import Pacing
-from headrace.driver.recovery import Recovery
 from headrace.driver.requests import Requests
 from headrace.driver.rescaling import Deployment, ParallelismFile, ParallelismFollower, Rescaler
 from headrace.driver.restarts import RestartPolicy
+from headrace.driver.restore import Recovery
 from headrace.driver.settling import Observers, Settling
 from headrace.metrics.reporters.settings import Reporting
 from headrace.monitoring.flame_graphs import FlameGraphs
