@@ -24,7 +24,7 @@ from headrace.functions import (
 )
 from headrace.functions.checks import check_function, check_or_callable
 from headrace.graph.specs import WindowOperation
-from headrace.operators.windows.merge_check import can_pre_aggregate
+from headrace.operators.windows.pre_aggregation import can_pre_aggregate
 from headrace.types.declared_types import declared_type
 from headrace.types.typeinfo import TypeInformation
 

@@ -26,7 +26,8 @@ from headrace.graph.specs import WindowOperation
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.windows.firing import WindowFunctionOperator
 from headrace.operators.windows.folding import Windows, fold_into, grouped, merge_into, share_into
-from headrace.operators.windows.merge_check import MergeCheck, can_combine
+from headrace.operators.windows.merge_check import MergeCheck
+from headrace.operators.windows.pre_aggregation import can_combine
 from headrace.operators.windows.runs import Run, Runs
 from headrace.operators.windows.state_migration import ALIGNED, WINDOW_SIZE, take_over_as_aligned
 from headrace.state.opaque_key import OpaqueKey

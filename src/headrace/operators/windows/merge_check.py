@@ -9,7 +9,6 @@ is tried on copies of the first records before anything is combined:
 2. If one of the merged accumulators alone was the right answer in all trials, they prove nothing.
 
 Until the trials prove something, records are processed one by one. After one wrong answer or exception they always are.
-Which window operations may combine records at all is decided from the program alone.
 """
 
 from __future__ import annotations
@@ -20,12 +19,7 @@ from copy import deepcopy
 from itertools import islice
 from typing import Any
 
-from headrace.graph.specs import WindowOperation
-from headrace.operators.function_state import is_checkpointed
 from headrace.operators.windows.folding import AggregatedContents, Contents, isolated
-from headrace.windows.sliding_windows import SlidingEventTimeWindows
-from headrace.windows.time_triggers import EventTimeTrigger
-from headrace.windows.tumbling_windows import TumblingEventTimeWindows
 
 _RECORDS = 512
 """How many records of each run are examined until the outcome is known."""
@@ -115,64 +109,3 @@ def _alike(a: Any, b: Any) -> bool:
             return a is b or _alike(a.__reduce_ex__(4)[1:3], b.__reduce_ex__(4)[1:3])
     equal = a == b
     return bool(equal.all() if hasattr(equal, "all") else equal)  # of arrays, all elements
-
-
-def can_pre_aggregate(spec: WindowOperation) -> bool:
-    """Return whether records of a key may be combined before the exchange.
-
-    1. Tumbling or sliding windows of event time without gaps, the default trigger and no evictor: then a record's pane
-       determines its windows. Classes are compared exactly: a subclass may do anything.
-    2. No allowed lateness: each late element would fire its window again. No side output of late elements: it shows
-       them one by one.
-    3. A function that can combine (`can_combine`).
-
-    >>> tumbling = TumblingEventTimeWindows(10, 0)
-    >>> can_pre_aggregate(WindowOperation(tumbling, EventTimeTrigger(), "reduce", max))
-    True
-    >>> can_pre_aggregate(WindowOperation(tumbling, EventTimeTrigger(), "reduce", max, allowed_lateness=5))
-    False
-    """
-    assigner = spec.assigner
-    return (
-        type(assigner) in (TumblingEventTimeWindows, SlidingEventTimeWindows)
-        and getattr(assigner, "slide", assigner.size) <= assigner.size
-        and type(spec.trigger) is EventTimeTrigger
-        and spec.evictor is None
-        and spec.allowed_lateness == 0
-        and spec.late_tag is None
-        and can_combine(spec.kind, spec.combiner)
-    )
-
-
-def can_combine(kind: str, combiner: Any) -> bool:
-    """Return whether partial results of a function can be combined: those of reduce, and of aggregate with a `merge`.
-
-    A function with an `open` of its own, or with state of the subtask, may depend on what exists only after the
-    exchange.
-
-    >>> class Sum:
-    ...     create_accumulator = int
-    ...
-    ...     def merge(self, a, b):
-    ...         return a + b
-    >>> class WithoutMerge(Sum):
-    ...     def merge(self, a, b):
-    ...         raise NotImplementedError
-    >>> can_combine("aggregate", Sum()), can_combine("aggregate", WithoutMerge()), can_combine("list", None)
-    (True, False, False)
-    """
-    opener = getattr(combiner, "open", None)
-    if is_checkpointed(combiner) or (callable(opener) and getattr(opener, "__qualname__", "") != "Function.open"):
-        return False
-    return kind == "reduce" or (kind == "aggregate" and _has_merge(combiner))
-
-
-def _has_merge(function: Any) -> bool:
-    """Return whether `merge` is more than a placeholder, which raises or returns None. Try it on empty accumulators."""
-    try:
-        empty = function.create_accumulator()
-        return empty is None or function.merge(empty, function.create_accumulator()) is not None
-    except NotImplementedError:
-        return False
-    except Exception:  # it may well merge accumulators that are not empty
-        return True

@@ -23,8 +23,8 @@ from headrace.datastream.window import (
 from headrace.graph.specs import LocalWindowAggregate, WindowOperation
 from headrace.operators.factory import window_operator
 from headrace.operators.windows import local
-from headrace.operators.windows.merge_check import can_combine, can_pre_aggregate
 from headrace.operators.windows.operator import WindowOperator
+from headrace.operators.windows.pre_aggregation import can_combine, can_pre_aggregate
 from headrace.testing import OperatorHarness
 from headrace.worker.exchange.channels import Valve, merged
 from headrace.worker.exchange.frames import IDLE, RECORDS, WATERMARK
