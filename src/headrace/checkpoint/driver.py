@@ -214,7 +214,6 @@ class Checkpoints:
             self._run(self._steps.remove(named=self._options.job_id is not None))
 
     def close(self) -> None:
-        """Release locks and connections."""
         self._use.close()
         self._committer.close()
 

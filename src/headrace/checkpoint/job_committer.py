@@ -62,7 +62,6 @@ class CommitCounts:
         self._failed += size
 
     def values(self) -> dict[Path, Value]:
-        """Return all metrics."""
         return {
             ("totalCommittables",): Count(self._total),
             ("successfulCommittables",): Count(self._successful),
@@ -156,7 +155,6 @@ class JobCommitter:
         return all(committer.untouched(epoch) for committer in self._committers.values())
 
     def close(self) -> None:
-        """Release the sinks' connections."""
         for committer in self._committers.values():
             committer.close()
 

@@ -72,7 +72,6 @@ class CheckpointStatistics:
             )
 
     def failed(self, number: int, why: str, now: int) -> None:
-        """Record that it failed."""
         with self._lock:
             self._counts["failed"] += 1
             self._end(number, now, status="FAILED", failure_message=why)

@@ -164,7 +164,6 @@ class SignedRecords:
         self._trust = trust
 
     def encode(self, record: Record) -> bytes:
-        """Return the bytes of a record."""
         data = encode(record)
         return signed_record(data, self._user_key()) if isinstance(record, Manifest) else data
 

@@ -51,7 +51,6 @@ class JobMaster:
     # -- its life -------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Start the job."""
         first = self._parts.loop.tell(Started())
         self._parts.progress.start()
         self._parts.reporting.start(self._parts.monitor.samples)

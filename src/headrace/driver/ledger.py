@@ -249,7 +249,6 @@ class Ledger:
         return None
 
     def apply(self, acks: list[TaskAck]) -> None:
-        """Record a complete epoch."""
         self.settled = False
         for ack in acks:
             self._versions[ack.task] = ack.attempt

@@ -223,7 +223,6 @@ class OperatorWithLateRecords(Operator):
         return self._dropped.get_count()
 
     def drop_late(self, number: int) -> None:
-        """Count dropped records."""
         if number:
             self._dropped.inc(number)
 

@@ -177,9 +177,7 @@ class KeyedReduceOperator(FunctionOperator):
 class RowColumns(Protocol):
     """Converts rows of one type to columns and back."""
 
-    def run(self, rows: list[Any]) -> ColumnRun:
-        """Convert rows to columns."""
-        ...
+    def run(self, rows: list[Any]) -> ColumnRun: ...
 
     def mapped(self, result: Any, count: int) -> ColumnRun:
         """Check the columns that a function returned for `count` rows."""

@@ -46,9 +46,7 @@ class Consumer(Protocol):
         """Advance an injected clock (tests only)."""
         ...
 
-    def process_marker(self, marker: LatencyMarker) -> None:
-        """Take a latency marker."""
-        ...
+    def process_marker(self, marker: LatencyMarker) -> None: ...
 
 
 class Output:
@@ -106,7 +104,6 @@ class Output:
             consumer.process_marker(marker)
 
     def begin_epoch(self) -> None:
-        """Reset the counts."""
         self.records = 0
         self.side_records = {}
         self.spent = {}

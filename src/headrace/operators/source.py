@@ -138,7 +138,6 @@ class SourceOperator(Operator):
         return ends and not self._open and not self._more_splits
 
     def read(self, budget: ReadBudget) -> None:
-        """Read and emit."""
         self._more_splits = budget.more_splits
         remaining = budget.records
         deadline = None if budget.seconds is None else time.monotonic() + budget.seconds

@@ -35,7 +35,6 @@ class Families:
         self._metrics: list[Reported] = []
 
     def update(self, metrics: list[Reported]) -> None:
-        """Store the current values."""
         self._metrics = metrics
 
     def describe(self) -> Iterable[Any]:
@@ -43,7 +42,6 @@ class Families:
         return ()
 
     def collect(self) -> Iterator[Any]:
-        """Yield the families."""
         from prometheus_client.core import Metric
 
         families: dict[str, Any] = {}

@@ -28,7 +28,6 @@ class Cursor:
 
     @property
     def step(self) -> Step:
-        """The current step."""
         return self._chain[self._at]
 
     @property
@@ -37,7 +36,6 @@ class Cursor:
         return self._at == 0
 
     def go_back(self) -> None:
-        """Go to the previous step."""
         self.following = self.step
         self._at -= 1
 

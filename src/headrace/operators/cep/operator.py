@@ -42,11 +42,9 @@ class MatchContext:
         return self.time
 
     def current_processing_time(self) -> int:
-        """Return the clock, in milliseconds."""
         return self._clock.now()
 
     def output(self, output_tag: OutputTag, value: Any) -> None:
-        """Emit to a side output."""
         if not isinstance(output_tag, OutputTag):
             raise TypeMismatchError("ctx.output takes an OutputTag and a value", seen=output_tag)
         values, times = self.sides.setdefault(output_tag.tag_id, ([], []))

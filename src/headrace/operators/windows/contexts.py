@@ -107,15 +107,12 @@ class FiringContext(Evictor.EvictorContext):
         return self
 
     def window(self) -> Any:
-        """Return the window."""
         return self._window
 
     def current_processing_time(self) -> int:
-        """Return the clock, in milliseconds."""
         return self._clock.now()
 
     def current_watermark(self) -> int:
-        """Return the operator's event time."""
         return self._operator.watermark
 
     def window_state(self) -> Any:

@@ -90,7 +90,6 @@ class WindowFunctionOperator(OperatorWithLateRecords):
             self.guarded(self.spec.function.clear, self.firing.at(key, window))
 
     def emit_results(self) -> None:
-        """Emit the collected results."""
         if self.results:
             results, times = self.results, self.times
             self.results, self.times = [], []

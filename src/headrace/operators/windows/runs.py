@@ -36,7 +36,6 @@ class Runs:
         self.records = 0
 
     def add(self, keys: list[Any], panes: list[int], records: Iterator[Any]) -> None:
-        """Combine more records."""
         contents, last = self._contents, self._open.get
         add = contents.add
         first = contents.first if isinstance(contents, AggregatedContents) else isolated

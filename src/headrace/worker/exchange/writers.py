@@ -91,7 +91,6 @@ class TargetBuffer:
             items.append(item)
 
     def flush(self) -> None:
-        """Send what is left."""
         self._close_run()
         if self._items:
             self._cut()
