@@ -20,10 +20,14 @@ from headrace.windows.session_windows import (
     EventTimeSessionWindows,
     ProcessingTimeSessionWindows,
 )
-from headrace.windows.sliding_windows import SlidingEventTimeWindows, SlidingProcessingTimeWindows
 from headrace.windows.time_triggers import EndOfStreamTrigger, EventTimeTrigger, ProcessingTimeTrigger
+from headrace.windows.time_windows import (
+    SlidingEventTimeWindows,
+    SlidingProcessingTimeWindows,
+    TumblingEventTimeWindows,
+    TumblingProcessingTimeWindows,
+)
 from headrace.windows.trigger import Trigger, TriggerResult
-from headrace.windows.tumbling_windows import TumblingEventTimeWindows, TumblingProcessingTimeWindows
 from headrace.windows.window_types import (
     CountWindow,
     CountWindowSerializer,

@@ -32,9 +32,8 @@ from headrace.operators.windows.local import CombiningWindowOperator, LargeCombi
 from headrace.operators.windows.operator import WindowOperator
 from headrace.operators.windows.session_operator import SessionWindowOperator
 from headrace.windows.session_windows import EventTimeSessionWindows
-from headrace.windows.sliding_windows import SlidingEventTimeWindows
 from headrace.windows.time_triggers import EventTimeTrigger
-from headrace.windows.tumbling_windows import TumblingEventTimeWindows
+from headrace.windows.time_windows import SlidingEventTimeWindows, TumblingEventTimeWindows
 
 
 def window_operator(spec: WindowOperation, large_state: bool = False) -> Operator:

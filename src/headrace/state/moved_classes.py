@@ -49,10 +49,10 @@ MOVED_MODULES = {
     "headrace.operators.windows.global_windows": "headrace.windows.global_windows",
     "headrace.operators.windows.serializers": "headrace.windows.window_types",
     "headrace.operators.windows.sessions": "headrace.windows.session_windows",
-    "headrace.operators.windows.sliding": "headrace.windows.sliding_windows",
+    "headrace.operators.windows.sliding": "headrace.windows.time_windows",
     "headrace.operators.windows.time_triggers": "headrace.windows.time_triggers",
     "headrace.operators.windows.trigger": "headrace.windows.trigger",
-    "headrace.operators.windows.tumbling": "headrace.windows.tumbling_windows",
+    "headrace.operators.windows.tumbling": "headrace.windows.time_windows",
     "headrace.operators.windows.window_types": "headrace.windows.window_types",
     "headrace.operators.windows.wrapping_triggers": "headrace.windows.wrapping_triggers",
     "headrace.sinks.commit_requests": "headrace.connectors.base.commit_requests",
@@ -62,6 +62,8 @@ MOVED_MODULES = {
     "headrace.sources.kafka.source": "headrace.connectors.kafka.enumerator",
     "headrace.windows.count_triggers": "headrace.windows.count_windows",
     "headrace.windows.serializers": "headrace.windows.window_types",
+    "headrace.windows.sliding_windows": "headrace.windows.time_windows",
+    "headrace.windows.tumbling_windows": "headrace.windows.time_windows",
 }
 """Modules that moved whole."""
 

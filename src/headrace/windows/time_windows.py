@@ -1,4 +1,7 @@
-"""Sliding windows: one size, a new one every slide, so that an element is in several of them (or in none)."""
+"""Time windows of one size, by event time or by the clock: tumbling ones, one after the other, and sliding ones.
+
+A sliding window begins every slide, so that an element is in several of them (or in none).
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,62 @@ from headrace.windows.window_types import TimeWindow
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+class _Tumbling(TimeAssigner):
+    """The base of both."""
+
+    def __init__(self, size: int, offset: int) -> None:
+        """Take the size and the offset of the first window in milliseconds."""
+        check_parameters(self, size > 0 and abs(offset) < size, "abs(offset) < size", f"size {size}, offset {offset}")
+        self._size = size
+        self._offset = offset
+
+    @property
+    def size(self) -> int:
+        """The size in milliseconds."""
+        return self._size
+
+    @property
+    def offset(self) -> int:
+        """The offset in milliseconds."""
+        return self._offset
+
+    @classmethod
+    def of(cls, size: Any, offset: Any = None) -> Self:
+        """Make an assigner; ``offset`` moves all windows, e.g. for days that start at another hour than in UTC."""
+        return cls(milliseconds(size, "size"), 0 if offset is None else milliseconds(offset, "offset"))
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
+        time = self._time_of(element, timestamp, context)
+        start = TimeWindow.get_window_start_with_offset(time, self._offset, self._size)
+        return [TimeWindow(start, start + self._size)]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._size}, {self._offset})"
+
+
+class TumblingEventTimeWindows(_Tumbling):
+    """Windows of one size by event time.
+
+    >>> from headrace.common import Time
+    >>> windows = TumblingEventTimeWindows.of(Time.seconds(10), Time.seconds(2))
+    >>> windows.assign_windows("a", 11_000, None), windows
+    ([TimeWindow(start=2000, end=12000)], TumblingEventTimeWindows(10000, 2000))
+    """
+
+    _event_time = True
+
+
+class TumblingProcessingTimeWindows(_Tumbling):
+    """Windows of one size by the clock.
+
+    >>> from headrace.common import Time
+    >>> TumblingProcessingTimeWindows.of(Time.seconds(10)).is_event_time()
+    False
+    """
+
+    _event_time = False
 
 
 class _Sliding(TimeAssigner):
