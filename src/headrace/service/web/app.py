@@ -1,4 +1,7 @@
-"""The app: all endpoints at their paths and below /v1, live events, the OpenAPI document and the web UI."""
+"""The app: all endpoints at their paths and below /v1, live events, the OpenAPI document and the web UI.
+
+The files of the web UI are part of the package, and may not load anything from elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import logging
 import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
+from importlib.resources import files
 from pathlib import Path
 from typing import Protocol
 
@@ -14,7 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from headrace.errors import HeadraceError
@@ -22,7 +26,6 @@ from headrace.service.errors import RequestError
 from headrace.service.rest.backend import Backend
 from headrace.service.rest.endpoint import Endpoint
 from headrace.service.rest.routes import ENDPOINTS
-from headrace.service.web import pages
 from headrace.service.web.access import Access, AccessRules
 from headrace.service.web.bodies import answer, error_answer, read_call
 from headrace.service.web.events import job_events, overview_events
@@ -58,7 +61,7 @@ def make_app(host: Host, rules: AccessRules, longest_upload: int) -> Starlette:
 
     routes.append(Route("/openapi.json", openapi))
     routes.extend(sign_in_routes(rules.sign_in))
-    routes.extend(pages.ROUTES)
+    routes.extend(_PAGES)
     return Starlette(
         routes=routes,
         middleware=[Middleware(Access, rules=rules, is_public=_is_public)],
@@ -68,7 +71,7 @@ def make_app(host: Host, rules: AccessRules, longest_upload: int) -> Starlette:
 
 def _is_public(method: str, path: str) -> bool:
     """Return whether a request needs no token: files of the web UI contain no secrets, and signing in issues tokens."""
-    return pages.is_page(method, path) or (method == "POST" and path == SIGN_IN_PATH)
+    return is_page(method, path) or (method == "POST" and path == SIGN_IN_PATH)
 
 
 def _led(host: Host, handler: Callable[[Backend, Request], Awaitable[Response]]) -> Handler:
@@ -117,3 +120,45 @@ async def _no_route(request: Request, error: Exception) -> Response:
 async def _internal_error(request: Request, error: Exception) -> Response:
     _log.error("%s %s", request.method, request.url.path, exc_info=error)
     return error_answer(500, "Internal server error.")
+
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+def _root() -> Path:
+    return Path(str(files("headrace.service"))) / "ui"
+
+
+def _files() -> dict[str, Path]:
+    """Return all files of the UI by path. Nothing else can be requested."""
+    root = _root()
+    return {f"/{path.relative_to(root).as_posix()}": path for path in root.rglob("*") if path.is_file()}
+
+
+_KNOWN = _files()
+
+
+def is_page(method: str, path: str) -> bool:
+    """Return whether this is a file of the UI, which contains no secrets."""
+    return method in ("GET", "HEAD") and (path == "/" or path in _KNOWN)
+
+
+async def _page(request: Request) -> Response:
+    path = _KNOWN.get("/index.html" if request.url.path == "/" else request.url.path)
+    if path is None:
+        return error_answer(404, f"Unable to load requested file {request.url.path[:200]}.")
+    return FileResponse(path, headers=_HEADERS)
+
+
+_PAGES = [Route("/", _page), *(Route(path, _page) for path in _KNOWN)]
