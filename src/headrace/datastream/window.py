@@ -11,9 +11,9 @@ from headrace.windows.count_windows import (
     CountTrigger,
     CountTumblingWindowAssigner,
     DeltaTrigger,
+    GlobalWindows,
 )
 from headrace.windows.evictors import CountEvictor, DeltaEvictor, Evictor, TimeEvictor, TimestampedValue
-from headrace.windows.global_windows import GlobalWindows
 from headrace.windows.session_windows import (
     DynamicEventTimeSessionWindows,
     DynamicProcessingTimeSessionWindows,

@@ -13,8 +13,7 @@ from headrace.formats.arrow_rows import row_type as checked_row_type
 from headrace.formats.avro import AvroSchema
 from headrace.formats.avro_columns import row_type_of
 from headrace.formats.avro_parquet import record_maker, row_maker
-from headrace.formats.bulk_writers import ColumnWriter, KeepOpen
-from headrace.formats.column_files import BlockFile, ColumnFiles
+from headrace.formats.column_files import BlockFile, ColumnFiles, ColumnWriter, KeepOpen
 from headrace.formats.row_columns import RowColumns
 from headrace.types.data_types import stream_type
 from headrace.types.logical_types import RowType

@@ -1,6 +1,7 @@
-"""Count windows, which hold a number of elements of their key, and triggers that depend on the elements.
+"""Windows without time: count windows, which hold a number of elements of their key, and the global window.
 
-The default trigger fires a window when it is full and drops its contents: no more elements can arrive.
+Also triggers that depend on the elements. The default trigger fires a window when it is full and drops its contents: no
+more elements can arrive. Nothing fires the global window unless the program sets a trigger.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from headrace.state.descriptors import ReducingStateDescriptor, ValueStateDescri
 from headrace.types.serializer import TypeSerializer
 from headrace.types.typeinfo import TypeInformation, Types
 from headrace.windows.assigner import WindowAssigner, check_parameters
+from headrace.windows.time_triggers import EndOfStreamTrigger
 from headrace.windows.trigger import QuietTrigger, Trigger, TriggerResult
-from headrace.windows.window_types import CountWindow, CountWindowSerializer
-from headrace.windows.wrapping_triggers import PurgingTrigger
+from headrace.windows.window_types import CountWindow, CountWindowSerializer, GlobalWindow, GlobalWindowSerializer
+from headrace.windows.wrapping_triggers import NeverTrigger, PurgingTrigger
 
 
 class _Sum:
@@ -184,3 +186,49 @@ class CountSlidingWindowAssigner(_Counting):
 
     def __repr__(self) -> str:
         return f"CountSlidingWindowAssigner({self._window_size}, {self._window_slide})"
+
+
+_THE_ONE = GlobalWindow()
+
+
+class GlobalWindows(WindowAssigner[Any, GlobalWindow]):
+    """All elements of a key in one window.
+
+    >>> GlobalWindows.create().assign_windows("a", 5, None)
+    [GlobalWindow]
+    """
+
+    def __init__(self, trigger: Trigger[Any, GlobalWindow] | None = None) -> None:
+        """Programs call `create` or `create_with_end_of_stream_trigger`."""
+        self._trigger = trigger
+
+    @staticmethod
+    def create() -> GlobalWindows:
+        """Make an assigner whose window never fires by itself."""
+        return GlobalWindows()
+
+    @staticmethod
+    def create_with_end_of_stream_trigger() -> GlobalWindows:
+        """Make an assigner whose window fires when the input ends.
+
+        >>> type(GlobalWindows.create_with_end_of_stream_trigger().get_default_trigger(None)).__name__
+        'EndOfStreamTrigger'
+        """
+        return GlobalWindows(EndOfStreamTrigger())
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[GlobalWindow]:
+        return [_THE_ONE]
+
+    def get_default_trigger(self, env: Any) -> Trigger[Any, GlobalWindow]:
+        """Never fire, or at the end of the input."""
+        return NeverTrigger() if self._trigger is None else self._trigger
+
+    def get_window_serializer(self) -> TypeSerializer[GlobalWindow]:
+        return GlobalWindowSerializer()
+
+    def is_event_time(self) -> bool:
+        """Return False: elements are never late."""
+        return False
+
+    def __repr__(self) -> str:
+        return "GlobalWindows()"

@@ -1,34 +1,37 @@
 """The app: all endpoints at their paths and below /v1, live events, the OpenAPI document and the web UI.
 
-The files of the web UI are part of the package, and may not load anything from elsewhere.
+The files of the web UI are part of the package, and may not load anything from elsewhere. Live events
+(server-sent events) are the state of a job, or the list of jobs, every second. A client that accepts `application/json` gets
+the content of one event instead, which helps behind proxies that block streams.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack
 from importlib.resources import files
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from headrace.errors import HeadraceError
 from headrace.service.errors import RequestError
-from headrace.service.rest.backend import Backend
-from headrace.service.rest.endpoint import Endpoint
+from headrace.service.responses import jobs as responses
+from headrace.service.rest.backend import Backend, view_of
+from headrace.service.rest.endpoint import Call, Endpoint
 from headrace.service.rest.routes import ENDPOINTS
 from headrace.service.web.access import Access, AccessRules
-from headrace.service.web.bodies import answer, error_answer, read_call
-from headrace.service.web.events import job_events, overview_events
+from headrace.service.web.bodies import answer, error_answer, json_text, read_call
 from headrace.service.web.openapi import openapi_document
 from headrace.service.web.sign_in import SIGN_IN_PATH, sign_in_routes
 
@@ -162,3 +165,55 @@ async def _page(request: Request) -> Response:
 
 
 _PAGES = [Route("/", _page), *(Route(path, _page) for path in _KNOWN)]
+
+
+_SECONDS = 1.0
+_MOST_STREAMS = 100
+_open: set[object] = set()
+
+
+async def overview_events(backend: Backend, request: Request) -> Response:
+    """Serve /events: every second, an event `overview` with /jobs/overview and a `glance` at each job."""
+
+    def shown() -> Any:
+        now = backend.now()
+        return {"jobs": [responses.live_overview(job.view(), now) for job in backend.jobs()]}
+
+    return await _stream(request, "overview", shown)
+
+
+async def job_events(backend: Backend, request: Request) -> Response:
+    """Serve /jobs/:jobid/events: every second, an event `job` with the job's details, metrics and bottleneck."""
+    call = Call(path={"jobid": str(request.path_params["jobid"])})
+
+    def shown() -> Any:
+        return responses.live_details(view_of(backend, call), backend.now())
+
+    return await _stream(request, "job", shown)
+
+
+async def _stream(request: Request, name: str, shown: Callable[[], Any]) -> Response:
+    if request.headers.get("accept", "").startswith("application/json"):
+        return answer(await run_in_threadpool(shown), 200)
+    if len(_open) >= _MOST_STREAMS:
+        raise RequestError("Too many clients listen to events; retry with Accept: application/json.", status=429)
+    first = await run_in_threadpool(shown)  # report errors in the request before the stream begins
+    return StreamingResponse(
+        _events(request, name, first, shown), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+    )
+
+
+async def _events(request: Request, name: str, first: Any, shown: Callable[[], Any]) -> AsyncIterator[str]:
+    token = object()
+    _open.add(token)
+    try:
+        content = first
+        while not await request.is_disconnected():
+            yield f"event: {name}\ndata: {json_text(content)}\n\n"
+            await asyncio.sleep(_SECONDS)
+            try:
+                content = await run_in_threadpool(shown)
+            except RequestError:
+                return  # the job has been removed
+    finally:
+        _open.discard(token)
