@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from headrace.graph.cep_pattern import AllOf, Condition, ConditionTree, Contiguity, PatternData, Repetition, Step
-from headrace.operators.cep.conditions import kinds_of
+from headrace.operators.cep.decisions import kinds_of
 from headrace.operators.cep.nfa import ALWAYS, Action, Atom, Both, Edge, Formula, Not, State, StateKind
 
 

@@ -15,7 +15,7 @@ from headrace.errors import TypeMismatchError
 from headrace.graph.specs import Cep
 from headrace.operators.base import FunctionOperator, OperatorWithLateRecords
 from headrace.operators.cep.compiler import compile_pattern
-from headrace.operators.cep.conditions import owners_of
+from headrace.operators.cep.decisions import owners_of
 from headrace.operators.cep.key_state import KeyState
 from headrace.operators.cep.matcher import Match, Matcher
 from headrace.operators.clock import Clock
