@@ -255,7 +255,7 @@ def test_any_writer_with_the_epoch(session: Any, make_env: MakeEnvironment, tmp_
 
 
 def test_a_write_is_repeated_under_the_same_epoch(session: Any, tmp_path: Path, make_env: MakeEnvironment) -> None:
-    from headrace.connectors.base.sink import Handle, StagedOutputLostError
+    from headrace.connectors.base.sink_committer import Handle, StagedOutputLostError
     from headrace.connectors.base.sink_writer import EpochEnd, WriterContext
 
     env = make_env(1)

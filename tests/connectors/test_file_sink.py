@@ -24,7 +24,7 @@ from headrace.common.errors import (
     TypeMismatchError,
 )
 from headrace.common.serialization import Encoder
-from headrace.connectors.base.sink import Handle
+from headrace.connectors.base.sink_committer import Handle
 from headrace.connectors.base.sink_writer import EpochEnd, SinkWriter, WriterContext
 from headrace.connectors.kafka import client as kafka_client
 from headrace.connectors.rabbitmq import client as rabbitmq_client

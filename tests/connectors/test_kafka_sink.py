@@ -16,7 +16,7 @@ import pytest
 from headrace.common import Types, WatermarkStrategy
 from headrace.common.errors import HeadraceError, InvalidProgramError, JobExecutionError
 from headrace.common.serialization import SerializationSchema, SimpleStringSchema
-from headrace.connectors.base.sink import Handle, StagedOutputLostError
+from headrace.connectors.base.sink_committer import Handle, StagedOutputLostError
 from headrace.connectors.base.sink_writer import EpochEnd, WriterContext
 from headrace.connectors.kafka import committer
 from headrace.connectors.kafka.client import Sender

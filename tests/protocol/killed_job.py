@@ -22,7 +22,7 @@ from headrace.checkpoint.driver import FINISHED, Checkpoints
 from headrace.checkpoint.manifests import files_of, unpacked_positions
 from headrace.checkpoint.model import Committable
 from headrace.config.checkpoint_settings import CheckpointSettings, DurabilitySettings
-from headrace.connectors.base.sink import Handle, SinkCommitter, StagedOutputLostError
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter, StagedOutputLostError
 from headrace.connectors.base.split_enumerator import Split
 from headrace.foundation.faultpoints import arm, reach
 from headrace.graph.specs import StagedSink

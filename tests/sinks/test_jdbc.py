@@ -14,7 +14,7 @@ from sink_kit import SERVERS, FailsOnce, SqliteRows, environment, numbers
 from headrace.common import Row, Types
 from headrace.common.errors import InvalidProgramError
 from headrace.common.time import Instant
-from headrace.connectors.base.sink import Handle, StagedOutputLostError
+from headrace.connectors.base.sink_committer import Handle, StagedOutputLostError
 from headrace.connectors.base.sink_writer import EpochEnd, WriterContext
 from headrace.connectors.jdbc.database import RowRefusedError
 from headrace.datastream.connectors.jdbc import JdbcSink

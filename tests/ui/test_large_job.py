@@ -16,12 +16,22 @@ from headrace.service.embedded import EmbeddedService
 from headrace.service.settings import read_settings
 
 VERTICES, SUBTASKS = 100, 200
-# Every update of the page that keeps the browser from answering for more than 50 ms.
-WATCH = """
-window.blocked = [];
-new PerformanceObserver((list) => window.blocked.push(...list.getEntries().map((one) => one.duration)))
-  .observe({ type: "longtask", buffered: true });
-"""
+
+
+class Work:
+    """Measures the processor seconds of the page's main thread, which do not depend on what else the machine does."""
+
+    def __init__(self, page):
+        self._devtools = page.context.new_cdp_session(page)
+        self._devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
+        self._before = 0.0
+
+    def since_last(self):
+        """Return the seconds since the last call."""
+        metrics = self._devtools.send("Performance.getMetrics")["metrics"]
+        now = next(each["value"] for each in metrics if each["name"] == "TaskDuration")
+        spent, self._before = now - self._before, now
+        return spent
 
 
 def large_view():
@@ -85,39 +95,36 @@ def large():
 
 
 def test_a_hundred_vertices_of_two_hundred_subtasks_stay_quick(large, open_page, picture, artifacts):
-    start = time.monotonic()
-    page = open_page(large, prepare=lambda page: page.add_init_script(WATCH))
-    expect(page.locator("[data-vertex]")).to_have_count(VERTICES, timeout=20_000)
-    times = {"first graph": time.monotonic() - start}
-    assert times["first graph"] < 10
+    pages = []
+    page = open_page(large, prepare=lambda page: pages.append(Work(page)))
+    [work] = pages
+    expect(page.locator("[data-vertex]")).to_have_count(VERTICES, timeout=60_000)
+    seconds = {"first graph": work.since_last()}
+    assert seconds["first graph"] < 3
     picture(page, "large")
     rows = page.get_by_role("group", name="Vertices").locator("tbody tr")
     assert rows.count() < 60, "only the rows in sight are drawn"
-    expect(rows.first).to_contain_text(re.compile(r"10\d\d/s"))
+    expect(rows.first).to_contain_text(re.compile(r"1\d\d\d/s"))
 
-    page.evaluate("window.blocked = []")
-    before = rows.first.inner_text()
-    seen = set()
+    work.since_last()
+    seen = {rows.first.inner_text()}
     start = time.monotonic()
-    while len(seen) < 4 and time.monotonic() - start < 15:
+    while len(seen) < 4 and time.monotonic() - start < 60:
         seen.add(rows.first.inner_text())
         page.wait_for_timeout(100)
     assert len(seen) >= 4, "the page goes on being updated"
-    assert before in seen
-    times["longest update"] = max(page.evaluate("window.blocked"), default=0) / 1000
-    assert times["longest update"] < 2
+    seconds["three updates"] = work.since_last()
+    assert seconds["three updates"] < 3
 
-    start = time.monotonic()
     page.get_by_role("link", name="step 3: map").click()
     subtasks = page.get_by_role("group", name="Subtasks")
     expect(subtasks.locator("tbody tr").first).to_contain_text("RUNNING")
-    times["open a vertex"] = time.monotonic() - start
-    assert times["open a vertex"] < 5
+    seconds["open a vertex"] = work.since_last()
+    assert seconds["open a vertex"] < 2
     assert subtasks.locator("tbody tr").count() < 80
     subtasks.evaluate("one => (one.scrollTop = one.scrollHeight)")
     expect(subtasks.locator("tbody tr[aria-rowindex='201']")).to_contain_text("199")
-    start = time.monotonic()
     page.get_by_role("tab", name="Timeline").click()
     expect(page.get_by_role("button", name=re.compile("step 99"))).to_be_attached()
-    times["timeline"] = time.monotonic() - start
-    (artifacts / "large.json").write_text(json.dumps(times))
+    seconds["timeline"] = work.since_last()
+    (artifacts / "large.json").write_text(json.dumps(seconds))

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from headrace.checkpoint import names
 from headrace.checkpoint.model import Committable, Manifest, Observation
-from headrace.connectors.base.sink import Handle
+from headrace.connectors.base.sink_committer import Handle
 
 
 @dataclass(frozen=True)

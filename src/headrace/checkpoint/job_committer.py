@@ -12,7 +12,7 @@ from typing import Any
 from headrace.checkpoint.errors import CommitRefusedError
 from headrace.checkpoint.manifests import IncompatibleStateError, unpacked_positions
 from headrace.checkpoint.model import Committable, Manifest
-from headrace.connectors.base.sink import Handle, SinkCommitter, StagedOutputLostError
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter, StagedOutputLostError
 from headrace.errors import HeadraceError, UserCodeError
 from headrace.graph.job_graph import JobGraph
 from headrace.graph.specs import StagedSink

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-from headrace.connectors.base.sink import Handle
+from headrace.connectors.base.sink_committer import Handle
 
 
 @dataclass(frozen=True)

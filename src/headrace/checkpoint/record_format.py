@@ -20,7 +20,7 @@ from typing import Any
 from headrace.checkpoint import names
 from headrace.checkpoint.errors import DamagedRecordError, StoreError
 from headrace.checkpoint.model import Committable, FileEntry, Generation, Manifest, Marker, Plan, Record, Seal
-from headrace.connectors.base.sink import Handle
+from headrace.connectors.base.sink_committer import Handle
 
 FORMAT_VERSION = 1
 _FORMAT = "headrace-record"

@@ -45,6 +45,12 @@ class ExecutionConfig(NoJvmObject):
         self._configuration = Configuration() if configuration is None else configuration
         self._kept: dict[str, Any] = {}
 
+    def over(self, configuration: Configuration) -> ExecutionConfig:
+        """Return the same settings, stored in another configuration."""
+        other = ExecutionConfig(configuration)
+        other._kept = dict(self._kept)
+        return other
+
     def _get(self, option: ConfigOption[T]) -> T:
         return value_of(self._configuration, option)
 

@@ -17,16 +17,10 @@ import threading
 from dataclasses import dataclass
 from typing import Any
 
+from headrace.connectors.base.line_limit import MAX_LINE_BYTES, line_too_long
 from headrace.connectors.base.source import Source
 from headrace.connectors.base.split_enumerator import Split
-from headrace.connectors.base.split_reader import (
-    EMPTY,
-    MAX_LINE_BYTES,
-    Batch,
-    ReaderContext,
-    SplitReader,
-    line_too_long,
-)
+from headrace.connectors.base.split_reader import EMPTY, Batch, ReaderContext, SplitReader
 from headrace.errors import InvalidProgramError, LineTooLongError
 from headrace.types.typeinfo import Types
 

@@ -5,6 +5,7 @@ Passes the job graph to the runtime, which is imported only then.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +86,18 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         if configuration is not None and not isinstance(configuration, Configuration):
             raise TypeMismatchError("get_execution_environment takes a Configuration", seen=configuration)
         return StreamExecutionEnvironment(configuration, spark=spark)
+
+    def separate(self, options: Mapping[str, str]) -> StreamExecutionEnvironment:
+        """Return an environment for a program of its own, with more options.
+
+        Streams of this environment can be used there; sinks of this one are not part of its program. Tables run so.
+        """
+        other = copy.copy(self)
+        configuration = Configuration(self._configuration).add_all(Configuration.from_dict(options))
+        other._configuration = configuration  # noqa: SLF001 - the copy is made here
+        other._execution_config = self._execution_config.over(configuration)  # noqa: SLF001
+        other.registry = self.registry.separate()
+        return other
 
     def from_collection(self, collection: Iterable[Any], type_info: TypeInformation | None = None) -> DataStream:
         """Return a stream of the elements of ``collection``, converted to ``type_info`` if given.

@@ -9,7 +9,8 @@ from headrace.config.configuration import Configuration
 from headrace.connectors.files.source import BulkFormat
 from headrace.errors import BadRecordError, InvalidProgramError
 from headrace.formats import arrow_rows
-from headrace.formats.column_files import BlockFile, ColumnFiles, ColumnWriter, KeepOpen
+from headrace.formats.bulk_writers import ColumnWriter, KeepOpen
+from headrace.formats.column_files import BlockFile, ColumnFiles
 from headrace.formats.row_columns import RowColumns
 from headrace.types.data_types import stream_type
 from headrace.types.logical_types import RowType

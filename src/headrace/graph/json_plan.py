@@ -17,6 +17,7 @@ from headrace.graph.job_graph import JobGraph
 from headrace.graph.partitioners import Custom, KeyGroup
 from headrace.graph.specs import LocalWindowAggregate, StagedSink
 from headrace.graph.stream_graph import StreamEdge, StreamGraph, StreamNode
+from headrace.graph.table_specs import TableSpec
 
 TAKE_KEY = "_stream_key_by_map_operator"
 TAKE_PARTITION = "_partition_custom_map_operator"
@@ -69,7 +70,8 @@ class _Plan:
         if edge.view is not None and isinstance(node.spec, LocalWindowAggregate):
             self._step_before(edge.view, edge.source, TAKE_KEY)
             return _link(edge.view, strategy)
-        if edge.view is None or not isinstance(edge.partitioner, (KeyGroup, Custom)):
+        table = isinstance(node.spec, TableSpec)  # Flink's tables have no such steps
+        if edge.view is None or table or not isinstance(edge.partitioner, (KeyGroup, Custom)):
             return _link(edge.source, strategy)
         keyed = isinstance(edge.partitioner, KeyGroup)
         self._step_before(edge.view, edge.source, TAKE_KEY if keyed else TAKE_PARTITION)

@@ -30,6 +30,10 @@ class Program(Protocol):
         """Return the same for a record batch."""
         ...
 
+    def at_watermark(self, timestamp: int) -> None:
+        """Note the current watermark in milliseconds: expressions may ask for it."""
+        ...
+
 
 class Condition(Protocol):
     """A condition of a join; picklable."""
@@ -64,6 +68,18 @@ class Accumulation(Protocol):
 
 
 @dataclass(frozen=True)
+class ColumnAggregate:
+    """An aggregate that operators can compute over columns of numbers, with the accumulators of its `Accumulation`.
+
+    `kind`: COUNT (accumulator: int), SUM, MIN, MAX (a number or None), AVG (sum and count). `type` is numpy's name of the
+    type of the sum or extreme; integers wrap around.
+    """
+
+    kind: str
+    type: str = "int64"
+
+
+@dataclass(frozen=True)
 class AggregateSpec:
     """One aggregate of a list: the running form and the columns it reads."""
 
@@ -73,8 +89,8 @@ class AggregateSpec:
     """A BOOLEAN column; only rows where it is true count."""
     distinct: bool = False
     order_by: tuple[SortOrder, ...] = ()
-    columns: Any = None
-    """The form for whole columns, if there is one: see `headrace.operators.table.column_aggregates`."""
+    columns: ColumnAggregate | None = None
+    """How to compute it over whole columns, if that is possible."""
     name: str = ""
 
 
@@ -456,7 +472,7 @@ class RegularJoin(TableSpec):
 
 @dataclass(frozen=True)
 class IntervalJoin(TableSpec):
-    """left.time + lower <= right.time <= left.time + upper. `kind`: INNER, LEFT, RIGHT or FULL (also SEMI and ANTI)."""
+    """left.time + lower <= right.time <= left.time + upper. `kind`: INNER, LEFT, RIGHT or FULL."""
 
     kind: str
     left: JoinSide
@@ -511,4 +527,29 @@ class LookupJoin(TableSpec):
     width: int
     condition: Condition | None = None
     kinds: bool = False
+    cache_rows: int = 0
+    """How many keys are remembered with their rows; 0: none."""
+    cache_ttl: int = 0
+    """How long, in milliseconds; 0: for ever."""
     label = "LookupJoin"
+
+
+# -- between streams and tables ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FromStream(TableSpec):
+    """Elements of a stream become rows: `convert` is called for each. Timestamps become the column `time`, if it is given."""
+
+    convert: Any
+    time: int | None = None
+    label = "StreamToTable"
+
+
+@dataclass(frozen=True)
+class ToStream(TableSpec):
+    """Rows become elements of a stream: `convert` is called for each. The column `time` is their timestamp, if it is given."""
+
+    convert: Any
+    time: int | None = None
+    label = "TableToStream"

@@ -125,6 +125,22 @@ class TransformationRegistry:
         chosen._items = {number: self._items[number] for number in sorted(wanted)}
         return chosen
 
+    def separate(self) -> TransformationRegistry:
+        """Return a registry for a program of its own, which may depend on everything so far.
+
+        >>> registry = TransformationRegistry()
+        >>> source = registry.add(TransformationKind.OPERATOR, ())
+        >>> sink = registry.add(TransformationKind.OPERATOR, (source,))
+        >>> separate = registry.separate()
+        >>> other = separate.add(TransformationKind.OPERATOR, (source,))
+        >>> [t.id for t in separate.program()] == [source, other], len(registry)
+        (True, 2)
+        """
+        copy = TransformationRegistry()
+        copy._items = dict(self._items)
+        copy._next = copy._first_of_program = self._next
+        return copy
+
     def start_new_program(self) -> None:
         """Leave everything so far out of later programs, except where later calls depend on it, like Flink."""
         self._first_of_program = self._next

@@ -37,6 +37,9 @@ class Operator:
     takes_columns = False
     """Whether its input may be a `ColumnRun`; otherwise it receives rows."""
 
+    grouped_in_batch = True
+    """Whether batch mode replays keyed input key by key. Operators of tables see it in the order in which it comes."""
+
     def __init__(self) -> None:
         self.output = Output()
         self.context: OperatorContext

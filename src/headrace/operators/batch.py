@@ -22,12 +22,15 @@ class GroupedInput:
 
     def __init__(self, operator: Operator) -> None:
         self._operator = operator
+        self.takes_columns = operator.takes_columns and not operator.grouped_in_batch
         self._keys: dict[Any, list[_Record]] = {}
         self._beside_broadcast = isinstance(operator, BroadcastProcessOperator)
         self._waiting: list[tuple[Values, Timestamps]] = []
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        if keys is None and self._beside_broadcast:
+        if not self._operator.grouped_in_batch:
+            self._operator.process_batch(values, timestamps, keys)
+        elif keys is None and self._beside_broadcast:
             self._waiting.append((values, timestamps))
         elif keys is None:
             self._operator.process_batch(values, timestamps, None)
@@ -35,8 +38,8 @@ class GroupedInput:
             self._collect(0, values, timestamps, keys)
 
     def process_batch2(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        if keys is None:
-            self._operator.process_batch2(values, timestamps, None)
+        if keys is None or not self._operator.grouped_in_batch:
+            self._operator.process_batch2(values, timestamps, keys)
         else:
             self._collect(1, values, timestamps, keys)
 

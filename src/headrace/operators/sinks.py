@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import repeat
 from typing import Any
 
-from headrace.connectors.base.sink import Handle, Sink
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_committer import Handle
 from headrace.connectors.base.sink_writer import ElementContext, EpochEnd, RecordError, SinkWriter, WriterContext
 from headrace.foundation.faultpoints import reach
 from headrace.operators.base import FunctionOperator, Operator

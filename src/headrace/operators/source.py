@@ -141,7 +141,9 @@ class SourceOperator(Operator):
         self._more_splits = budget.more_splits
         remaining = budget.records
         deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
-        chunk = CHUNK if budget.watermark_limit is None else min(CHUNK, self.context.task.watermark_records)
+        chunk = self._source.batch_records
+        if budget.watermark_limit is not None:
+            chunk = min(chunk, self.context.task.watermark_records)
         progress = True
         paused: set[str] = set()
         self.held_back, self.waited = False, 0.0

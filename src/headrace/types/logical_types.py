@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Any
 
 _LONGEST = 2**31 - 1
+_NOT_SHOWN = ("is_nullable", "time_attribute", "is_json")
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class DataType:
 
     def __repr__(self) -> str:
         """Return PyFlink's form."""
-        parts = [repr(getattr(self, f.name)) for f in fields(self) if f.name not in ("is_nullable", "time_attribute")]
+        parts = [repr(getattr(self, f.name)) for f in fields(self) if f.name not in _NOT_SHOWN]
         return f"{type(self).__name__}({', '.join([*parts, str(self.is_nullable).lower()])})"
 
 
@@ -62,6 +63,8 @@ NullType = _plain("NullType")
 @dataclass(frozen=True, repr=False)
 class _Sized(DataType):
     length: int = _LONGEST
+    is_json: bool = field(default=False, kw_only=True, compare=False)
+    """Whether the value is the result of JSON_OBJECT, JSON_ARRAY or JSON: such values are nested, not quoted."""
 
 
 class CharType(_Sized):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from headrace.common.accumulators import Accumulator
 from headrace.config.worker_settings import TimeLimit
-from headrace.connectors.base.sink import Handle
+from headrace.connectors.base.sink_committer import Handle
 from headrace.errors import HeadraceError
 from headrace.metrics.values import Path, Value
 from headrace.operators.source import ReadBudget, SplitPosition

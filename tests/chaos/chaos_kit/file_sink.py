@@ -15,7 +15,8 @@ from typing import Any
 
 from chaos_kit.once import nth_times
 from headrace.checkpoint.errors import CommitRefusedError
-from headrace.connectors.base.sink import Handle, Sink, SinkCommitter
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter
 from headrace.connectors.base.sink_writer import EpochEnd, SinkWriter, WriterContext
 
 _NAME = re.compile(r"(?P<sink>.+)-(?P<subtask>\d+)-e(?P<checkpoint>\d{10})-g(?P<generation>\d{10})-\d+\.\d+")

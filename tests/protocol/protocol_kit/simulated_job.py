@@ -25,7 +25,7 @@ from headrace.checkpoint.errors import (
 )
 from headrace.checkpoint.model import Committable, Manifest
 from headrace.checkpoint.origin_commits import commit_steps
-from headrace.connectors.base.sink import Handle
+from headrace.connectors.base.sink_committer import Handle
 from headrace.connectors.base.split_enumerator import Split
 from headrace.errors import HeadraceError, StateError
 from headrace.operators.source import SplitPosition

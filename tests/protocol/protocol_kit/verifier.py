@@ -11,7 +11,7 @@ from typing import Any
 
 from headrace.checkpoint import names
 from headrace.checkpoint.model import Manifest, Seal
-from headrace.connectors.base.sink import Handle
+from headrace.connectors.base.sink_committer import Handle
 from protocol_kit.memory_store import MemoryStore
 from protocol_kit.simulated_job import FINISHED, KEYS, PARTITIONS, VERTEX, expected, process
 from protocol_kit.simulated_sinks import IdempotentSink, Row, TwoPhaseSink

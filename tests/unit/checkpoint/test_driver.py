@@ -10,7 +10,7 @@ from headrace.checkpoint.errors import CheckpointError, CommitRefusedError, Fenc
 from headrace.checkpoint.file_store import FileStore
 from headrace.checkpoint.model import Committable
 from headrace.config.checkpoint_settings import CheckpointSettings, DurabilitySettings
-from headrace.connectors.base.sink import Handle, SinkCommitter, StagedOutputLostError
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter, StagedOutputLostError
 from headrace.connectors.base.split_enumerator import Split
 from headrace.errors import UserCodeError
 from headrace.graph.specs import StagedSink

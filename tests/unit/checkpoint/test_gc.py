@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from headrace.checkpoint import names
 from headrace.checkpoint.gc import classify, leftover_handles, retained_manifests
 from headrace.checkpoint.model import Committable, FileEntry, Manifest, Observation, Seal
-from headrace.connectors.base.sink import Handle
+from headrace.connectors.base.sink_committer import Handle
 
 
 def file(epoch, generation=1, owner="v"):

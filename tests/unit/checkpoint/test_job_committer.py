@@ -8,7 +8,7 @@ from headrace.checkpoint.errors import CommitRefusedError
 from headrace.checkpoint.job_committer import JobCommitter, JobPublisher
 from headrace.checkpoint.manifests import IncompatibleStateError
 from headrace.checkpoint.model import Committable, Manifest
-from headrace.connectors.base.sink import Handle, SinkCommitter, StagedOutputLostError
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter, StagedOutputLostError
 from headrace.errors import HeadraceError, UserCodeError
 from headrace.graph.specs import Map, StagedSink
 

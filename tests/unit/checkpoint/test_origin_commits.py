@@ -15,7 +15,8 @@ from headrace.checkpoint.model import Committable, Manifest, Marker
 from headrace.checkpoint.origin_commits import finish_commits
 from headrace.checkpoint.remote_store import RemoteStore
 from headrace.checkpoint.savepoints import copy_files, find_origin, has_open_commits
-from headrace.connectors.base.sink import Handle, Sink, SinkCommitter, StagedOutputLostError
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter, StagedOutputLostError
 from headrace.errors import StateError
 from headrace.graph.specs import StagedSink
 from headrace.state_processor import SavepointReader, SavepointWriter

@@ -11,7 +11,7 @@ from headrace.checkpoint import names
 from headrace.checkpoint.errors import DamagedRecordError, StoreError
 from headrace.checkpoint.model import Committable, FileEntry, Generation, Manifest, Marker, Plan, Seal
 from headrace.checkpoint.record_format import decode, encode
-from headrace.connectors.base.sink import Handle
+from headrace.connectors.base.sink_committer import Handle
 
 MANIFEST = Manifest(
     "job",

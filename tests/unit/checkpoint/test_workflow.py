@@ -12,7 +12,7 @@ from headrace.checkpoint.interpreter import Interpreter
 from headrace.checkpoint.model import Committable, FileEntry
 from headrace.checkpoint.resolve import Verdict
 from headrace.checkpoint.workflow import Workflow
-from headrace.connectors.base.sink import Handle
+from headrace.connectors.base.sink_committer import Handle
 from headrace.foundation import faultpoints
 from headrace.foundation.faultpoints import InjectedFaultError
 

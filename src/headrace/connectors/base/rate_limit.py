@@ -119,6 +119,10 @@ class RateLimited(Source):
         return self.source.may_finish
 
     @property
+    def batch_records(self) -> int:
+        return self.source.batch_records
+
+    @property
     def non_parallel(self) -> bool:
         return self.source.non_parallel
 

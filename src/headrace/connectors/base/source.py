@@ -28,6 +28,11 @@ class Source(ABC):
         return False
 
     @property
+    def batch_records(self) -> int:
+        """How many records a reader is asked for at once."""
+        return 4096
+
+    @property
     def non_parallel(self) -> bool:
         """Whether the source can only run with parallelism 1."""
         return False

@@ -4,8 +4,7 @@
 2. `position()` at the end of the epoch goes to the driver with the acknowledgement. The driver hands it to the process that
    reads the split next. A reader that is opened at a position continues exactly there.
 
-Readers never sleep longer than a few milliseconds: an empty batch means that there is nothing to read now. A file or
-a socket without line ends must not fill their memory: lines have a limit.
+Readers never sleep longer than a few milliseconds: an empty batch means that there is nothing to read now.
 """
 
 from __future__ import annotations
@@ -14,8 +13,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-from headrace.errors import LineTooLongError
 
 
 @dataclass
@@ -115,21 +112,3 @@ def runtime_context(context: ReaderContext) -> Any:
     4
     """
     return SubtaskContext(context) if context.runtime is None else context.runtime
-
-
-MAX_LINE_BYTES = 256 << 20
-
-
-def line_too_long(where: str) -> LineTooLongError:
-    """Make the error of a line that has no end within the limit.
-
-    >>> print(line_too_long("orders.txt from byte 17"))
-    A line has more than 256 megabytes [LINE_TOO_LONG]
-      seen:     orders.txt from byte 17
-      remedy:   check what ends a line there; read records of that size as a file of their own format, e.g. Parquet
-    """
-    return LineTooLongError(
-        f"A line has more than {MAX_LINE_BYTES >> 20} megabytes",
-        seen=where,
-        remedy="check what ends a line there; read records of that size as a file of their own format, e.g. Parquet",
-    )

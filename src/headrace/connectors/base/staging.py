@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from typing import IO, Any, cast
 
-from headrace.connectors.base.sink import StagedOutputLostError
+from headrace.connectors.base.sink_committer import StagedOutputLostError
 from headrace.foundation.file_systems import file_system, is_local, present
 from headrace.foundation.private_folders import owner_only
 from headrace.state import storage

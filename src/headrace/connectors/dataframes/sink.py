@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from typing import IO, Any
 
 from headrace.connectors.base import staging
-from headrace.connectors.base.sink import Handle, Sink, SinkCommitter
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter
 from headrace.connectors.base.sink_writer import EpochEnd, RecordError, SinkWriter, WriterContext
 from headrace.errors import TypeMismatchError
 from headrace.formats.arrow_rows import pyarrow

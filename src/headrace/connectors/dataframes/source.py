@@ -24,7 +24,7 @@ from headrace.connectors.base.split_reader import EMPTY, Batch, ReaderContext, S
 from headrace.connectors.files.file_format import FileRange
 from headrace.errors import InvalidProgramError, JobExecutionError
 from headrace.formats.arrow_rows import pyarrow
-from headrace.formats.parquet import ParquetRows
+from headrace.formats.parquet_files import ParquetRows
 from headrace.state.job_folder import StateFolder
 from headrace.types.data_types import stream_type
 from headrace.types.logical_types import RowType

@@ -24,6 +24,8 @@ class FileFormat(ABC):
     """How files become records. A definition: picklable."""
 
     produced_type: TypeInformation | None = None
+    batch_records: int = 4096
+    """How many records a reader is asked for at once."""
     can_set_aside: bool = False
     """Whether single records that cannot be read can be skipped."""
     sets_aside: bool = False

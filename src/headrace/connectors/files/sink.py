@@ -7,14 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from headrace.connectors.base import definitions
-from headrace.connectors.base.sink import Sink, SinkCommitter
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_committer import SinkCommitter
 from headrace.connectors.base.sink_writer import SinkWriter, WriterContext
-from headrace.connectors.files.buckets import (
-    BucketAssigner,
-    DefaultRollingPolicy,
-    OnCheckpointRollingPolicy,
-    RollingPolicy,
-)
+from headrace.connectors.files.buckets import BucketAssigner
 from headrace.connectors.files.compaction import (
     Compaction,
     FileCompactor,
@@ -22,6 +18,7 @@ from headrace.connectors.files.compaction import (
     RecordWiseFileCompactor,
     Rewriting,
 )
+from headrace.connectors.files.rolling import DefaultRollingPolicy, OnCheckpointRollingPolicy, RollingPolicy
 from headrace.connectors.files.writer import FileCommitter, FileWriter
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.foundation.file_systems import file_system, is_local, local_path

@@ -216,6 +216,10 @@ class Files(Source):
         return self.monitor_seconds is None
 
     @property
+    def batch_records(self) -> int:
+        return self.format.batch_records
+
+    @property
     def produced_type(self) -> TypeInformation | None:
         return self.format.produced_type
 

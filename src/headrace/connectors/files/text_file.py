@@ -14,7 +14,8 @@ import codecs
 from collections.abc import Callable
 from typing import Any
 
-from headrace.connectors.base.split_reader import MAX_LINE_BYTES, Batch, SplitReader, line_too_long
+from headrace.connectors.base.line_limit import MAX_LINE_BYTES, line_too_long
+from headrace.connectors.base.split_reader import Batch, SplitReader
 from headrace.connectors.files.file_format import FileFormat, FileRange, unreadable
 from headrace.errors import InvalidProgramError, reason_of
 from headrace.foundation.file_systems import file_size, is_compressed, open_decompressed, skip

@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from headrace.connectors.base import staging
-from headrace.connectors.base.sink import Handle, SinkCommitter
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter
 from headrace.connectors.base.sink_writer import EpochEnd, SinkWriter, WriterContext
 from headrace.connectors.files import remote
 from headrace.connectors.files.compaction import Held, found_again

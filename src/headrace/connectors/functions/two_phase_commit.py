@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from headrace.connectors.base.driver_side import DriverFunction
-from headrace.connectors.base.sink import Handle, Sink, SinkCommitter
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter
 from headrace.connectors.base.sink_writer import ElementContext, EpochEnd, RecordError, SinkWriter, WriterContext
 from headrace.metrics.values import Path, Value
 from headrace.state.safe_pickle import packed, unpacked

@@ -14,7 +14,8 @@ from typing import Any
 import cloudpickle
 
 from headrace.connectors.base.commit_requests import CommitRequest, commit_all
-from headrace.connectors.base.sink import Handle, Sink, SinkCommitter
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter
 from headrace.connectors.base.sink_writer import ElementContext, EpochEnd, RecordError, SinkWriter, WriterContext
 from headrace.errors import InvalidProgramError
 from headrace.metrics.local import LocalMetricGroup

@@ -13,7 +13,8 @@ from typing import Any
 
 from headrace.connectors.base.commit_requests import CommitRequest, commit_all
 from headrace.connectors.base.driver_side import DriverFunction
-from headrace.connectors.base.sink import Handle, Sink, SinkCommitter
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter
 from headrace.connectors.base.sink_writer import EpochEnd, SinkWriter, WriterContext
 from headrace.metrics.values import Path, Value
 from headrace.state.safe_pickle import dump, load

@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.connectors.base.sink import Handle, Sink, SinkCommitter, StagedOutputLostError
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter, StagedOutputLostError
 from headrace.connectors.base.sink_writer import EpochEnd, SinkWriter, WriterContext
 from headrace.connectors.jdbc.database import Address, Database, open_database, statement_for
 from headrace.connectors.jdbc.statement import row_maker

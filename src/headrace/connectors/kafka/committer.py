@@ -19,7 +19,7 @@ from threading import Thread
 from typing import Any
 
 from headrace.connectors.base import staging
-from headrace.connectors.base.sink import Handle, SinkCommitter, StagedOutputLostError
+from headrace.connectors.base.sink_committer import Handle, SinkCommitter, StagedOutputLostError
 from headrace.connectors.kafka.client import Sender, confluent, consumer
 from headrace.connectors.kafka.messages import Messages
 from headrace.errors import JobExecutionError, reason_of

@@ -13,7 +13,8 @@ from typing import IO, Any
 
 from headrace.connectors.base import definitions
 from headrace.connectors.base.definitions import DeliveryGuarantee
-from headrace.connectors.base.sink import Sink, SinkCommitter
+from headrace.connectors.base.sink import Sink
+from headrace.connectors.base.sink_committer import SinkCommitter
 from headrace.connectors.base.sink_writer import EpochEnd, SinkWriter, WriterContext
 from headrace.connectors.base.staging import stage
 from headrace.connectors.kafka.client import ClientProperties, Sender, admin_client, translated

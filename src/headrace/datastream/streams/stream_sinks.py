@@ -142,6 +142,10 @@ class StreamSinks(PartitionedStream):
         spec = StagedSink(definition, kind, names if steps else ())
         return StreamSinks._sink(stream, spec, "Sink" if steps else "Unnamed")
 
+    def sink_operator(self, spec: OperatorSpec, name: str) -> DataStreamSink:
+        """Add a sink whose input is this stream."""
+        return self._sink(spec, name)
+
     def _sink(self, spec: OperatorSpec, name: str) -> DataStreamSink:
         operator = self._env.registry.add(TransformationKind.OPERATOR, (self._id,), spec=spec, name=name, is_sink=True)
         return DataStreamSink(self._env, operator).name(name)

@@ -1,4 +1,1 @@
-"""Operators of tables: they know rows, columns and kinds of changes, but no SQL.
-
-Every module has an operator and its frozen spec, whose `create_operator` makes the running operator.
-"""
+"""Operators of tables and SQL: rows or columns of changes in, rows or columns of changes out. `factory` makes them."""

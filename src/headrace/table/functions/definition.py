@@ -18,11 +18,12 @@ Null is None. A row is a tuple of such values. FLOAT values are rounded to 32 bi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from headrace.types.logical_types import DataType
+from headrace.types.sql_map import SqlMap as SqlMap
 
 NOT_CONSTANT: Any = type(
     "NotConstant", (), {"__repr__": lambda self: "NOT_CONSTANT", "__reduce__": lambda self: "NOT_CONSTANT"}
@@ -30,18 +31,12 @@ NOT_CONSTANT: Any = type(
 """The value of an argument that is not a constant."""
 
 
-class SqlMap(dict[Any, Any]):
-    """A map or multiset as a value: it can be hashed, and must not be changed.
+@dataclass
+class Running:
+    """What functions see of the operator that they run in; a program has one."""
 
-    >>> SqlMap(a=1) == {"a": 1}, hash(SqlMap(a=1, b=2)) == hash(SqlMap(b=2, a=1))
-    (True, True)
-    """
-
-    __slots__ = ()
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        """Return a hash that does not depend on the order of entries."""
-        return hash(frozenset(self.items()))
+    watermark: int | None = None
+    """The current watermark in milliseconds; None before the first one. The operator sets it."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +49,7 @@ class Session:
     """Microseconds since 1970 at which a batch query started: CURRENT_TIMESTAMP. None: the clock of each row."""
     options: tuple[tuple[str, str], ...] = ()
     """Other settings, such as `table.exec.legacy-cast-behaviour`."""
+    running: Running = field(default_factory=Running, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -89,10 +85,24 @@ class CallSite:
     arguments: tuple[Argument, ...]
     result: DataType
     session: Session = field(default_factory=Session)
+    ignore_nulls: bool = False
+    """IGNORE NULLS, for aggregate functions that treat nulls as values otherwise."""
 
 
 Infer = Callable[[Sequence[Argument]], Signature]
 """Return the signature for arguments, or raise ArgumentError. Includes nullability of the result."""
+
+
+@dataclass(frozen=True)
+class Inline:
+    """Source of a call: a Python expression over `{0}`, `{1}` ... and the objects it uses as `{name}`.
+
+    `{t}` is a name for a temporary value. Text order is evaluation order for arguments that occur more than once, and the
+    first occurrence of each is always evaluated. Strict functions need not test for None.
+    """
+
+    template: str
+    objects: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -111,6 +121,8 @@ class ScalarFunction:
     strict: bool = True
     deterministic: bool = True
     """False: each call may return another value, so that it is never evaluated when the query is planned."""
+    inline: Callable[[CallSite], Inline | None] | None = None
+    """`inline(site)` returns Python source that computes the same as `rows(site)` faster, or None."""
 
     def __reduce__(self) -> Any:
         """Pickle a built-in function as its name."""
@@ -158,7 +170,10 @@ class AggregateFunction:
     """A function of a group of rows. `rows(site)` returns its running form.
 
     `retracting(site)` returns the form for input with retractions, where it differs (MIN and MAX keep all values).
-    `columns(site)` returns the form that adds up whole columns at once, or None; `headrace.operators.table` defines it.
+    `columns(site)` returns the `headrace.graph.table_specs.ColumnAggregate` that adds up whole columns at once, or None.
+
+    The inferred result is that of a group with rows. Where a group may be empty (no GROUP BY, or with FILTER), infer it with
+    nullable arguments: SUM, MIN and so on become nullable, COUNT does not.
     """
 
     name: str
@@ -178,3 +193,26 @@ def _built_in_aggregate(name: str) -> AggregateFunction:
     from headrace.table.functions.registry import aggregate_function
 
     return aggregate_function(name)
+
+
+@dataclass(frozen=True)
+class TableFunction:
+    """A function that returns rows. The result of `infer` is a RowType with the names and types of the columns.
+
+    `rows(site)` returns a callable of the arguments' values that returns an iterable of row tuples.
+    """
+
+    name: str
+    infer: Infer
+    rows: Callable[[CallSite], Callable[..., Any]]
+    deterministic: bool = True
+
+    def __reduce__(self) -> Any:
+        """Pickle a built-in function as its name."""
+        return _built_in_table, (self.name,)
+
+
+def _built_in_table(name: str) -> TableFunction:
+    from headrace.table.functions.registry import table_function
+
+    return table_function(name)

@@ -5,12 +5,50 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from headrace.table.functions.definition import AggregateFunction, ScalarFunction
+from headrace.table.functions.definition import AggregateFunction, ScalarFunction, TableFunction
 
-_SCALARS: tuple[str, ...] = ()
+_SCALARS: tuple[str, ...] = (
+    "comparison",
+    "logic",
+    "arithmetic",
+    "conditional",
+    "conversion",
+    "mathematics",
+    "random_numbers",
+    "numerals",
+    "strings",
+    "searching",
+    "regexes",
+    "like",
+    "encodings",
+    "urls",
+    "printf",
+    "json_queries",
+    "json_writing",
+    "values",
+    "arrays",
+    "maps",
+    "temporal",
+    "temporal_text",
+    "clocks",
+    "unsupported",
+)
 """Modules of this package with a tuple `FUNCTIONS` of `ScalarFunction`; a name in it may have aliases in `ALIASES`."""
-_AGGREGATES: tuple[str, ...] = ()
+_AGGREGATES: tuple[str, ...] = (
+    "aggregates.counts",
+    "aggregates.sums",
+    "aggregates.extremes",
+    "aggregates.statistics",
+    "aggregates.percentiles",
+    "aggregates.chosen",
+    "aggregates.collected",
+    "aggregates.texts",
+    "aggregates.json",
+    "aggregates.ranks",
+)
 """Modules of this package with a tuple `FUNCTIONS` of `AggregateFunction`."""
+_TABLES: tuple[str, ...] = ("unnest",)
+"""Modules of this package with a tuple `FUNCTIONS` of `TableFunction`."""
 
 
 @cache
@@ -45,3 +83,15 @@ def scalar_function(name: str) -> ScalarFunction:
 def aggregate_function(name: str) -> AggregateFunction:
     """Return an aggregate function by its name; raise KeyError if there is none."""
     return aggregate_functions()[name]
+
+
+@cache
+def table_functions() -> dict[str, TableFunction]:
+    """Return all table functions by their upper-case names."""
+    modules = [import_module(f"headrace.table.functions.{name}") for name in _TABLES]
+    return {function.name: function for module in modules for function in module.FUNCTIONS}
+
+
+def table_function(name: str) -> TableFunction:
+    """Return a table function by its name; raise KeyError if there is none."""
+    return table_functions()[name]

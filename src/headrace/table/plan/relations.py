@@ -34,7 +34,7 @@ class Scan(Relation):
     """
 
     name: tuple[str, ...]
-    table: Any
+    table: Any = field(compare=False)
     options: tuple[tuple[str, str], ...] = ()
 
 
@@ -235,7 +235,7 @@ class Sink(Relation):
 
     input: Relation
     name: tuple[str, ...]
-    table: Any
+    table: Any = field(compare=False)
     overwrite: bool = False
     static_partition: tuple[tuple[str, Any], ...] = ()
     options: tuple[tuple[str, str], ...] = field(default=())

@@ -63,7 +63,7 @@ from headrace.types.typeinfo import (
     Types,
 )
 
-__all__ = ["Codec", "codec_for"]
+__all__ = ["AnyCodec", "Codec", "codec_for"]
 
 _EXACT_TIME = partial(to_time, step=1)
 _EXACT_MOMENT = partial(to_moment, step=1)

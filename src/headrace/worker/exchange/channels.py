@@ -12,6 +12,7 @@ from typing import Any
 
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.types.codecs import Codec
+from headrace.types.column_run import as_columns
 from headrace.worker.exchange.frames import END, RECORDS, WATERMARK, decode_timestamps, header_of, unpack
 
 Channel = tuple[int, int]
@@ -153,6 +154,9 @@ def decoded(frames: list[bytes], codec: Codec, key_codec: Codec) -> Iterator[Ite
         for item in unpack(frame)[1]:
             if item[0] == RECORDS:
                 _, values, timestamps, keys = item
+                if as_columns(values) is not None:
+                    yield item
+                    continue
                 run_keys = None if keys is None else decode_keys(keys)
                 yield RECORDS, decode(values), decode_timestamps(timestamps), run_keys
             else:

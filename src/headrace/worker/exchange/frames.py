@@ -6,7 +6,7 @@ Layout: 1. header (fixed struct): kind, target level and partition, edge, upstre
    pickled by value with cloudpickle, at a third of the speed.
 
 Items of a DATA frame, in stream order:
-    (RECORDS, values, timestamps, keys)   a run of records as encoded parallel lists
+    (RECORDS, values, timestamps, keys)   a run of records as encoded parallel lists; or a ColumnRun, with a TableKey
     (WATERMARK, timestamp)   (IDLE, bool)   (END,)   (CLOCK, milliseconds)   (MARKER, latency marker)
 """
 

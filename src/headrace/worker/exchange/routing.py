@@ -8,15 +8,25 @@ from typing import Any
 
 from headrace.errors import HeadraceError, InvalidProgramError
 from headrace.graph import partitioners
+from headrace.graph.table_specs import TableKey
 from headrace.operators.base import Operator
 from headrace.operators.output import Timestamps, Values
+from headrace.operators.table.base import keys_of
+from headrace.operators.table.batches import SMALL, numpy, pyarrow
+from headrace.operators.table.key_columns import key_groups
 from headrace.state.key_groups import TargetCache
 from headrace.state.opaque_key import filed_keys
-from headrace.worker.exchange.writers import BroadcastWriter, EdgeWriter, RoundRobinWriter, Send, TargetBuffer
+from headrace.types.column_run import ColumnRun, as_columns
+from headrace.worker.exchange.buffers import Send, TargetBuffer
+from headrace.worker.exchange.writers import BroadcastWriter, EdgeWriter, RoundRobinWriter
 
 
 class _SplittingWriter(EdgeWriter):
-    """Base of writers that choose a target for every record."""
+    """Base of writers that choose a target for every record, in rows."""
+
+    def __init__(self, owner: Operator, targets: list[TargetBuffer]) -> None:
+        super().__init__(owner, targets)
+        self.takes_columns = False
 
     def split(self, chosen: list[int], values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
         """Add each record to the buffer `chosen` for it."""
@@ -66,6 +76,8 @@ class KeyGroupWriter(_SplittingWriter):
         super().__init__(owner, targets)
         self._selector = selector
         self.choosers = _objects_behind(selector)
+        self.takes_columns = isinstance(selector, TableKey) and all(target.takes_columns for target in targets)
+        self._max_parallelism = max_parallelism
         self._target_of = TargetCache(max_parallelism, len(targets)).__getitem__
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
@@ -80,12 +92,43 @@ class KeyGroupWriter(_SplittingWriter):
 
     def route(self, values: Values, timestamps: Timestamps) -> None:
         selector = self._selector
+        run = as_columns(values)
+        if run is not None and timestamps is None:
+            self._route_columns(run)
+            return
         records: Iterator[Any] = iter(values)
         try:
             keys = [selector(v) for v in records]
         except Exception as error:
             raise self.owner.failure(error, values, records) from error
         self._route(values, timestamps, keys)
+
+    def _route_columns(self, run: ColumnRun) -> None:
+        """Send each target its rows of a run: as columns, or as rows if they are few."""
+        if len(self.targets) == 1:
+            self._send(0, run)
+            return
+        np = numpy()
+        batch, n = run.columns, len(self.targets)
+        groups = key_groups([batch.columns[c] for c in self._selector.columns], len(run), self._max_parallelism)
+        chosen = groups * n // self._max_parallelism
+        if len(run) < n * SMALL:  # sort once instead of searching for each target
+            order = np.argsort(chosen, kind="stable")
+            ends = np.cumsum(np.bincount(chosen, minlength=n)).tolist()
+            ordered = batch.take(pyarrow().array(order))
+            for i, (start, end) in enumerate(zip([0, *ends], ends)):
+                self._send(i, ColumnRun(ordered.slice(start, end - start), run.codec))
+            return
+        for i in range(n):
+            mine = chosen == i
+            self._send(i, run if mine.all() else run.kept(pyarrow().array(mine)))
+
+    def _send(self, target: int, run: ColumnRun) -> None:
+        if len(run) >= SMALL:
+            self.targets[target].add_columns(run, self._selector)
+        elif len(run):
+            rows = run.rows()
+            self.targets[target].add(rows, None, keys_of(rows, self._selector.columns))
 
     def _route(self, values: Values, timestamps: Timestamps, keys: list[Any]) -> None:
         try:

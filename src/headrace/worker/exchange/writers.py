@@ -1,4 +1,4 @@
-"""The output side of an edge: writers that need not look at the records, and buffers that send frames of bounded size.
+"""The output side of an edge: writers that need not look at the records.
 
 Watermarks, idleness and the end of input go to every target that the edge connects this subtask with. Operators call
 writers through `Output`; each writer passes its frames to the task's `send`.
@@ -6,115 +6,16 @@ writers through `Output`; each writer passes its frames to the task's `send`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.errors import HeadraceError
 from headrace.operators.base import Operator
 from headrace.operators.output import LatencyMarker, Timestamps, Values
-from headrace.types.codecs import Codec
-from headrace.worker.exchange.frames import (
-    CLOCK,
-    DATA,
-    END,
-    IDLE,
-    MARKER,
-    RECORDS,
-    WATERMARK,
-    Header,
-    encode_timestamps,
-    pack,
-)
-
-RUN_RECORDS = 4_096
-"""Records per run: few enough that a batch stays in the processor's caches on its way through a chain."""
-FRAME_RECORDS = 16_384
-"""Approximate records per frame: a few hundred kilobytes for Spark to move."""
-
-Send = Callable[[int, int, bytes], None]
-"""send(level, partition, frame)"""
-
-
-class TargetBuffer:
-    """The records and marks for one downstream subtask of one edge."""
-
-    def __init__(
-        self, address: tuple[int, int], edge: int, upstream: int, codec: Codec, key_codec: Codec | None
-    ) -> None:
-        self.values: Values = []
-        self.timestamps: Timestamps = None
-        self.keys: list[Any] | None = None
-        self._address = address
-        self._edge = edge
-        self._upstream = upstream
-        self._codec = codec
-        self._key_codec = key_codec
-        self._items: list[tuple[Any, ...]] = []
-        self._count = 0
-        self._sequence = 0
-        self._attempt = 0
-        self.sent_bytes = 0
-        self.sent_frames = 0
-        self._send: Send
-
-    def begin_epoch(self, attempt: int, send: Send) -> None:
-        """Discard leftovers and restart the numbering of frames."""
-        self.values, self.timestamps, self.keys = [], None, None
-        self._items, self._count, self._sequence = [], 0, 0
-        self.sent_bytes, self.sent_frames = 0, 0
-        self._attempt = attempt
-        self._send = send
-
-    def add(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        """Append a run of records; send full frames."""
-        if (self.timestamps is None) != (timestamps is None) and self.values:
-            self._close_run()
-        if not self.values:
-            self.timestamps = None if timestamps is None else []
-            self.keys = None if keys is None else []
-        self.values += values
-        if timestamps is not None and self.timestamps is not None:
-            self.timestamps += timestamps
-        if keys is not None and self.keys is not None:
-            self.keys += keys
-        if len(self.values) >= RUN_RECORDS:
-            self._close_run()
-
-    def mark(self, item: tuple[Any, ...]) -> None:
-        """Append a watermark, idleness or the end. A watermark replaces the one just before it, except for the final MAX."""
-        self._close_run()
-        items = self._items
-        if item[0] == WATERMARK and item[1] != MAX_WATERMARK and items and items[-1][0] == WATERMARK:
-            items[-1] = item
-        else:
-            items.append(item)
-
-    def flush(self) -> None:
-        self._close_run()
-        if self._items:
-            self._cut()
-
-    def _close_run(self) -> None:
-        if self.values:
-            keys = self.keys
-            encoded_keys = keys if keys is None or self._key_codec is None else self._key_codec.encode(keys)
-            run = (RECORDS, self._codec.encode(self.values), encode_timestamps(self.timestamps), encoded_keys)
-            self._items.append(run)
-            self._count += len(self.values)
-            self.values, self.timestamps, self.keys = [], None, None
-            if self._count >= FRAME_RECORDS:  # here, because watermarks close runs too
-                self._cut()
-
-    def _cut(self) -> None:
-        level, partition = self._address
-        header = Header(DATA, level, partition, self._edge, self._upstream, self._sequence, self._attempt)
-        frame = pack(header, self._items)
-        self.sent_bytes += len(frame)
-        self.sent_frames += 1
-        self._send(level, partition, frame)
-        self._items, self._count = [], 0
-        self._sequence += 1
+from headrace.operators.table.batches import SMALL
+from headrace.types.codecs import AnyCodec, Codec
+from headrace.types.column_run import as_columns
+from headrace.worker.exchange.buffers import Send, TargetBuffer
+from headrace.worker.exchange.frames import CLOCK, END, IDLE, MARKER, RECORDS, WATERMARK
 
 
 class EdgeWriter:
@@ -126,6 +27,7 @@ class EdgeWriter:
     def __init__(self, owner: Operator, targets: list[TargetBuffer]) -> None:
         self.owner = owner
         self.targets = targets
+        self.takes_columns = all(target.takes_columns for target in targets)
         self._marked = owner.context.task.subtask
 
     def begin_epoch(self, epoch: int, attempt: int, send: Send) -> None:
@@ -140,7 +42,7 @@ class EdgeWriter:
 
     def route(self, values: Values, timestamps: Timestamps) -> None:
         """Put every record into its target's buffer. Here: all into the first."""
-        self.targets[0].add(values, timestamps, None)
+        _add(self.targets[0], values, timestamps)
 
     def process_watermark(self, timestamp: int) -> None:
         self._mark((WATERMARK, timestamp))
@@ -174,11 +76,22 @@ class EdgeWriter:
             raise self.owner.failure_for(error, None) from error
 
 
+def _add(target: TargetBuffer, values: Values, timestamps: Timestamps) -> None:
+    run = as_columns(values)
+    if run is None:
+        target.add(values, timestamps, None)
+    elif timestamps is None and len(run) >= SMALL:
+        target.add_columns(run, None)
+    else:
+        target.add(run.rows(), timestamps, None)
+
+
 class LocalWriter(EdgeWriter):
     """A forward edge inside a task: items stay Python objects until the task's next vertex takes them."""
 
     def __init__(self, owner: Operator, codec: Codec) -> None:
         super().__init__(owner, [])
+        self.takes_columns = type(codec) is AnyCodec
         self.items: list[tuple[Any, ...]] = []
         self._coerce = codec.coerce
 
@@ -211,6 +124,12 @@ class RoundRobinWriter(EdgeWriter):
     def route(self, values: Values, timestamps: Timestamps) -> None:
         n = len(self.targets)
         first = self._next or 0
+        if as_columns(values) is not None:  # each target gets a part of the run: columns are not dealt out row by row
+            size = -(-len(values) // n)
+            for i in range(n):
+                _add(self.targets[(first + i) % n], values[i * size : (i + 1) * size], timestamps)
+            self._next = (first + 1) % n
+            return
         for i in range(min(n, len(values))):
             run = values[i::n]
             self.targets[(first + i) % n].add(run, None if timestamps is None else timestamps[i::n], None)
@@ -222,4 +141,4 @@ class BroadcastWriter(EdgeWriter):
 
     def route(self, values: Values, timestamps: Timestamps) -> None:
         for target in self.targets:
-            target.add(values, timestamps, None)
+            _add(target, values, timestamps)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from headrace.errors import HeadraceError
 from headrace.functions.runtime_context import DistributedCache
+from headrace.worker.exchange.buffers import Send
 from headrace.worker.exchange.frames import ACK, DRIVER_OUTPUT, control_frame
-from headrace.worker.exchange.writers import Send
 from headrace.worker.failures import as_headrace_error, failure_frame
 from headrace.worker.job_spec import JobSpec
 from headrace.worker.messages import DriverOutput, EpochOrder, TaskId

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from headrace.worker.exchange.buffers import Send
 from headrace.worker.exchange.frames import DRIVER_OUTPUT, control_frame
-from headrace.worker.exchange.writers import Send
 from headrace.worker.messages import DriverOutput, TaskId
 
 _FRAME_RECORDS = 20_000

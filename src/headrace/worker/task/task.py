@@ -19,8 +19,8 @@ from headrace.operators.clock import Clock, ManualClock, SystemClock
 from headrace.operators.context import EpochInfo
 from headrace.state.storage import UploadError
 from headrace.types.codecs import codec_for
+from headrace.worker.exchange.buffers import Send
 from headrace.worker.exchange.channels import Channel, Item, by_channel, decoded
-from headrace.worker.exchange.writers import Send
 from headrace.worker.job_spec import JobSpec
 from headrace.worker.messages import EpochOrder, TaskAck, TaskId, VertexReport
 from headrace.worker.process_facts import process_facts

@@ -16,9 +16,10 @@ from headrace.state.key_groups import key_group_range
 from headrace.state.keyed_backend import KeyedBackend
 from headrace.state.operator_state import OperatorStateBackend
 from headrace.types.codecs import codec_for
+from headrace.worker.exchange.buffers import TargetBuffer
 from headrace.worker.exchange.channels import Channel
 from headrace.worker.exchange.routing import create_writer
-from headrace.worker.exchange.writers import EdgeWriter, LocalWriter, TargetBuffer
+from headrace.worker.exchange.writers import EdgeWriter, LocalWriter
 from headrace.worker.job_spec import EdgeFacts, JobSpec
 from headrace.worker.messages import EpochOrder
 from headrace.worker.task.driver_output import DriverOutputBuffer

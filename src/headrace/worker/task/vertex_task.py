@@ -17,6 +17,7 @@ import cloudpickle
 from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.errors import CloseTimeoutError
 from headrace.graph.job_graph import JobVertex
+from headrace.graph.table_specs import TableKey
 from headrace.operators.base import Operator
 from headrace.operators.batch import GroupedInput
 from headrace.operators.clock import ManualClock
@@ -25,6 +26,8 @@ from headrace.operators.factory import create_operator
 from headrace.operators.output import Consumer
 from headrace.operators.sinks import StagedSinkOperator
 from headrace.operators.source import FeedbackSinkOperator, ReadBudget, SourceOperator, SplitPosition
+from headrace.operators.table.base import keys_of
+from headrace.types.column_run import ColumnRun, as_columns
 from headrace.worker.exchange.channels import Channel, Item, Valve, merged
 from headrace.worker.exchange.frames import CLOCK, END, IDLE, MARKER, RECORDS, WATERMARK
 from headrace.worker.exchange.writers import EdgeWriter
@@ -160,6 +163,9 @@ class VertexTask:
         if kind == RECORDS:
             _, values, timestamps, keys = item
             self._records_in += len(values)
+            run = as_columns(values)
+            if run is not None:
+                values, keys = self._columns(run, keys)
             if keys is not None:
                 self._meter.sample(keys)
             if self._inputs[channel] == 0:
@@ -188,6 +194,13 @@ class VertexTask:
             self._receiver.process_watermark(risen)
         if self.valve.all_idle and not was_idle:
             self._receiver.process_idle(True)
+
+    def _columns(self, run: ColumnRun, key: TableKey | None) -> tuple[Any, list[Any] | None]:
+        """Return a run of columns as the head of the chain takes it; with keys only if it takes rows."""
+        if self._receiver.takes_columns:
+            return run, None
+        rows = run.rows()
+        return rows, None if key is None else keys_of(rows, key.columns)
 
     def _end_epoch(self) -> None:
         self.tick()

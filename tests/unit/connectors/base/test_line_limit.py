@@ -11,7 +11,7 @@ import pytest
 from headrace.common import Configuration
 from headrace.common.errors import LineTooLongError
 from headrace.connectors import socket_text
-from headrace.connectors.base import split_reader
+from headrace.connectors.base import line_limit
 from headrace.connectors.files import text_file
 from headrace.datastream import StreamExecutionEnvironment
 
@@ -52,12 +52,12 @@ def test_a_gigabyte_without_a_line_end_takes_bounded_memory(tmp_path):
         file.unlink()
     *error, grown = done.stdout.splitlines()
     assert "A line has more than 256 megabytes [LINE_TOO_LONG]" in error[0], done.stderr
-    assert int(grown) << 10 < split_reader.MAX_LINE_BYTES * 1.5
+    assert int(grown) << 10 < line_limit.MAX_LINE_BYTES * 1.5
 
 
 @pytest.fixture
 def short_lines(monkeypatch):
-    for module in (split_reader, socket_text, text_file):
+    for module in (line_limit, socket_text, text_file):
         monkeypatch.setattr(module, "MAX_LINE_BYTES", 3 << 20)
 
 

@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from headrace.connectors.base import staging
-from headrace.connectors.base.sink import Handle, StagedOutputLostError
+from headrace.connectors.base.sink_committer import Handle, StagedOutputLostError
 from headrace.connectors.base.sink_writer import EpochEnd, WriterContext
 from headrace.connectors.dataframes.sink import FrameFiles, FrameSink
 from headrace.state.storage import UploadError

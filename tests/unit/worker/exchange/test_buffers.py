@@ -10,8 +10,8 @@ from headrace.common.errors import TypeMismatchError
 from headrace.common.typeinfo import Types
 from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.types.codecs import codec_for
+from headrace.worker.exchange.buffers import FRAME_RECORDS, RUN_RECORDS, TargetBuffer
 from headrace.worker.exchange.frames import END, IDLE, RECORDS, WATERMARK, Header, decode_timestamps, unpack
-from headrace.worker.exchange.writers import FRAME_RECORDS, RUN_RECORDS, TargetBuffer
 
 ANY = codec_for(None)
 

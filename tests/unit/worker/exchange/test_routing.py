@@ -14,9 +14,10 @@ from headrace.graph import partitioners
 from headrace.state.key_groups import key_group, subtask_of
 from headrace.state.opaque_key import hashable_keys
 from headrace.types.codecs import codec_for
+from headrace.worker.exchange.buffers import TargetBuffer
 from headrace.worker.exchange.frames import CLOCK, END, IDLE, RECORDS, WATERMARK, decode_timestamps, unpack
 from headrace.worker.exchange.routing import create_writer
-from headrace.worker.exchange.writers import LocalWriter, TargetBuffer
+from headrace.worker.exchange.writers import LocalWriter
 
 
 class Edge:

@@ -12,7 +12,7 @@ from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.datastream import CoMapFunction, KeyedProcessFunction, RuntimeExecutionMode
 from headrace.datastream.state import ValueStateDescriptor
 from headrace.testing import EndEpoch, Idle, Record, WatermarkTo, event_source
-from headrace.worker.exchange import writers
+from headrace.worker.exchange import buffers
 from headrace.worker.exchange.frames import DATA, header_of
 
 
@@ -59,7 +59,7 @@ class Echo(KeyedProcessFunction):
 
 
 def test_frames_may_arrive_in_any_order(env, epochs, collect, monkeypatch):
-    monkeypatch.setattr(writers, "FRAME_RECORDS", 50)
+    monkeypatch.setattr(buffers, "FRAME_RECORDS", 50)
 
     def pieces(start, end, size):
         starts = range(start, end, size)

@@ -10,7 +10,10 @@ from headrace.common.typeinfo import Types
 from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.datastream import CoMapFunction, KeyedProcessFunction, MapFunction
 from headrace.errors import CloseTimeoutError, UserCodeError
+from headrace.graph.table_specs import TableKey
+from headrace.operators.table.batches import TableColumns
 from headrace.types.codecs import codec_for
+from headrace.types.logical_types import BigIntType, RowField, RowType, VarCharType
 from headrace.worker.exchange.frames import END, IDLE, RECORDS, WATERMARK
 from headrace.worker.exchange.writers import LocalWriter
 from headrace.worker.task.vertex_task import VertexTask
@@ -254,3 +257,17 @@ def test_a_due_timer_fires_between_runs_and_the_next_one_is_reported(build):
     task.head.context.clock.set(50)
     task.run({LEFT: iter([(RECORDS, [10, 80], None, [10, 80])])})
     assert seen == [10, 80, "timer 10"] and task.report().next_timer == 80
+
+
+def test_columns_become_rows_with_keys_for_an_operator_of_rows(build):
+    class Keys(KeyedProcessFunction):
+        def process_element(self, value, ctx):
+            yield ctx.get_current_key(), value
+
+    task = build(lambda s: s.key_by(lambda v: v).process(Keys()))
+    seen = recorded(task)
+    task.open()
+    codec = TableColumns(RowType((RowField("k", VarCharType()), RowField("n", BigIntType()))))
+    run(task, [(RECORDS, codec.run([("a", 1), ("b", 2)]), None, TableKey((0,)))])
+    assert seen == [("a", ("a", 1)), ("b", ("b", 2))]
+    assert task.report().records_in == 2

@@ -1,0 +1,1 @@
+"""The built-in aggregate functions: one module for each kind, each with a tuple `FUNCTIONS`."""

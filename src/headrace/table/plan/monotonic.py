@@ -1,0 +1,40 @@
+"""Which columns only grow or only shrink while their rows are updated: counts, greatest values and the like.
+
+Top N over such a column, in the order in which rows can only move up, needs to keep fewer rows.
+"""
+
+from __future__ import annotations
+
+from headrace.table.plan.nodes import aggregates, ranks, simple
+from headrace.table.plan.nodes.base import Node
+from headrace.table.plan.rex import Call, InputRef, SortKey
+
+GROWS, SHRINKS, CONSTANT = "grows", "shrinks", "constant"
+
+
+def moves_up(node: Node, key: SortKey) -> bool:
+    """Return whether updates of a column can only move its row towards the front of an order."""
+    found = direction(node, key.index)
+    return found in (CONSTANT, GROWS if key.descending else SHRINKS)
+
+
+def direction(node: Node, column: int) -> str | None:
+    """Return how a column changes when its row is updated; None if that is not known."""
+    match node:
+        case simple.Exchange() | simple.Watermarks() | simple.DropUpdateBefore() | ranks.Rank():
+            return direction(node.input, column) if column < len(node.input.row_type) else None
+        case simple.Calc(expressions=expressions):
+            rex = expressions[column]
+            if isinstance(rex, InputRef):
+                return direction(node.input, rex.index)
+            if isinstance(rex, Call) and rex.function.name == "CAST" and isinstance(rex.arguments[0], InputRef):
+                return direction(node.input, rex.arguments[0].index)
+            return None
+        case aggregates.GroupAggregate(groups=groups, calls=calls):
+            if column < len(groups):
+                return CONSTANT
+            if not node.input.insert_only:
+                return None
+            name = calls[column - len(groups)].function.name
+            return {"COUNT": GROWS, "MAX": GROWS, "MIN": SHRINKS}.get(name)
+    return CONSTANT if node.insert_only else None

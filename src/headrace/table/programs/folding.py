@@ -1,0 +1,64 @@
+"""Folding: calls of constants are computed when a program is made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from headrace.table.functions.definition import Session
+from headrace.table.plan.rex import Call, FieldAccess, Literal, Rex, children
+from headrace.table.programs.calls import call_site
+from headrace.table.programs.compiled import row_function
+
+
+def fold(rex: Rex, session: Session) -> Rex:
+    """Return the expression with deterministic calls of constants replaced by their results.
+
+    A call that fails stays: it must fail only if a row needs it.
+
+    >>> from headrace.table.functions.registry import scalar_function
+    >>> from headrace.types.logical_types import IntType
+    >>> two = Literal(IntType().not_null(), 2)
+    >>> fold(Call(IntType().not_null(), scalar_function("+"), (two, two)), Session()).value
+    4
+    """
+    match rex:
+        case Call():
+            return _folded_call(replace(rex, arguments=tuple(fold(each, session) for each in rex.arguments)), session)
+        case FieldAccess():
+            inner = fold(rex.value, session)
+            if isinstance(inner, Literal):
+                return Literal(rex.type, None if inner.value is None else inner.value[rex.index])
+            return replace(rex, value=inner)
+    return rex
+
+
+def _folded_call(call: Call, session: Session) -> Rex:
+    values = [each.value for each in call.arguments if isinstance(each, Literal)]
+    if not call.function.deterministic or len(values) < len(call.arguments):
+        return call
+    if call.function.strict and None in values:
+        return Literal(call.type, None)
+    try:
+        return Literal(call.type, call.function.rows(call_site(call, session))(*values))
+    except Exception:  # the call fails when, and only if, it is evaluated for a row
+        return call
+
+
+def evaluate(rex: Rex, session: Session | None = None) -> Any:
+    """Compute an expression without columns.
+
+    >>> from headrace.types.logical_types import IntType
+    >>> evaluate(Literal(IntType(), 2))
+    2
+    """
+    session = session or Session()
+    folded = fold(rex, session)
+    return folded.value if isinstance(folded, Literal) else row_function(folded, session)(())
+
+
+def is_deterministic(rex: Rex) -> bool:
+    """Return whether every evaluation for the same row has the same result."""
+    if isinstance(rex, Call) and not rex.function.deterministic:
+        return False
+    return all(map(is_deterministic, children(rex)))

@@ -1,0 +1,1 @@
+"""Run statements other than queries: DDL, INSERT, SHOW, DESCRIBE, USE, SET, EXPLAIN."""

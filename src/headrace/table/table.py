@@ -1,0 +1,155 @@
+"""Table: the rows of a query, which runs when the table is executed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace.errors import InvalidProgramError, TypeMismatchError
+from headrace.table.catalogs.schemas import ResolvedSchema, schema_of_row
+from headrace.table.plan.relations import Relation, Sort
+
+if TYPE_CHECKING:
+    from headrace.table.table_descriptor import TableDescriptor
+    from headrace.table.table_environment import TableEnvironment
+    from headrace.table.table_pipeline import TablePipeline
+    from headrace.table.table_result import TableResult
+    from headrace.table.table_schema import TableSchema
+
+__all__ = ["Table"]
+
+
+class Table:
+    """A query. Tables are made by a TableEnvironment and never change.
+
+    >>> from headrace.table import EnvironmentSettings, TableEnvironment
+    >>> t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    >>> table = t_env.from_elements([(1, "Hi"), (2, "Hello")], ["id", "text"])
+    >>> table.print_schema()
+    (
+      `id` BIGINT,
+      `text` STRING
+    )
+    """
+
+    def __init__(self, relation: Relation, t_env: TableEnvironment) -> None:
+        """Programs call methods of `TableEnvironment`."""
+        self.relation, self.t_env = relation, t_env
+        self._name: str | None = None
+
+    def __str__(self) -> str:
+        """Return a name under which SQL of the same environment can read the table."""
+        if self._name is None:
+            self._name = self.t_env.register_unnamed(self)
+        return self._name
+
+    # -- columns ------------------------------------------------------------------------------------------------------
+
+    def get_resolved_schema(self) -> ResolvedSchema:
+        """Return the columns."""
+        return schema_of_row(self.relation.row_type)
+
+    def get_schema(self) -> TableSchema:
+        """Return the columns, in the older form."""
+        from headrace.table.table_schema import TableSchema
+
+        return TableSchema(self.relation.row_type.field_names(), self.relation.row_type.field_types())
+
+    def print_schema(self) -> None:
+        """Print the columns."""
+        print(self.get_resolved_schema())  # noqa: T201
+
+    # -- running ------------------------------------------------------------------------------------------------------
+
+    def execute(self) -> TableResult:
+        """Start the query and return its rows, which arrive while it runs."""
+        return self.t_env.session.query(self.relation)
+
+    def execute_insert(self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False) -> TableResult:
+        """Start a job that writes the rows to a table."""
+        return self.insert_into(table_path_or_descriptor, overwrite).execute()
+
+    def insert_into(self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False) -> TablePipeline:
+        """Return a pipeline that writes the rows to a table."""
+        from headrace.table.table_pipeline import TablePipeline
+
+        name = self.t_env.sink_path(table_path_or_descriptor, self)
+        return TablePipeline(self.t_env.session.sink(self.relation, name, overwrite), self.t_env)
+
+    def to_pandas(self) -> Any:
+        """Run the query and return its rows as a pandas DataFrame; updates are applied."""
+        from headrace.table.pandas_frames import to_pandas
+
+        return to_pandas(self)
+
+    def explain(self, *extra_details: int) -> str:
+        """Return the plan of the query."""
+        return self.t_env.session.explain([self.relation], extra_details)
+
+    def print_explain(self, *extra_details: int) -> None:
+        """Print the plan of the query."""
+        print(self.explain(*extra_details))  # noqa: T201
+
+    # -- rows ---------------------------------------------------------------------------------------------------------
+
+    def limit(self, fetch: int, offset: int = 0) -> Table:
+        """Return the first rows after `offset`; which these are is defined after `order_by` only."""
+        return self.offset(offset).fetch(fetch) if offset else self.fetch(fetch)
+
+    def fetch(self, fetch: int) -> Table:
+        """Return the first rows."""
+        count = _count(fetch, "fetch")
+        relation = self.relation
+        if isinstance(relation, Sort) and relation.limit is None:
+            return self._with(Sort(relation.row_type, relation.input, relation.keys, relation.offset, count))
+        return self._with(Sort(relation.row_type, relation, (), 0, count))
+
+    def offset(self, offset: int) -> Table:
+        """Leave out the first rows."""
+        count = _count(offset, "offset")
+        relation = self.relation
+        if isinstance(relation, Sort) and relation.limit is None and not relation.offset:
+            return self._with(Sort(relation.row_type, relation.input, relation.keys, count, None))
+        return self._with(Sort(relation.row_type, relation, (), count, None))
+
+    # -- sets ---------------------------------------------------------------------------------------------------------
+
+    def union(self, right: Table) -> Table:
+        """Return the distinct rows of both tables."""
+        return self._set(right, "UNION", False)
+
+    def union_all(self, right: Table) -> Table:
+        """Return the rows of both tables."""
+        return self._set(right, "UNION", True)
+
+    def intersect(self, right: Table) -> Table:
+        """Return the distinct rows that are in both tables."""
+        return self._set(right, "INTERSECT", False)
+
+    def intersect_all(self, right: Table) -> Table:
+        """Return the rows that are in both tables, as often as in both."""
+        return self._set(right, "INTERSECT", True)
+
+    def minus(self, right: Table) -> Table:
+        """Return the distinct rows that are not in the other table."""
+        return self._set(right, "EXCEPT", False)
+
+    def minus_all(self, right: Table) -> Table:
+        """Return the rows that are not in the other table, as often as they are left over."""
+        return self._set(right, "EXCEPT", True)
+
+    def _set(self, right: Table, kind: str, every: bool) -> Table:
+        if not isinstance(right, Table):
+            raise TypeMismatchError(f"{kind} takes a table", seen=right)
+        if right.t_env is not self.t_env:
+            raise InvalidProgramError("Only tables from the same TableEnvironment can be combined.")
+        words = f"{kind} ALL" if every else kind
+        return self.t_env.sql_query(f"SELECT * FROM {self} {words} SELECT * FROM {right}")  # noqa: S608 - names that we made
+
+    def _with(self, relation: Relation) -> Table:
+        return Table(relation, self.t_env)
+
+
+def _count(value: object, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise TypeMismatchError(f"{what} takes a number that is not negative", seen=value)
+    return value

@@ -1,0 +1,135 @@
+"""GROUP BY: the changes that each row emits, as Flink's; mini-batch, batch mode, retractions, state."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.operators.table.aggregate_calls import call
+
+from headrace.graph.table_specs import GroupAggregate, TableKey
+from headrace.testing import OperatorHarness
+
+INSERT, BEFORE, AFTER, DELETE = range(4)
+KEY = TableKey((0,))
+
+
+def harness(*calls, keys=(0,), state=None, batch=False, clock=0, **options):
+    spec = GroupAggregate(keys, calls, batch=batch, **options)
+    return OperatorHarness(spec, TableKey(keys), state=state, batch=batch, clock=clock)
+
+
+def changes(h, *rows):
+    """What the rows emit."""
+    for row in rows:
+        h.process_element(row)
+    return [value for value, _ in h.take_output()]
+
+
+def test_each_row_emits_its_change():
+    h = harness(call("COUNT"), call("SUM", 1))
+    assert changes(h, ("a", 1), ("b", 5), ("a", 2)) == [
+        ("a", 1, 1, INSERT),
+        ("b", 1, 5, INSERT),
+        ("a", 1, 1, BEFORE),
+        ("a", 2, 3, AFTER),
+    ]
+
+
+def test_an_unchanged_result_emits_nothing_without_ttl():
+    assert changes(harness(call("MAX", 1)), ("a", 5), ("a", 3)) == [("a", 5, INSERT)]
+    with_ttl = harness(call("MAX", 1), ttl=1000)
+    assert changes(with_ttl, ("a", 5), ("a", 3)) == [("a", 5, INSERT), ("a", 5, BEFORE), ("a", 5, AFTER)]
+
+
+def test_without_update_before():
+    h = harness(call("COUNT"), update_before=False)
+    assert changes(h, ("a", 1), ("a", 2)) == [("a", 1, INSERT), ("a", 2, AFTER)]
+
+
+def test_retractions_delete_the_group():
+    h = harness(call("SUM", 1, kinds=True), call("MIN", 1, kinds=True), kinds=True)
+    assert changes(h, ("a", 4, INSERT), ("a", 2, INSERT), ("a", 2, DELETE), ("a", 4, BEFORE), ("a", 4, DELETE)) == [
+        ("a", 4, 4, INSERT),
+        ("a", 4, 4, BEFORE),
+        ("a", 6, 2, AFTER),
+        ("a", 6, 2, BEFORE),
+        ("a", 4, 4, AFTER),
+        ("a", 4, 4, DELETE),
+    ]
+
+
+def test_a_sum_of_nulls_is_null_after_the_last_value_left():
+    h = harness(call("SUM", 1, kinds=True), kinds=True)
+    assert changes(h, ("a", None, INSERT), ("a", 3, INSERT), ("a", 3, DELETE)) == [
+        ("a", None, INSERT), ("a", None, BEFORE), ("a", 3, AFTER), ("a", 3, BEFORE), ("a", None, AFTER),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("kinds", [False, True])
+def test_distinct_and_filter(kinds):
+    h = harness(
+        call("COUNT", 1, kinds=kinds, distinct=True),
+        call("SUM", 1, kinds=kinds, distinct=True),
+        call("SUM", 1, kinds=kinds, filter=2),
+        kinds=kinds,
+    )
+    end = (INSERT,) if kinds else ()
+    rows = [("a", 1, True, *end), ("a", 1, None, *end), ("a", 2, False, *end), ("a", 2, True, *end)]
+    assert [c for c in changes(h, *rows) if c[-1] != BEFORE] == [
+        ("a", 1, 1, 1, INSERT), ("a", 2, 3, 1, AFTER), ("a", 2, 3, 3, AFTER),
+    ]  # fmt: skip
+    if kinds:
+        rows = [("a", 1, True, DELETE), ("a", 1, None, DELETE)]
+        assert [c for c in changes(h, *rows) if c[-1] != BEFORE] == [("a", 2, 3, 2, AFTER), ("a", 1, 2, 2, AFTER)]
+
+
+def test_mini_batch_emits_once_per_group():
+    h = harness(call("COUNT"), mini_batch=True, kinds=True)
+    h.operator.process_batch(
+        [("a", 0, DELETE), ("a", 1, INSERT), ("b", 1, INSERT), ("a", 1, INSERT), ("b", 1, DELETE)], None, list("aabab")
+    )
+    assert [value for value, _ in h.take_output()] == [("a", 2, INSERT)]
+    h.operator.process_batch([("a", 1, DELETE), ("a", 1, INSERT)], None, ["a", "a"])
+    assert h.take_output() == []
+    h.operator.process_batch([("a", 1, DELETE), ("a", 1, DELETE)], None, ["a", "a"])
+    assert [value for value, _ in h.take_output()] == [("a", 2, DELETE)]
+
+
+def test_without_keys():
+    h = harness(call("COUNT"), keys=())
+    assert changes(h, (1,), (2,)) == [(1, INSERT), (1, BEFORE), (2, AFTER)]
+
+
+def test_batch_emits_at_the_end():
+    h = harness(call("SUM", 1), batch=True, emits_kinds=False)
+    assert changes(h, ("a", 1), ("b", 5), ("a", 2)) == []
+    h.end_input()
+    assert [each for each in h.output if each[0] != "watermark"] == [(("a", 3), None), (("b", 5), None)]
+    empty = harness(call("COUNT"), call("SUM", 1), keys=(), batch=True, emits_kinds=False)
+    empty.end_input()
+    assert empty.output[0] == ((0, None), None)
+
+
+def test_select_distinct():
+    h = harness(emits_kinds=False)
+    assert changes(h, ("a",), ("a",), ("b",)) == [("a",), ("b",)]
+
+
+def test_continues_from_a_snapshot():
+    calls = call("SUM", 1), call("COUNT", 1, distinct=True)
+    first = harness(*calls)
+    changes(first, ("a", 1))
+    second = harness(*calls, state=first.snapshot())
+    assert changes(second, ("a", 1)) == [("a", 1, 1, BEFORE), ("a", 2, 1, AFTER)]
+
+
+def test_state_expires():
+    h = harness(call("COUNT"), ttl=1000)
+    assert changes(h, ("a", 1)) == [("a", 1, INSERT)]
+    h.set_processing_time(1000)
+    assert changes(h, ("a", 1)) == [("a", 1, INSERT)]
+
+
+def test_nan_is_one_key():
+    h = harness(call("COUNT"))
+    nan = float("nan")
+    assert [c[1:] for c in changes(h, (nan, 1), (float("nan"), 1))] == [(1, INSERT), (1, BEFORE), (2, AFTER)]
