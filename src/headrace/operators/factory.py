@@ -13,7 +13,8 @@ from headrace.operators import elementwise
 from headrace.operators.async_wait import AsyncWaitOperator
 from headrace.operators.base import Operator
 from headrace.operators.broadcast import BroadcastProcessOperator
-from headrace.operators.cep.event_time import EventTimeCepOperator, ProcessingTimeCepOperator
+from headrace.operators.cep.event_time import EventTimeCepOperator
+from headrace.operators.cep.processing_time import ProcessingTimeCepOperator
 from headrace.operators.elementwise import FilterColumnsOperator, MapColumnsOperator
 from headrace.operators.event_time import AssignTimestampsOperator
 from headrace.operators.interval_join import IntervalJoinOperator, LargeIntervalJoinOperator
