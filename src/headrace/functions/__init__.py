@@ -7,11 +7,6 @@ from headrace.functions.async_functions import (
     AsyncRetryPredicate,
     AsyncRetryStrategy,
 )
-from headrace.functions.broadcast_process_functions import (
-    BaseBroadcastProcessFunction,
-    BroadcastProcessFunction,
-    KeyedBroadcastProcessFunction,
-)
 from headrace.functions.element_functions import (
     CoFlatMapFunction,
     CoMapFunction,
@@ -32,7 +27,10 @@ from headrace.functions.function import (
 )
 from headrace.functions.join_functions import CoGroupFunction, FlatJoinFunction, JoinFunction, ProcessJoinFunction
 from headrace.functions.process_functions import (
+    BaseBroadcastProcessFunction,
+    BroadcastProcessFunction,
     CoProcessFunction,
+    KeyedBroadcastProcessFunction,
     KeyedCoProcessFunction,
     KeyedProcessFunction,
     ProcessFunction,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import ExitStack
 from importlib.resources import files
 from pathlib import Path
@@ -24,15 +24,15 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from headrace import __version__
 from headrace.errors import HeadraceError
 from headrace.service.errors import RequestError
 from headrace.service.responses import jobs as responses
 from headrace.service.rest.backend import Backend, view_of
-from headrace.service.rest.endpoint import Call, Endpoint
+from headrace.service.rest.endpoint import Call, Endpoint, Field
 from headrace.service.rest.routes import ENDPOINTS
 from headrace.service.web.access import Access, AccessRules
 from headrace.service.web.bodies import answer, error_answer, json_text, read_call
-from headrace.service.web.openapi import openapi_document
 from headrace.service.web.sign_in import SIGN_IN_PATH, sign_in_routes
 
 _NO_LEADER = "Service temporarily unavailable due to an ongoing leader election. Please refresh."
@@ -217,3 +217,73 @@ async def _events(request: Request, name: str, first: Any, shown: Callable[[], A
                 return  # the job has been removed
     finally:
         _open.discard(token)
+
+
+_ERROR = {
+    "description": "Rejected",
+    "content": {
+        "application/json": {
+            "schema": {"type": "object", "properties": {"errors": {"type": "array", "items": {"type": "string"}}}}
+        }
+    },
+}
+
+
+def openapi_document(endpoints: Iterable[Endpoint[Any]]) -> dict[str, Any]:
+    """Return the document, with the paths without /v1.
+
+    >>> openapi_document([])["openapi"]
+    '3.1.0'
+    """
+    paths: dict[str, dict[str, Any]] = {}
+    for endpoint in endpoints:
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "headrace",
+            "version": __version__,
+            "description": "Jobs of headrace, with the paths and fields of Apache Flink's REST API v1.",
+        },
+        "servers": [{"url": "/"}, {"url": "/v1"}],
+        "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+        "security": [{}, {"token": []}],
+        "paths": paths,
+    }
+
+
+def _operation(endpoint: Endpoint[Any]) -> dict[str, Any]:
+    names = [part[1:-1] for part in endpoint.path.split("/") if part.startswith("{")]
+    operation: dict[str, Any] = {
+        "operationId": f"{endpoint.method.lower()}_{endpoint.path.strip('/').translate(_PLAIN)}",
+        "summary": endpoint.summary,
+        "parameters": [
+            *({"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names),
+            *(_parameter(entry) for entry in endpoint.query),
+        ],
+        "responses": {str(endpoint.status): {"description": endpoint.summary}, "4XX": _ERROR},
+    }
+    if endpoint.upload:
+        form = {"type": "object", "properties": {"jarfile": {"type": "string", "format": "binary"}}}
+        operation["requestBody"] = {"content": {"multipart/form-data": {"schema": form}}}
+    elif endpoint.body is not None:
+        operation["requestBody"] = {"content": {"application/json": {"schema": _schema(endpoint)}}}
+    return operation
+
+
+_PLAIN = str.maketrans({"/": "_", "{": "", "}": "", "-": "_"})
+
+
+def _parameter(entry: Field) -> dict[str, Any]:
+    shown: dict[str, Any] = {"name": entry.name, "in": "query", "schema": {"type": entry.type_name}}
+    return {**shown, "required": entry.required, "description": entry.summary}
+
+
+def _schema(endpoint: Endpoint[Any]) -> dict[str, Any]:
+    fields = endpoint.body or ()
+    return {
+        "type": "object",
+        "properties": {e.name: {"type": e.type_name, "description": e.summary} for e in fields},
+        "required": [entry.name for entry in fields if entry.required],
+        "additionalProperties": endpoint.free_body,
+    }
