@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 from headrace.config.config_file import CONFIGURATION_FILE_VARIABLE, write_configuration
 from headrace.config.configuration import Configuration
-from headrace.config.job_file_keys import FILE_KEYS, MODULES_KEY, moved_settings
+from headrace.config.pipeline_keys import FILE_KEYS, MODULES_KEY, moved_settings
 from headrace.datastream.planning import PlanReached, planning_only
 from headrace.errors import HeadraceError, InvalidProgramError
 from headrace.graph.stream_graph import StreamGraph

@@ -32,7 +32,7 @@ from headrace.cli.service_client import TERMINAL, ServiceClient, noted_service, 
 from headrace.cli.spark_daemons import SparkDaemons, master_url, web_url
 from headrace.config import headrace_keys as options
 from headrace.config.config_file import CONFIGURATION_FILE_VARIABLE, write_configuration
-from headrace.config.service_directories import cluster_directory, service_directory
+from headrace.config.headrace_keys import cluster_directory, service_directory
 from headrace.errors import ConfigurationError, JobExecutionError
 from headrace.foundation.private_folders import make_folders
 

@@ -24,7 +24,7 @@ from headrace.cli.program_command import ProgramCommand, launch_settings, progra
 from headrace.cli.service_client import ServiceClient, find_service
 from headrace.config import checkpoint_keys as keys
 from headrace.config.config_file import CONFIGURATION_FILE_VARIABLE, load_configuration
-from headrace.config.job_file_keys import BUNDLED, FILE_KEYS, MODULES_KEY, moved_settings
+from headrace.config.pipeline_keys import BUNDLED, FILE_KEYS, MODULES_KEY, moved_settings
 from headrace.errors import ConfigurationError
 from headrace.graph.json_plan import plan_as_json
 

@@ -20,8 +20,13 @@ from headrace.cli.errors import NotFoundError, ServiceError
 from headrace.cli.options import address_option, json_option, settings_option
 from headrace.cli.rest_client import RestClient
 from headrace.config.config_file import load_configuration
-from headrace.config.headrace_keys import CLIENT_CA, CLIENT_CERTIFICATE, CLIENT_KEY, SERVICE_CERTIFICATE
-from headrace.config.service_directories import service_directory
+from headrace.config.headrace_keys import (
+    CLIENT_CA,
+    CLIENT_CERTIFICATE,
+    CLIENT_KEY,
+    SERVICE_CERTIFICATE,
+    service_directory,
+)
 from headrace.errors import ConfigurationError
 from headrace.service.tokens import noted_token
 

@@ -5,6 +5,9 @@ A `headrace.` key that is not defined here is rejected. `docs/configuration.md` 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+
 from headrace.config.config_options import ConfigOptions
 
 _key = ConfigOptions.OptionBuilder
@@ -68,3 +71,27 @@ HA_ZOOKEEPER_QUORUM = _key("high-availability.zookeeper.quorum").string_type().n
 HA_ZOOKEEPER_ROOT = _key("high-availability.zookeeper.path.root").string_type().default_value("/headrace")
 HA_CLUSTER_ID = _key("high-availability.cluster-id").string_type().default_value("/default")
 HA_OPTIONS = (HA_TYPE, HA_ZOOKEEPER_QUORUM, HA_ZOOKEEPER_ROOT, HA_CLUSTER_ID)
+
+
+def service_directory(settings: Mapping[str, str]) -> Path:
+    """Return the directory of the job service. If only the cluster's directory is set, it is in there.
+
+    >>> str(service_directory({"headrace.service.dir": "/data/service"}))
+    '/data/service'
+    >>> str(service_directory({"headrace.cluster.dir": "/data/cluster"}))
+    '/data/cluster/service'
+    """
+    if named := settings.get(SERVICE_DIRECTORY.key):
+        return Path(named)
+    if named := settings.get(CLUSTER_DIRECTORY.key):
+        return Path(named) / "service"
+    return Path.home() / ".headrace" / "service"
+
+
+def cluster_directory(settings: Mapping[str, str]) -> Path:
+    """Return the directory of the local cluster.
+
+    >>> str(cluster_directory({"headrace.cluster.dir": "/data/cluster"}))
+    '/data/cluster'
+    """
+    return Path(settings.get(CLUSTER_DIRECTORY.key) or Path.home() / ".headrace" / "cluster")

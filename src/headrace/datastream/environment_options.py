@@ -13,7 +13,7 @@ from headrace.common.execution_config import ExecutionConfig
 from headrace.compatibility.ignored_settings import warn_without_effect
 from headrace.compatibility.jars import CLASSPATHS, JARS, jar_paths, warn_of_jars
 from headrace.compatibility.no_jvm_object import NoJvmObject
-from headrace.config import job_file_keys, pipeline_keys
+from headrace.config import pipeline_keys
 from headrace.config.config_file import load_configuration
 from headrace.config.config_options import ConfigOption
 from headrace.config.configuration import Configuration, value_of
@@ -203,7 +203,7 @@ class EnvironmentOptions(NoJvmObject):
 
     def add_python_file(self, file_path: str) -> None:
         """Make a module, a package directory or a zip file importable in the workers."""
-        self._append(job_file_keys.PYTHON_FILES, file_path)
+        self._append(pipeline_keys.PYTHON_FILES, file_path)
 
     def set_python_requirements(self, requirements_file_path: str, requirements_cache_dir: str | None = None) -> None:
         """Install the packages of a requirements file in the workers, from ``requirements_cache_dir`` if given."""
@@ -212,12 +212,12 @@ class EnvironmentOptions(NoJvmObject):
             if requirements_cache_dir is None
             else [requirements_file_path, requirements_cache_dir]
         )
-        self._configuration.set(job_file_keys.PYTHON_REQUIREMENTS, "#".join(parts))
+        self._configuration.set(pipeline_keys.PYTHON_REQUIREMENTS, "#".join(parts))
 
     def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
         """Unpack an archive in the working directory of the workers, in ``target_dir`` if given."""
         self._append(
-            job_file_keys.PYTHON_ARCHIVES, archive_path if target_dir is None else f"{archive_path}#{target_dir}"
+            pipeline_keys.PYTHON_ARCHIVES, archive_path if target_dir is None else f"{archive_path}#{target_dir}"
         )
 
     def set_python_executable(self, python_exec: str) -> None:
@@ -228,15 +228,15 @@ class EnvironmentOptions(NoJvmObject):
         >>> env.add_python_archive("/data/my_venv.tar.gz", "venv")
         >>> env.set_python_executable("venv/bin/python")
         """
-        self._configuration.set(job_file_keys.PYTHON_EXECUTABLE, python_exec)
+        self._configuration.set(pipeline_keys.PYTHON_EXECUTABLE, python_exec)
 
     def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
         """Make a file available to functions under ``name``."""
         entry = f"name:{name},path:{file_path},executable:{str(bool(executable)).lower()}"
-        files = value_of(self._configuration, job_file_keys.CACHED_FILES)
+        files = value_of(self._configuration, pipeline_keys.CACHED_FILES)
         if any(known.startswith(f"name:{name},") for known in files):
             raise InvalidProgramError(f"cache file {name!r} already existed!", remedy="use another name")
-        self._configuration.set(job_file_keys.CACHED_FILES, [*files, entry])
+        self._configuration.set(pipeline_keys.CACHED_FILES, [*files, entry])
 
     def add_jars(self, *jars_path: str) -> None:
         """Warn once per jar that it is not loaded and what replaces it: Java code of Flink cannot run on headrace.

@@ -62,7 +62,7 @@ class HashMapStateBackend(StateBackend):
         _refuse_java(j_hashmap_state_backend)
 
     def __str__(self) -> str:
-        return "HashMapStateBackend"
+        return type(self).__name__
 
 
 class EmbeddedRocksDBStateBackend(StateBackend):

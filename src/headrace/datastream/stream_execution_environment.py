@@ -290,11 +290,9 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         loops = any(isinstance(source, FeedbackSource) for _, source in sources)
         unbounded = [t for t, source in sources if not source.bounded and not isinstance(source, FeedbackSource)]
         if mode is RuntimeExecutionMode.BATCH and unbounded:
-            raise InvalidProgramError(
+            raise unbounded[0].invalid(
                 f"Detected an UNBOUNDED source with the '{pipeline_keys.RUNTIME_MODE.key}' set to 'BATCH'. "
-                "This combination is not allowed, please set it to STREAMING or AUTOMATIC",
-                operator_name=unbounded[0].name,
-                uid=unbounded[0].uid,
+                "This combination is not allowed, please set it to STREAMING or AUTOMATIC"
             )
         automatic = mode is RuntimeExecutionMode.AUTOMATIC and not unbounded and not loops
         return mode is RuntimeExecutionMode.BATCH or automatic

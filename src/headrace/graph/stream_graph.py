@@ -110,10 +110,8 @@ def build_stream_graph(registry: TransformationRegistry, settings: GraphSettings
             for up in _resolve(registry, view):
                 partitioner = up.partitioner or (Forward() if wanted[up.node] == wanted[t.id] else Rebalance())
                 if isinstance(partitioner, Forward) and wanted[up.node] != wanted[t.id]:
-                    raise InvalidProgramError(
+                    raise t.invalid(
                         "Forward partitioning does not allow change of parallelism.",
-                        operator_name=t.name,
-                        uid=t.uid,
                         seen=f"upstream {registry.get(up.node).name!r} has parallelism {wanted[up.node]}, "
                         f"{t.name!r} has {wanted[t.id]}",
                         remedy="give both the same parallelism, or use rebalance(), rescale() or another partitioning.",
@@ -134,10 +132,8 @@ def _node(
         raise InvalidProgramError("An operator transformation has no operator", operator_name=t.name)
     maximum = t.max_parallelism or settings.max_parallelism
     if maximum is not None and maximum < parallelism:
-        raise InvalidProgramError(
+        raise t.invalid(
             f"Vertex {t.name}'s parallelism ({parallelism}) is higher than the max parallelism ({maximum}).",
-            operator_name=t.name,
-            uid=t.uid,
             remedy="Please lower the parallelism or increase the max parallelism.",
         )
     return StreamNode(
@@ -193,10 +189,8 @@ def _check_unique_uids(operators: list[Transformation]) -> None:
         if t.uid is None:
             continue
         if t.uid in seen:
-            raise InvalidProgramError(
+            raise t.invalid(
                 f"Hash collision on user-specified ID {t.uid!r}. Most likely cause is a non-unique ID.",
-                operator_name=t.name,
-                uid=t.uid,
                 seen=f"also used by operator {seen[t.uid]!r}",
                 remedy="Please check that all IDs specified via `uid(String)` are unique.",
             )
@@ -209,10 +203,8 @@ def _check_unique_ids(operators: list[Transformation], ids: dict[int, str]) -> N
     for t in operators:
         operator_id = ids[t.id]
         if operator_id in seen:
-            raise InvalidProgramError(
+            raise t.invalid(
                 f"Hash collision on operator id {operator_id}",
-                operator_name=t.name,
-                uid=t.uid,
                 seen=f"also the id of operator {seen[operator_id]!r}",
                 remedy="pass a different hash to set_uid_hash() of every operator, or use uid()",
             )

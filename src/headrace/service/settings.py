@@ -9,7 +9,7 @@ from pathlib import Path
 from headrace.config import headrace_keys as keys
 from headrace.config.checkpoint_keys import CHECKPOINT_DIRECTORY
 from headrace.config.configuration import Configuration
-from headrace.config.service_directories import service_directory
+from headrace.config.headrace_keys import service_directory
 from headrace.errors import ConfigurationError
 
 _CREATE_TOKEN = f"create one with `python -m headrace.service --new-token`, set {keys.SERVICE_TOKEN_FILE.key}"

@@ -16,8 +16,16 @@ from urllib.parse import quote
 
 from headrace.errors import StateError
 from headrace.foundation.private_folders import owner_only
-from headrace.state.delta import OperatorState, SubtaskState
-from headrace.state.file_format import StateHeader, Wanted, checksum_in, decode, encode, verify
+from headrace.state.file_format import (
+    OperatorState,
+    StateHeader,
+    SubtaskState,
+    Wanted,
+    checksum_in,
+    decode,
+    encode,
+    verify,
+)
 
 __all__ = [
     "StateFile",
@@ -68,7 +76,7 @@ def write_state_file(
     1. write under a temporary name (`inside` is called when a part has been written), 2. rename.
 
     >>> import tempfile
-    >>> from headrace.state.delta import OperatorState
+    >>> from headrace.state.file_format import OperatorState
     >>> header = StateHeader("job", "v1", 0, 3, "a0")
     >>> state = SubtaskState({"count": OperatorState({"n": {7: [("a", 1)]}})})
     >>> with tempfile.TemporaryDirectory() as directory:

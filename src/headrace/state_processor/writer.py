@@ -19,8 +19,8 @@ from headrace.errors import StateError
 from headrace.graph.stream_graph import id_of_uid
 from headrace.operators.context import EVENT_TIMERS, PROCESSING_TIMERS
 from headrace.state import storage
-from headrace.state.delta import SubtaskState
 from headrace.state.descriptors import StateDescriptor
+from headrace.state.file_format import SubtaskState
 from headrace.state.files import StateHeader, write_state_file
 from headrace.state.key_groups import MAX_PARALLELISM_LIMIT
 from headrace.state.keyed_backend import TIMER_PREFIX

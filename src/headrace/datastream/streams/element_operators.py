@@ -173,12 +173,7 @@ class ElementOperators(PartitionedStream):
         strategy = rate if isinstance(rate, RateLimiterStrategy) else RateLimiterStrategy.per_second(rate)
         t = self.transformation
         if not isinstance(t.spec, SourceSpec):
-            raise InvalidProgramError(
-                "Only a source has a rate",
-                operator_name=t.name,
-                uid=t.uid,
-                remedy="call limit_rate() on the stream of a source",
-            )
+            raise t.invalid("Only a source has a rate", remedy="call limit_rate() on the stream of a source")
         if strategy.rate is not None:
             spec = replace(t.spec, source=RateLimited(t.spec.source, strategy.rate))
             self._env.registry.update(t.id, spec=spec)

@@ -183,11 +183,8 @@ def as_data_frame(stream: StreamSinks, schema: Any, job_name: str | None) -> Any
         if isinstance(t.spec, SourceSpec) and not (t.spec.source.bounded or t.spec.source.may_finish)
     ]
     if endless:
-        raise InvalidProgramError(
-            "to_dataframe needs bounded sources",
-            operator_name=endless[0].name,
-            uid=endless[0].uid,
-            remedy="bound the source, or write with sink_to_spark()",
+        raise endless[0].invalid(
+            "to_dataframe needs bounded sources", remedy="bound the source, or write with sink_to_spark()"
         )
     wanted = _schema(stream, schema)
     parent = env.get_configuration().to_dict().get(STATE_DIRECTORY)

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from headrace.config.config_file import CONFIGURATION_FILE_VARIABLE, write_configuration
-from headrace.config.job_file_keys import BUNDLED, MODULES_KEY, moved_settings
 from headrace.config.known_keys import check_options
 from headrace.config.masking import masked_text
+from headrace.config.pipeline_keys import BUNDLED, MODULES_KEY, moved_settings
 from headrace.errors import HeadraceError
 from headrace.service.dispatcher.remote_job import RemoteJob
 from headrace.service.dispatcher.supervisor import Supervisor

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from headrace.config.job_file_keys import BUNDLED
+from headrace.config.pipeline_keys import BUNDLED
 from headrace.service.errors import RequestError
 
 _NAME = re.compile(r"[\w][\w.\- ]{0,120}\.(py|zip)")

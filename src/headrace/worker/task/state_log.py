@@ -16,7 +16,7 @@ from typing import Any
 from headrace.foundation.faultpoints import reach
 from headrace.operators.context import OperatorContext
 from headrace.state import storage
-from headrace.state.delta import OperatorState, SubtaskState
+from headrace.state.file_format import OperatorState, SubtaskState
 from headrace.state.files import StateFile, StateHeader, make_durable, read_parts, write_state_file
 from headrace.state.keyed_backend import OWN_TABLE
 from headrace.state.operator_state import OperatorSnapshot, redistribute
