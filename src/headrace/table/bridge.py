@@ -128,17 +128,16 @@ def _from(t_env: StreamTableEnvironment, stream: DataStream, schema: Schema | No
 
 
 def _renamed(t_env: StreamTableEnvironment, stream: DataStream, names: list[str]) -> Table:
-    physical, wrap = _columns_of(_checked(t_env, stream))
+    stream = _checked(t_env, stream)
+    physical, wrap = _columns_of(stream)
     known = physical.field_names()
     if set(names) <= set(known):
-        fields = tuple(physical.fields[known.index(name)] for name in names)
+        record = RowType(tuple(physical.fields[known.index(name)] for name in names))
     elif len(names) <= len(known):
-        fields = tuple(RowField(name, field.data_type) for name, field in zip(names, physical.fields))
+        record, names = physical, [*names, *known[len(names) :]]
     else:
         raise SqlValidationError("There are more names than fields in the stream", seen=", ".join(names))
-    whole = fields if not set(names) <= set(known) else None
-    record = RowType(fields) if whole is None else RowType((*whole, *physical.fields[len(whole) :]))
-    schema = ResolvedSchema(tuple(ResolvedColumn(field.name, field.data_type) for field in record.fields))
+    schema = ResolvedSchema(tuple(ResolvedColumn(name, field.data_type) for name, field in zip(names, record.fields)))
     convert = Elements(record, wrap, t_env.get_config().get_local_timezone(), False)
     source = StreamSource(stream, convert, None, ChangelogMode.insert_only())
     name = f"Unregistered_DataStream_Source_{next(_NUMBERS)}"

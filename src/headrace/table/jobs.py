@@ -70,7 +70,7 @@ def start_inserts(session: TableSession, sinks: Sequence[Sink]) -> TableResult:
         job.wait()
         yield (-1,) * len(names)
 
-    return TableResult(ResolvedSchema(columns), rows(), kind=ResultKind.SUCCESS_WITH_CONTENT, job=job)
+    return TableResult(ResolvedSchema(columns), rows(), kind=ResultKind.SUCCESS_WITH_CONTENT, raw=True, job=job)
 
 
 def attach(session: TableSession, sinks: Sequence[Sink]) -> None:

@@ -7,7 +7,7 @@ be printed row by row. A text that is too wide is cut and ends with dots.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from headrace.types import logical_types as t
 from headrace.types.logical_types import DataType
@@ -33,10 +33,10 @@ def display_width(text: str) -> int:
 def type_widths(names: Sequence[str], types: Sequence[DataType], most: int = MOST) -> list[int]:
     """Return the widths of columns by their types.
 
-    >>> type_widths(["id", "name"], [t.BigIntType(), t.VarCharType()])
-    [20, 30]
+    >>> type_widths(["id", "name", "ok"], [t.BigIntType(), t.VarCharType(), t.BooleanType()])
+    [20, 30, 6]
     """
-    return [max(display_width(name), _width(kind, most)) for name, kind in zip(names, types)]
+    return [max(display_width(name), _width(kind, most), len(NULL)) for name, kind in zip(names, types)]
 
 
 def _width(kind: DataType, most: int) -> int:
@@ -45,8 +45,8 @@ def _width(kind: DataType, most: int) -> int:
         return digits + 1  # the sign
     if isinstance(kind, t.DecimalType):
         return kind.precision + 2  # the sign and the point
-    if type(kind) is t.DateType:
-        return 10
+    if type(kind) in (t.DateType, t.BooleanType):
+        return 10 if type(kind) is t.DateType else 5
     if isinstance(kind, t.TimeType):
         return 8 if kind.precision == 0 else kind.precision + 9
     if isinstance(kind, (t.TimestampType, t.LocalZonedTimestampType)):
@@ -62,7 +62,7 @@ def data_widths(names: Sequence[str], rows: Iterable[Sequence[str]], most: int) 
     """
     widths = [display_width(name) for name in names]
     for row in rows:
-        widths = [max(width, *map(display_width, text.split("\n"))) for width, text in zip(widths, row)]
+        widths = [max(width, display_width(text)) for width, text in zip(widths, row)]
     return [min(width, max(most, display_width(name))) for width, name in zip(widths, names)]
 
 
@@ -123,9 +123,3 @@ def table_lines(
         out(border)
     out("Empty set" if not count else "1 row in set" if count == 1 else f"{count} rows in set")
     return count
-
-
-def lines_of(texts: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Return the lines of a result that is printed as it is, such as a plan."""
-    for row in texts:
-        yield from row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from headrace.table.catalogs.schemas import ResolvedSchema
 
 __all__ = ["Schema"]
+
+_LONGEST = 2**31 - 1
 
 
 class Schema:
@@ -157,15 +160,21 @@ class Schema:
             return Schema(self._lines)
 
 
-def column_line(column: Any) -> str:
-    """Return the line of DDL for a resolved column, without the mark of a time attribute."""
+def column_line(column: Any, stored: bool = False) -> str:
+    """Return the line of DDL for a resolved column, without the mark of a time attribute.
+
+    With `stored`, STRING and BYTES are written with their lengths, as SHOW CREATE TABLE does.
+    """
     from headrace.table.catalogs.schemas import ComputedColumn
 
     comment = "" if column.comment is None else f" COMMENT {literal(column.comment)}"
     if isinstance(column, ComputedColumn):
         return f"{identifier(column.name)} AS {column.text}{comment}"
     extras = column.explain_extras()
-    return " ".join(filter(None, [identifier(column.name), plain_type(column.data_type), extras])) + comment
+    kind = plain_type(column.data_type)
+    if stored:
+        kind = re.sub(r"\bSTRING\b", f"VARCHAR({_LONGEST})", re.sub(r"\bBYTES\b", f"VARBINARY({_LONGEST})", kind))
+    return " ".join(filter(None, [identifier(column.name), kind, extras])) + comment
 
 
 def plain_type(kind: DataType) -> str:

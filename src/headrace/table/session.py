@@ -53,7 +53,8 @@ class TableSession:
         """Return the settings that functions see."""
         batch = self.batch
         now = time.time_ns() // 1000 if batch else None
-        return Session(self.config.get_local_timezone(), batch, now, tuple(sorted(self.config.to_map().items())))
+        options = tuple(sorted(self.config.to_map().items()))
+        return Session(self.config.get_local_timezone(), batch, now, options, self.manager.current_database or "")
 
     def database_name(self, name: Name) -> tuple[str, str]:
         """Return catalog and database of a database's name."""

@@ -40,6 +40,7 @@ class TableConfig:
     def __init__(self, configuration: Configuration | None = None) -> None:
         """Programs call `TableEnvironment.get_config`."""
         self._configuration = Configuration() if configuration is None else configuration
+        self._initial = Configuration(self._configuration).to_dict()
 
     @staticmethod
     def get_default() -> TableConfig:
@@ -63,8 +64,10 @@ class TableConfig:
         return self
 
     def unset(self, key: str) -> None:
-        """Remove an option, so that its default applies."""
+        """Set an option back to what it was at first."""
         self._configuration.remove_config(key)
+        if key in self._initial:
+            self._configuration.set_string(key, self._initial[key])
 
     def get_configuration(self) -> Configuration:
         """Return the options; changes of the configuration apply here, too."""

@@ -90,6 +90,7 @@ class TableResult:
         kinds: bool = False,
         streaming: bool = False,
         known: bool = True,
+        raw: bool = False,
         texts: Texts | None = None,
         job: Any = None,
         job_ends: bool = False,
@@ -97,11 +98,12 @@ class TableResult:
     ) -> None:
         """Statements create it. `rows` are in internal form, with kinds at the end if `kinds`.
 
-        `known` means that all rows are there already: the widths of printed columns come from them. `job_ends` means that
-        the rows of a job are its result, so that reading them waits for it.
+        `known` means that all rows are there already: the widths of printed columns come from them. `raw` results are
+        printed without a table. `job_ends` means that the rows of a job are its result, so that reading them waits for it.
         """
         self._schema, self._rows, self._kind = schema, rows, kind
         self._kinds, self._streaming, self._known, self._texts = kinds, streaming, known, texts
+        self._raw = raw
         self._job, self._job_ends, self._close = job, job_ends, close
         self._taken = False
 
@@ -163,6 +165,10 @@ class TableResult:
             from headrace.table.row_texts import cell_texts
 
             texts = cell_texts(types)
+        if self._raw:
+            for row in self._take():
+                _print(",".join(text or "" for text in texts(row)))
+            return
         null = "" if self._known else "<NULL>"
         if self._known:
             shown = [["" if text is None else text for text in texts(row)] for row in self._take()]

@@ -129,17 +129,16 @@ class ColumnAggregates:
 
     # -- results --------------------------------------------------------------------------------------------------
 
-    def results(self, fields: list[Any]) -> list[Any]:
-        """Return the results of all calls, as arrays of pyarrow."""
-        np, pa = numpy(), pyarrow()
+    def values(self, fields: list[Any]) -> list[tuple[Any, Any]]:
+        """Return the results of all calls: values, and which of them are null (None: none is)."""
+        np = numpy()
         out = []
         for kind, numbers, value, count in self._calls:
             if kind == "COUNT":
-                out.append(pa.array(fields[value]))
+                out.append((fields[value], None))
                 continue
-            some = fields[count]
+            some, result = fields[count], fields[value]
             empty = some == 0
-            result = fields[value]
             if kind == "AVG":
                 by = np.where(empty, 1, some)
                 if numbers.startswith("float"):
@@ -147,8 +146,34 @@ class ColumnAggregates:
                 else:  # truncated towards zero
                     quotient = np.abs(result) // by
                     result = np.where(result < 0, -quotient, quotient)
-            result = result.astype(numbers, copy=False)
-            out.append(pa.array(result, mask=empty) if empty.any() else pa.array(result))
+            out.append((result.astype(numbers, copy=False), empty if empty.any() else None))
+        return out
+
+    def results(self, fields: list[Any]) -> list[Any]:
+        """Return the results of all calls, as arrays of pyarrow."""
+        array = pyarrow().array
+        return [array(values, mask=empty) for values, empty in self.values(fields)]
+
+    def running(self, base: list[Any], groups: Any, first: Any, order: Any, batch: Any) -> list[Any]:
+        """Return the fields after each row. Rows are in `order`, which sorts them by group; `first` marks new groups."""
+        np = numpy()
+        places = np.arange(len(order))
+        begin = np.maximum.accumulate(np.where(first, places, 0))
+        out = []
+        for field, array in zip(self.fields, base):
+            mask = _mask(batch, field.argument, field.filter)
+            if field.counts:
+                rows = np.ones(len(order), dtype=np.int64) if mask is None else mask.astype(np.int64)[order]
+            else:
+                rows = _numbers(batch.columns[field.argument]).astype(field.type, copy=False)
+                if mask is not None:
+                    rows = np.where(mask, rows, np.array(field.initial(), dtype=field.type))
+                rows = rows[order]
+            if field.operation == "add":
+                totals = np.cumsum(rows)
+                out.append(totals - (totals - rows)[begin] + array[groups])
+            else:
+                out.append(_running_extremes(getattr(np, field.operation), rows, array[groups], places - begin))
         return out
 
     # -- the form of rows -----------------------------------------------------------------------------------------
@@ -166,17 +191,36 @@ class ColumnAggregates:
             columns.append(values)
         return [list(entry) for entry in zip(*columns, fields[0].tolist())]
 
-    def load(self, arrays: list[Any], place: int, entry: list[Any]) -> None:
-        """Set the fields of a group from its entry. Of SUM, MIN and MAX, only whether there are values is known."""
-        arrays[0][place] = entry[-1]
-        for (kind, _, value, count), accumulator in zip(self._calls, entry):
+    def load(self, arrays: list[Any], places: Any, entries: list[list[Any]]) -> None:
+        """Set the fields of groups from their entries. Of SUM, MIN and MAX, only whether there are values is known."""
+        np = numpy()
+        arrays[0][places] = [entry[-1] for entry in entries]
+        for number, (kind, _, value, count) in enumerate(self._calls):
+            accumulators = [entry[number] for entry in entries]
             if kind == "AVG":
-                arrays[value][place], arrays[count][place] = accumulator
+                arrays[value][places] = [total for total, _ in accumulators]
+                arrays[count][places] = [rows for _, rows in accumulators]
             elif kind == "COUNT":
-                arrays[value][place] = accumulator
-            elif accumulator is not None:
-                arrays[value][place] = accumulator
-                arrays[count][place] = max(arrays[count][place], 1)
+                arrays[value][places] = accumulators
+            else:
+                some = np.array([each is not None for each in accumulators])
+                initial = self.fields[value].initial()
+                arrays[value][places] = [initial if each is None else each for each in accumulators]
+                arrays[count][places] = np.maximum(arrays[count][places], some)
+
+
+def _running_extremes(operation: Any, rows: Any, base: Any, before: Any) -> Any:
+    """Return the least or greatest value so far in each group, where `before` is the number of rows before it.
+
+    In step k each row takes over what the row 2^k before it has seen, if that belongs to the same group.
+    """
+    np = numpy()
+    result = operation(rows, base)
+    step, longest = 1, int(before.max())
+    while step <= longest:
+        result[step:] = np.where(before[step:] >= step, operation(result[step:], result[:-step]), result[step:])
+        step *= 2
+    return result
 
 
 def _mask(batch: Any, argument: int | None, condition: int | None) -> Any:

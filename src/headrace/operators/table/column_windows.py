@@ -54,15 +54,16 @@ class ColumnWindowOperator(WindowOperator):
     def open(self) -> None:
         """Load the slices of the table."""
         self._table = self.context.keyed_state.table(SLICES, namespaced=True)
+        restored: dict[Any, tuple[list[int], list[Any]]] = {}
         for (key, start), entry in self._table.data.items():
-            slot = self._slots.of_key(key)
-            part = self._live.get(start)
-            if part is None:
-                part = self._live[start] = _Slice(self._fields.create(_SMALLEST))
-                self._windows.update(self._open_windows(start))
-            self._fit(part)
-            self._fields.load(part.arrays, slot, entry)
-            part.filed[slot] = True
+            slots, entries = restored.setdefault(start, ([], []))
+            slots.append(self._slots.of_key(key))
+            entries.append(entry)
+        for start, (slots, entries) in restored.items():
+            part = self._live[start] = _Slice(self._fields.create(max(len(self._slots), _SMALLEST)))
+            self._windows.update(self._open_windows(start))
+            self._fields.load(part.arrays, slots, entries)
+            part.filed[slots] = True
         self._next = self._next_end()
 
     # -- rows -----------------------------------------------------------------------------------------------------

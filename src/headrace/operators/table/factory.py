@@ -14,7 +14,7 @@ from headrace.operators.base import Operator
 _MODULES = (
     "calc",
     "watermarks",
-    "group_aggregate",
+    "column_groups",
     "window_aggregate",
     "window_table",
     "two_phases",
@@ -25,6 +25,7 @@ _MODULES = (
     "lookup_join",
     "rowwise",
     "changelog",
+    "match",
     "bridge",
 )
 """Modules of this package with a dict `OPERATORS`: spec class -> function of the spec that returns the operator."""

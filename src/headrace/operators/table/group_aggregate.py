@@ -29,31 +29,31 @@ class GroupAggregateOperator(TableOperator):
 
     def __init__(self, spec: GroupAggregate) -> None:
         super().__init__()
-        self._spec = spec
-        self._aggregates = Aggregates(spec.calls, inside=False)
-        self._emits = bool(spec.emits_kinds)
+        self.spec = spec
+        self.aggregates = Aggregates(spec.calls, inside=False)
+        self.emits = bool(spec.emits_kinds)
 
     def open(self) -> None:
-        self._state = GroupState(self.context, self._spec.ttl, self._aggregates.maps)
+        self.state = GroupState(self.context, self.spec.ttl, self.aggregates.maps)
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
         self._process_rows(rows_of(values), keys)
 
     def _process_rows(self, rows: Rows, keys: list[Any] | None) -> None:
         if keys is None:
-            keys = keys_of(rows, self._spec.keys)
-        if self._spec.batch:
-            self._by_group(rows, keys)
-        elif self._spec.mini_batch:
-            self.output.emit(self._by_group(rows, keys), None)
+            keys = keys_of(rows, self.spec.keys)
+        if self.spec.batch:
+            self.by_group(rows, keys)
+        elif self.spec.mini_batch:
+            self.output.emit(self.by_group(rows, keys), None)
         else:
             self.output.emit(self._exact(rows, keys), None)
 
     # -- one change after the other -------------------------------------------------------------------------------
 
     def _exact(self, rows: Rows, keys: list[Any]) -> Rows:
-        spec, aggregates, seen, backend = self._spec, self._aggregates, self._state.seen, self.context.keyed_state
-        kinds, always, get, put = spec.kinds, spec.ttl > 0, self._state.get, self._state.put
+        spec, aggregates, seen, backend = self.spec, self.aggregates, self.state.seen, self.context.keyed_state
+        kinds, always, get, put = spec.kinds, spec.ttl > 0, self.state.get, self.state.put
         known: dict[Any, tuple[Any, ...]] = {}  # the results after the last change of each group in this run
         out: Rows = []
         records = iter(rows)
@@ -79,24 +79,24 @@ class GroupAggregateOperator(TableOperator):
                 if kinds:
                     entry[-1] += -1 if retracts else 1
                     if entry[-1] == 0:
-                        self._state.remove(key)
+                        self.state.remove(key)
                         known.pop(key, None)
                         if not first:
-                            self._change(out, DELETE, row, before)
+                            self.change(out, DELETE, self._key(row), before)
                         continue
                 put(key, entry)
                 after = known[key] = aggregates.results(entry)
                 if first:
-                    self._change(out, INSERT, row, after)
+                    self.change(out, INSERT, self._key(row), after)
                 elif always or before != after:
-                    self._update(out, row, before, after)
+                    self.update(out, self._key(row), before, after)
         except Exception as error:
             raise self.failure(error, rows, records) from error
         return out
 
     # -- one change per group -------------------------------------------------------------------------------------
 
-    def _by_group(self, rows: Rows, keys: list[Any]) -> Rows:
+    def by_group(self, rows: Rows, keys: list[Any]) -> Rows:
         """Add the rows of each group. Return the changes, one per group."""
         groups: dict[Any, Rows] = {}
         for row, key in zip(rows, keys):
@@ -114,8 +114,8 @@ class GroupAggregateOperator(TableOperator):
         return out
 
     def _change_group(self, out: Rows, key: Any, rows: Rows) -> None:
-        aggregates, seen, kinds = self._aggregates, self._state.seen, self._spec.kinds
-        entry = self._state.get(key)
+        aggregates, seen, kinds = self.aggregates, self.state.seen, self.spec.kinds
+        entry = self.state.get(key)
         first = entry is None
         before: tuple[Any, ...] = ()
         if first:
@@ -124,7 +124,7 @@ class GroupAggregateOperator(TableOperator):
             if not rows:
                 return
             entry = self._create()
-        elif not self._spec.batch:
+        elif not self.spec.batch:
             before = aggregates.results(entry)
         self.context.keyed_state.key = key
         for row in rows:
@@ -136,35 +136,39 @@ class GroupAggregateOperator(TableOperator):
             if kinds:
                 entry[-1] += -1 if retracts else 1
         if kinds and entry[-1] == 0:
-            self._state.remove(key)
-            if not first and not self._spec.batch:
-                self._change(out, DELETE, rows[0], before)
+            self.state.remove(key)
+            if not first and not self.spec.batch:
+                self.change(out, DELETE, self._key(rows[0]), before)
             return
-        self._state.put(key, entry)
-        if self._spec.batch:
+        self.state.put(key, entry)
+        if self.spec.batch:
             return
         after = aggregates.results(entry)
         if first:
-            self._change(out, INSERT, rows[0], after)
+            self.change(out, INSERT, self._key(rows[0]), after)
         elif before != after:
-            self._update(out, rows[0], before, after)
+            self.update(out, self._key(rows[0]), before, after)
 
     # -- results --------------------------------------------------------------------------------------------------
 
     def _create(self) -> list[Any]:
-        entry = self._aggregates.create()
-        if self._spec.kinds:
+        entry = self.aggregates.create()
+        if self.spec.kinds:
             entry.append(0)
         return entry
 
-    def _update(self, out: Rows, row: tuple[Any, ...], before: tuple[Any, ...], after: tuple[Any, ...]) -> None:
-        if self._spec.update_before:
-            self._change(out, UPDATE_BEFORE, row, before)
-        self._change(out, UPDATE_AFTER, row, after)
+    def _key(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple([row[column] for column in self.spec.keys])
 
-    def _change(self, out: Rows, kind: int, row: tuple[Any, ...], results: tuple[Any, ...]) -> None:
-        key = tuple([row[column] for column in self._spec.keys])
-        if self._emits:
+    def update(self, out: Rows, key: tuple[Any, ...], before: tuple[Any, ...], after: tuple[Any, ...]) -> None:
+        """Append an update of a group."""
+        if self.spec.update_before:
+            self.change(out, UPDATE_BEFORE, key, before)
+        self.change(out, UPDATE_AFTER, key, after)
+
+    def change(self, out: Rows, kind: int, key: tuple[Any, ...], results: tuple[Any, ...]) -> None:
+        """Append a change of a group."""
+        if self.emits:
             out.append((*key, *results, kind))
         elif kind == INSERT:
             out.append((*key, *results))
@@ -173,21 +177,18 @@ class GroupAggregateOperator(TableOperator):
 
     def process_watermark(self, timestamp: int) -> None:
         """In batch mode, emit all groups at the end."""
-        if self._spec.batch and timestamp == MAX_WATERMARK and self.watermark < MAX_WATERMARK:
+        if self.spec.batch and timestamp == MAX_WATERMARK and self.watermark < MAX_WATERMARK:
             self.output.emit(self._final(), None)
         super().process_watermark(timestamp)
 
     def _final(self) -> Rows:
-        aggregates, width = self._aggregates, len(self._spec.keys)
-        end = (INSERT,) if self._emits else ()
+        aggregates, width = self.aggregates, len(self.spec.keys)
+        end = (INSERT,) if self.emits else ()
         out: Rows = []
-        for filed, entry in self._state.entries():
+        for filed, entry in self.state.entries():
             key = unwrap_key(filed)
             out.append((*((key,) if width == 1 else key), *aggregates.results(entry), *end))
-            self._state.remove(filed)
+            self.state.remove(filed)
         if not out and not width:
             out.append((*aggregates.results(aggregates.create()), *end))
         return out
-
-
-OPERATORS = {GroupAggregate: GroupAggregateOperator}

@@ -142,10 +142,14 @@ def common(values: Sequence[Rex], what: str, position: int = -1) -> DataType:
 
 def conjunction(conditions: Sequence[Rex]) -> Rex | None:
     """Return all conditions as one, None if there are none."""
-    found: Rex | None = None
-    for each in conditions:
-        found = each if found is None else operator("AND", found, each)
-    return found
+    return combined("AND", conditions)
+
+
+def combined(name: str, conditions: Sequence[Rex]) -> Rex | None:
+    """Return conditions combined by AND or OR, None if there are none."""
+    if len(conditions) <= 1:
+        return conditions[0] if conditions else None
+    return operator(name, *conditions)
 
 
 def conjuncts(rex: Rex) -> list[Rex]:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from headrace.table.analysis import casts
 from headrace.table.analysis.errors import unsupported
 from headrace.table.analysis.joins import join_row
-from headrace.table.analysis.literals import TRUE, integer
+from headrace.table.analysis.literals import NULL, TRUE, integer
 from headrace.table.analysis.scopes import row_of
 from headrace.table.analysis.trees import is_correlated, outer_refs, reads_outer
+from headrace.table.analysis.uses import Columns
 from headrace.table.functions.registry import aggregate_function
 from headrace.table.plan.relations import (
     Aggregate,
@@ -82,6 +83,27 @@ def pull(relation: Relation, position: int = -1) -> Pulled:
         case Sort():
             return _sort(relation, position)
     raise _refused(position)
+
+
+def before_outer_join(pulled: Pulled) -> Pulled:
+    """Return the same for the right side of an outer join: outputs are null if no row matches.
+
+    A `single` query has a row for every outer row: what it computes from its aggregates is computed after the join.
+    """
+    if pulled.single:
+        return pulled
+    columns = Columns(refs(pulled.relation))
+    marker: InputRef | None = None
+    if any(reads_outer(each) for each in pulled.outputs):
+        marker = InputRef(TRUE.type.nullable(), columns.place(TRUE))
+    outputs: list[Rex] = []
+    for each in pulled.outputs:
+        if reads_outer(each):
+            assert marker is not None
+            outputs.append(casts.operator("CASE", casts.operator("IS NOT NULL", marker), each, NULL))
+        else:
+            outputs.append(InputRef(each.type, columns.place(each)))
+    return Pulled(projection(pulled.relation, columns.expressions), tuple(outputs), pulled.conditions)
 
 
 def is_single(relation: Relation) -> bool:

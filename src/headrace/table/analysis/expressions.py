@@ -108,16 +108,14 @@ class Expressions(Calls):
         return casts.operator(node.operator, self.rex(node.left), self.rex(node.right), position=node.position)
 
     def _logical(self, node: syntax.Binary) -> Rex:
-        # Long chains of AND or OR lean to the left: a loop avoids deep recursion.
+        # Long chains of AND or OR lean to the left: as one call they need no deep recursion.
         chain: list[syntax.Expression] = []
         left: syntax.Expression = node
         while isinstance(left, syntax.Binary) and left.operator == node.operator:
             chain.append(left.right)
             left = left.left
-        found = self.rex(left)
-        for right in reversed(chain):
-            found = casts.operator(node.operator, found, self.rex(right), position=node.position)
-        return found
+        values = [self.rex(left), *(self.rex(right) for right in reversed(chain))]
+        return casts.operator(node.operator, *values, position=node.position)
 
     def _compared(self, operator: str, left: syntax.Expression, right: syntax.Expression, position: int) -> Rex:
         if isinstance(left, syntax.Row) and isinstance(right, syntax.Row) and operator in ("=", "<>"):
@@ -237,14 +235,11 @@ class Expressions(Calls):
         return casts.operator("NOT", found, position=node.position) if node.negated else found
 
     def _in_list(self, node: syntax.In, candidates: tuple[syntax.Expression, ...]) -> Rex:
-        found: Rex | None = None
         if not isinstance(node.value, syntax.Row):
             values = [self.rex(node.value), *self.all(candidates)]
             return casts.operator("IN", *values, position=node.position)
-        for each in candidates:
-            test = self._compared("=", node.value, each, each.position)
-            found = test if found is None else casts.operator("OR", found, test)
-        return found if found is not None else FALSE
+        tests = [self._compared("=", node.value, each, each.position) for each in candidates]
+        return casts.combined("OR", tests) or FALSE
 
     def _quantified(self, node: syntax.Quantified) -> Rex:
         quantifier = "ALL" if node.quantifier == "ALL" else "ANY"
@@ -255,12 +250,8 @@ class Expressions(Calls):
                 found = self._in_query("IN", node.value, node.candidates, node.position)
                 return casts.operator("NOT", found, position=node.position)
             return self._in_query(f"{node.operator} {quantifier}", node.value, node.candidates, node.position)
-        found_list: Rex | None = None
-        for each in node.candidates:
-            test = self._compared(node.operator, node.value, each, each.position)
-            word = "AND" if quantifier == "ALL" else "OR"
-            found_list = test if found_list is None else casts.operator(word, found_list, test)
-        return found_list if found_list is not None else FALSE
+        tests = [self._compared(node.operator, node.value, each, each.position) for each in node.candidates]
+        return casts.combined("AND" if quantifier == "ALL" else "OR", tests) or FALSE
 
     def _in_query(self, kind: str, value: syntax.Expression, query: Query, position: int) -> Rex:
         items = value.items if isinstance(value, syntax.Row) else (value,)

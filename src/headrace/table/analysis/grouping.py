@@ -9,8 +9,9 @@ from itertools import combinations, product
 from headrace.table.analysis import casts
 from headrace.table.analysis.calls import GROUP_WINDOWS
 from headrace.table.analysis.decorrelation import projection
-from headrace.table.analysis.errors import invalid
+from headrace.table.analysis.errors import invalid, unsupported
 from headrace.table.analysis.expressions import Expressions
+from headrace.table.analysis.hints import ResolvedHint
 from headrace.table.analysis.literals import integer
 from headrace.table.analysis.scopes import row_of
 from headrace.table.analysis.trees import with_expressions, with_outer
@@ -19,6 +20,7 @@ from headrace.table.analysis.uses import (
     Columns,
     GroupingUse,
     GroupWindowUse,
+    contains,
     transform,
     walk,
 )
@@ -102,10 +104,16 @@ def _composite(expressions: Expressions, item: syntax.Expression, columns: Colum
 
 
 def grouped(
-    relation: Relation, keys: Keys, values: Sequence[Rex], expressions: Expressions
+    relation: Relation,
+    keys: Keys,
+    values: Sequence[Rex],
+    expressions: Expressions,
+    hints: tuple[ResolvedHint, ...] = (),
 ) -> tuple[Relation, Replace]:
     """Return the aggregate that `values` need, and what makes expressions over it of expressions over its input."""
     uses = list(dict.fromkeys(each for value in values for each in walk(value) if isinstance(each, AggregateUse)))
+    if any(contains(each, Subquery) for each in (*uses, *keys.columns.expressions)):
+        raise unsupported("Subqueries are not supported in GROUP BY and in aggregate functions")
     columns = Columns(tuple(keys.columns.expressions))
     count = len(keys.columns.expressions)
     groups = tuple(range(count))
@@ -125,7 +133,7 @@ def grouped(
         names + (["$e"] if marker else []) + [call.name for call in calls],
         kinds + middle + [call.type for call in calls],
     )
-    result = Aggregate(row, source, groups, calls, sets)
+    result = Aggregate(row, source, groups, calls, sets, hints)
     return result, _Rewriter(keys, uses, row.field_types(), count + marker, {}, expressions).replaced
 
 

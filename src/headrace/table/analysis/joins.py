@@ -6,13 +6,15 @@ from dataclasses import dataclass, replace
 
 from headrace.table.analysis import casts
 from headrace.table.analysis.context import Context
-from headrace.table.analysis.errors import invalid, unknown
+from headrace.table.analysis.errors import invalid, unknown, unsupported
 from headrace.table.analysis.expressions import Expressions
+from headrace.table.analysis.hints import join_hints
 from headrace.table.analysis.literals import TRUE
 from headrace.table.analysis.scopes import Scope, row_of, side_by_side
 from headrace.table.analysis.time_attributes import attribute
+from headrace.table.analysis.uses import contains
 from headrace.table.plan.relations import Join, Relation, TemporalJoin
-from headrace.table.plan.rex import InputRef, Rex, shifted
+from headrace.table.plan.rex import InputRef, Rex, Subquery, shifted
 from headrace.table.sql.syntax import queries
 from headrace.types.logical_types import DataType, LocalZonedTimestampType, RowType, TimestampType
 
@@ -59,7 +61,10 @@ def joined(
     row = join_row(left.relation.row_type, right.relation.row_type, kind)
     scope = side_by_side(left.scope, right.scope, row, outer)
     condition, scope = join_condition(context, node, left, right, scope)
-    return Source(Join(row, left.relation, right.relation, kind, condition, hints), scope)
+    resolved = join_hints(hints, left.scope, right.scope)
+    if contains(condition, Subquery):
+        raise unsupported("Subqueries are not supported in ON", node.position, "move the condition to WHERE")
+    return Source(Join(row, left.relation, right.relation, kind, condition, resolved), scope)
 
 
 def join_condition(
@@ -132,4 +137,5 @@ def temporal_join(
     row = join_row(left.relation.row_type, right.relation.row_type, kind)
     scope = side_by_side(left.scope, right.scope, row, outer)
     condition, scope = join_condition(context, node, left, right, scope)
-    return Source(TemporalJoin(row, left.relation, right.relation, kind, time, condition, hints), scope)
+    resolved = join_hints(hints, left.scope, right.scope)
+    return Source(TemporalJoin(row, left.relation, right.relation, kind, time, condition, resolved), scope)

@@ -10,6 +10,7 @@ from headrace.table.analysis.context import Context
 from headrace.table.analysis.errors import invalid
 from headrace.table.analysis.expressions import Expressions
 from headrace.table.analysis.grouping import group_keys, grouped
+from headrace.table.analysis.hints import aggregate_hints, check_hints
 from headrace.table.analysis.over import with_over
 from headrace.table.analysis.scopes import Scope, row_of
 from headrace.table.analysis.subqueries import filtered, with_values
@@ -63,6 +64,7 @@ def select(context: Context, node: Select, outer: Scope | None, limits: Limits =
     else:
         source = FromClause(context, outer, node.hints).source(node.source)
         relation, scope = source.relation, source.scope
+        check_hints(node.hints, scope)
     if node.where is not None:
         condition = Expressions(context, scope, no_aggregates="WHERE").boolean(node.where, "WHERE")
         relation = filtered(relation, condition, node.where.position)
@@ -77,7 +79,8 @@ def select(context: Context, node: Select, outer: Scope | None, limits: Limits =
     extra = [each for each in (having, qualify) if each is not None]
     if node.group_by is not None or having is not None or any(contains(v, AggregateUse) for v in (*everything, *extra)):
         keys = group_keys(Expressions(context, scope, no_aggregates="GROUP BY"), node)
-        relation, replaced = grouped(relation, keys, [*everything, *extra], expressions)
+        hints = aggregate_hints(node.hints, scope)
+        relation, replaced = grouped(relation, keys, [*everything, *extra], expressions, hints)
         everything = [replaced(each) for each in everything]
         if having is not None:
             relation = filtered(relation, replaced(having), node.having.position if node.having else -1)

@@ -14,6 +14,7 @@ from headrace.table.analysis.context import Context
 from headrace.table.analysis.decorrelation import (
     Pulled,
     at_most_one,
+    before_outer_join,
     equalities,
     projection,
     pull,
@@ -24,12 +25,22 @@ from headrace.table.analysis.expressions import Expressions
 from headrace.table.analysis.joins import Source, join_row
 from headrace.table.analysis.literals import FALSE, TRUE, integer
 from headrace.table.analysis.scopes import Scope, row_of, side_by_side
-from headrace.table.analysis.trees import one_level_up, with_outer
+from headrace.table.analysis.trees import one_level_up, reads_outer, with_outer
 from headrace.table.analysis.uses import contains, transform
 from headrace.table.functions.definition import Argument
 from headrace.table.functions.registry import aggregate_function
 from headrace.table.plan.relations import Aggregate, Filter, Join, Relation
-from headrace.table.plan.rex import AggregateCall, Call, InputRef, Literal, OuterRef, Rex, Subquery, shifted
+from headrace.table.plan.rex import (
+    AggregateCall,
+    Call,
+    InputRef,
+    Literal,
+    OuterRef,
+    Rex,
+    Subquery,
+    input_columns,
+    shifted,
+)
 from headrace.table.sql.syntax import queries
 from headrace.types.logical_types import BooleanType, DataType
 
@@ -152,7 +163,7 @@ class _Values:
     def _joined(self, pulled: Pulled) -> tuple[Rex, ...]:
         """LEFT JOIN what was pulled, and return its outputs."""
         left = self.relation
-        right = _placed(pulled, len(left.row_type), left)
+        right = _placed(before_outer_join(pulled), len(left.row_type), left)
         row = join_row(left.row_type, right.relation.row_type, "LEFT")
         condition = casts.conjunction(right.conditions) or TRUE
         self.relation = Join(row, left, right.relation, "LEFT", condition)
@@ -258,14 +269,27 @@ def _aggregated(relation: Relation, wanted: tuple[tuple[str, tuple[int, ...]], .
 def _grouped(pulled: Pulled, name: str, position: int) -> Pulled:
     """Return the rows with one row for each value of the inner sides of the conditions."""
     inner, outer = equalities(pulled.conditions, position)
-    source = projection(pulled.relation, [*inner, *pulled.outputs[:1]])
+    output = pulled.outputs[0]
+    # An output that reads outer columns is computed later, from the inner columns that it reads.
+    used = sorted(input_columns(output))
+    values = [refs(pulled.relation)[index] for index in used] if reads_outer(output) else [output]
+    source = projection(pulled.relation, [*inner, *values])
     kinds = source.row_type.field_types()
-    call = _call(name, (len(inner),), kinds[len(inner) :], "EXPR$0", bool(inner))
-    row = row_of([*source.row_type.field_names()[: len(inner)], call.name], [*kinds[: len(inner)], call.type])
-    result = Aggregate(row, source, tuple(range(len(inner))), (call,))
+    width = len(inner)
+    calls = tuple(
+        _call(name, (place,), [kinds[place]], f"EXPR${place - width}", bool(inner))
+        for place in range(width, width + len(values))
+    )
+    names = [*source.row_type.field_names()[:width], *(call.name for call in calls)]
+    row = row_of(names, [*kinds[:width], *(call.type for call in calls)])
+    result = Aggregate(row, source, tuple(range(width)), calls)
     columns = refs(result)
     tests = tuple(casts.operator("=", key, other) for key, other in zip(columns, outer, strict=False))
-    return Pulled(result, columns[-1:], tests, single=True)
+    if not reads_outer(output):
+        return Pulled(result, columns[-1:], tests)
+    places = {index: columns[width + place] for place, index in enumerate(used)}
+    rewritten = transform(output, lambda each: places[each.index] if isinstance(each, InputRef) else None)
+    return Pulled(result, (rewritten,), tests)
 
 
 def _marked(pulled: Pulled, keys: tuple[Rex, ...], position: int) -> Pulled:
@@ -288,6 +312,8 @@ def lateral_join(context: Context, node: queries.Join, left: Source, right: Sour
         raise invalid(f"A lateral query cannot be the right side of a {node.kind} JOIN", node.position)
     kind = "LEFT" if node.kind == "LEFT" else "INNER"
     pulled = pull(right.relation, node.position)
+    if kind == "LEFT":
+        pulled = before_outer_join(pulled)
     width = len(left.relation.row_type)
     placed = _placed(pulled, width, left.relation)
     row = join_row(left.relation.row_type, right.relation.row_type, kind)

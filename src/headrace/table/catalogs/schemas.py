@@ -382,7 +382,8 @@ def public_schema(schema: AnalysedSchema) -> ResolvedSchema:
     specs: tuple[WatermarkSpec, ...] = ()
     if watermark is not None:
         specs = (WatermarkSpec(schema.columns[watermark.column].name, watermark.expression, watermark.text or ""),)
-    key = UniqueConstraint(schema.primary_key_name or "", schema.primary_key) if schema.primary_key else None
+    name = schema.primary_key_name or f"PK_{'_'.join(schema.primary_key)}"
+    key = UniqueConstraint(name, schema.primary_key) if schema.primary_key else None
     return ResolvedSchema(tuple(columns), specs, key)
 
 

@@ -1,4 +1,4 @@
-"""The clock and the watermark: CURRENT_TIMESTAMP and its relatives, PROCTIME, CURRENT_WATERMARK.
+"""The clock, the watermark and the session: CURRENT_TIMESTAMP and its relatives, CURRENT_WATERMARK, CURRENT_DATABASE.
 
 In streaming mode each row has its own time; a batch query has one time for all rows, except for CURRENT_ROW_TIMESTAMP.
 """
@@ -21,6 +21,7 @@ from headrace.types.logical_types import (
     TimeAttribute,
     TimestampType,
     TimeType,
+    VarCharType,
 )
 
 Now = Callable[[], int]
@@ -82,9 +83,16 @@ def _source_watermark() -> int:
     )
 
 
+def _database(site: CallSite) -> Callable[[], str]:
+    return lambda: site.session.database
+
+
 _INSTANT = LocalZonedTimestampType(3)
 
 FUNCTIONS: tuple[ScalarFunction, ...] = (
+    ScalarFunction(
+        "CURRENT_DATABASE", signature(result=always(VarCharType(is_nullable=False))), _database, deterministic=False
+    ),
     _clock("CURRENT_TIMESTAMP", _INSTANT, _now),
     _clock("NOW", _INSTANT, _now),
     _clock("CURRENT_ROW_TIMESTAMP", _INSTANT, lambda site: _row_clock),

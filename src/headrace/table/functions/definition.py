@@ -49,6 +49,8 @@ class Session:
     """Microseconds since 1970 at which a batch query started: CURRENT_TIMESTAMP. None: the clock of each row."""
     options: tuple[tuple[str, str], ...] = ()
     """Other settings, such as `table.exec.legacy-cast-behaviour`."""
+    database: str = "default_database"
+    """The current database."""
     running: Running = field(default_factory=Running, compare=False, repr=False)
 
 

@@ -13,13 +13,12 @@ from headrace.table.functions.casts.zones import local_micros, utc_micros, zone_
 from headrace.table.functions.civil import days_from_civil, days_in_month
 from headrace.table.functions.column_forms import Columns, by_distinct
 from headrace.table.functions.date_formats import DateTextError, formatter, parse_default, parse_with
-from headrace.table.functions.date_pattern import DatePatternError
+from headrace.table.functions.date_pattern import DatePatternError, parse_pattern
 from headrace.table.functions.definition import Argument, ArgumentError, CallSite, ScalarFunction, Signature
 from headrace.table.functions.legacy_dates import legacy_formatter, legacy_parse
 from headrace.table.functions.making import plain
 from headrace.table.functions.signatures import (
     BIGINT,
-    INT,
     LOOSE_STRING,
     NUMERIC,
     NUMERIC_TYPES,
@@ -28,11 +27,11 @@ from headrace.table.functions.signatures import (
     TIMESTAMP,
     always,
     any_of,
-    literal,
+    family,
     nullable,
     signature,
 )
-from headrace.types.logical_types import BigIntType, DateType, LocalZonedTimestampType, TimestampType
+from headrace.types.logical_types import BigIntType, DateType, IntType, LocalZonedTimestampType, TimestampType
 
 _STANDARD = "yyyy-MM-dd HH:mm:ss"
 _FIRST_SECOND, _LAST_SECOND = -62_167_219_200, 253_402_300_799
@@ -117,18 +116,37 @@ def precision_of(pattern: str) -> int:
 
 def _ltz_infer(arguments: Sequence[Argument]) -> Signature:
     if arguments and isinstance(arguments[0].type, NUMERIC_TYPES):
-        precision = 3
-        if len(arguments) == 2 and arguments[1].constant:
-            precision = arguments[1].value
-            if not isinstance(precision, int) or not 0 <= precision <= 9:
-                raise ArgumentError(f"the precision must be an integer from 0 to 9, got {precision}")
-        result = nullable(LocalZonedTimestampType(max(precision, 3)))
-        return signature(NUMERIC, literal(INT), result=result, optional=1)(arguments)
+        return _from_number(arguments)
     precision = 3
-    if len(arguments) > 1 and arguments[1].constant and isinstance(arguments[1].value, str):
+    if len(arguments) > 1 and isinstance(arguments[1].value, str):
+        _check_pattern(arguments[1].value)
         precision = precision_of(arguments[1].value)
+    if len(arguments) > 2 and isinstance(arguments[2].value, str):
+        _check_zone(arguments[2].value)
     result = nullable(LocalZonedTimestampType(precision))
     return signature(STRING, STRING, STRING, result=result, optional=2)(arguments)
+
+
+def _from_number(arguments: Sequence[Argument]) -> Signature:
+    precision = arguments[1].value if len(arguments) == 2 and arguments[1].constant else 3
+    if isinstance(precision, int) and not 0 <= precision <= 9:
+        raise ArgumentError(f"the precision must be from 0 to 9, got {precision}")
+    result = nullable(LocalZonedTimestampType(max(precision or 0, 3)))
+    return signature(NUMERIC, family(IntType), result=result, optional=1)(arguments)
+
+
+def _check_pattern(pattern: str) -> None:
+    try:
+        parse_pattern(pattern)
+    except DatePatternError as error:
+        raise ArgumentError(str(error)) from None
+
+
+def _check_zone(name: str) -> None:
+    try:
+        zone_of(name)
+    except SqlValidationError as error:
+        raise ArgumentError(str(error.message)) from None
 
 
 def _ltz_rows(site: CallSite) -> Callable[..., int | None]:

@@ -107,6 +107,8 @@ class Aggregate(Relation):
     groups: tuple[int, ...]
     calls: tuple[AggregateCall, ...]
     grouping_sets: tuple[tuple[int, ...], ...] = ()
+    hints: tuple[Any, ...] = ()
+    """A pair `("STATE_TTL", (milliseconds,))`, or nothing."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from headrace.table.programs.compiled import executed
 from headrace.table.programs.failing import can_fail
 from headrace.table.programs.row_code import RowCode
 from headrace.table.programs.sharing import ExpressionKeys
-from headrace.types.logical_types import DataType
+from headrace.types.logical_types import DataType, NullType
 
 
 class Batch:
@@ -84,7 +84,8 @@ class ColumnCode:
             case InputRef(index=index):
                 return lambda batch: batch.column(index)
             case Literal():
-                constant = array_maker(rex.type)([rex.value])[0]
+                symbol = isinstance(rex.type, NullType) and rex.value is not None
+                constant = rex.value if symbol else array_maker(rex.type)([rex.value])[0]
                 return lambda batch: constant
             case FieldAccess():
                 return self._field(rex)

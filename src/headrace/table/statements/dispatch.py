@@ -90,7 +90,7 @@ def _execute(session: TableSession, node: s.Execute, text: str) -> TableResult:
 
 def _explain(session: TableSession, node: s.Explain, text: str) -> TableResult:
     plan = session.explain(explained(session, node.statement, text), [NAMES[each] for each in node.details])
-    return texts(["result"], [(plan,)])
+    return texts(["result"], [(plan,)], raw=True)
 
 
 def explained(session: TableSession, node: Node, text: str) -> Sequence[Relation]:

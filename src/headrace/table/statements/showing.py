@@ -111,7 +111,7 @@ def _create_table(session: TableSession, node: Show) -> TableResult:
         )
     temporary = "TEMPORARY " if table.name in session.manager.temporary_tables else ""
     schema = public_schema(table.schema)
-    lines = [column_line(column) for column in schema.columns]
+    lines = [column_line(column, stored=True) for column in schema.columns]
     lines += [watermark.as_summary_string() for watermark in schema.watermark_specs]
     lines += [] if schema.primary_key is None else [schema.primary_key.as_summary_string()]
     parts = [f"CREATE {temporary}TABLE {identifier(*table.name)} (\n  " + ",\n  ".join(lines) + "\n)"]
@@ -120,7 +120,7 @@ def _create_table(session: TableSession, node: Show) -> TableResult:
     if table.partitioned_by:
         parts.append(f"PARTITIONED BY ({identifiers(table.partitioned_by)})")
     if table.options:
-        pairs = ",\n  ".join(f"{literal(key)} = {literal(value)}" for key, value in table.options)
+        pairs = ",\n  ".join(f"{literal(key)} = {literal(value)}" for key, value in sorted(table.options))
         parts.append(f"WITH (\n  {pairs}\n)")
     return texts(["result"], [("\n".join(parts) + "\n",)])
 
@@ -208,11 +208,11 @@ def describe(session: TableSession, node: Describe, text: str) -> TableResult:
                 rows += [(f"option:{key}", value) for key, value in sorted(catalog_.options.items()) if key != "type"]
             return texts(["info name", "info value"], rows)
         case "FUNCTION":
-            return _function(session, node.name, node.position)
+            return _function(session, node.name, node.extended, node.position)
     raise SqlNotSupportedError(f"DESCRIBE {node.kind} is not supported", position=node.position)
 
 
-def _function(session: TableSession, name: tuple[str, ...], position: int) -> TableResult:
+def _function(session: TableSession, name: tuple[str, ...], extended: bool, position: int) -> TableResult:
     from headrace.table.analysis.entries import context_of
 
     found = context_of(session.manager, session.functions()).function(name, position)
@@ -226,9 +226,10 @@ def _function(session: TableSession, name: tuple[str, ...], position: int) -> Ta
             "is temporary",
             str(temporary or session.manager.function_name(name) in session.manager.temporary_functions).lower(),
         ),
-        ("kind", kind[base]),
-        ("is deterministic", str(getattr(found, "deterministic", True)).lower()),
     ]
+    if extended:
+        deterministic = str(getattr(found, "deterministic", True)).lower()
+        rows += [("kind", kind[base]), ("is deterministic", deterministic)]
     return texts(["info name", "info value"], rows)
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
 from headrace.table.analysis.catalog_view import ResolvedSchema
+from headrace.table.catalogs.quoting import identifier
+from headrace.table.sql import parse_statements
+from headrace.table.sql.errors import SqlParseError
+from headrace.table.sql.syntax.statements import CreateTable
 from headrace.table.sql.syntax.tables import ComputedColumn, Element, Watermark
 from headrace.table.sql.tokens import tokenize
+from headrace.table.sql.words import RESERVED
 
 
 def expression_text(text: str, position: int) -> str:
@@ -31,6 +37,22 @@ def expression_text(text: str, position: int) -> str:
     return text[start:end].strip()
 
 
+def quoted_names(text: str) -> str:
+    """Return an expression with its columns in backquotes, as Flink stores it.
+
+    >>> quoted_names("ts - INTERVAL '5' SECOND + f(a.b)")
+    "`ts` - INTERVAL '5' SECOND + f(`a`.`b`)"
+    """
+    tokens = tokenize(text)
+    parts, after = [], 0
+    for token, following in itertools.pairwise(tokens):
+        parts.append(text[after : token.position])
+        after = token.position + len(token.text)
+        plain = token.kind == "word" and token.key not in RESERVED and following.key != "("
+        parts.append(identifier(token.text) if plain else token.text)
+    return "".join([*parts, text[after:]])
+
+
 def query_text(text: str, position: int) -> str:
     """Return the query of a view: everything after the first AS that follows a position outside of parentheses.
 
@@ -50,12 +72,22 @@ def with_texts(schema: ResolvedSchema, elements: Sequence[Element], text: str | 
     """Return the schema with the texts of the computed columns and the watermark that `elements` declare."""
     if text is None:
         return schema
-    columns = {
-        each.name[-1]: expression_text(text, each.position) for each in elements if isinstance(each, ComputedColumn)
-    }
-    marks = [expression_text(text, each.position) for each in elements if isinstance(each, Watermark)]
+    columns = {each.name[-1]: _stored(each, text) for each in elements if isinstance(each, ComputedColumn)}
+    marks = [_stored(each, text) for each in elements if isinstance(each, Watermark)]
     watermark = schema.watermark
     if watermark is not None and marks:
         watermark = replace(watermark, text=marks[0])
     named = tuple(replace(each, text=columns.get(each.name, each.text)) for each in schema.columns)
     return replace(schema, columns=named, watermark=watermark)
+
+
+def _stored(element: ComputedColumn | Watermark, text: str) -> str:
+    """Return the text of an expression, with quoted names where that does not change its meaning."""
+    found = expression_text(text, element.position)
+    quoted = quoted_names(found)
+    try:
+        (made,) = parse_statements(f"CREATE TABLE t (c AS {quoted})")
+    except SqlParseError:
+        return found
+    same = isinstance(made, CreateTable) and getattr(made.elements[0], "expression", None) == element.expression
+    return quoted if same else found

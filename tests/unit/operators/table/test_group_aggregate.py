@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.unit.operators.table.aggregate_calls import call
 
 from headrace.graph.table_specs import GroupAggregate, TableKey
+from headrace.operators.table.batches import TableColumns
+from headrace.operators.table.column_groups import ColumnGroupOperator
 from headrace.testing import OperatorHarness
+from headrace.types import logical_types as t
 
 INSERT, BEFORE, AFTER, DELETE = range(4)
 KEY = TableKey((0,))
@@ -133,3 +140,51 @@ def test_nan_is_one_key():
     h = harness(call("COUNT"))
     nan = float("nan")
     assert [c[1:] for c in changes(h, (nan, 1), (float("nan"), 1))] == [(1, INSERT), (1, BEFORE), (2, AFTER)]
+
+
+TYPE = t.RowType(
+    tuple(t.RowField(f"f{i}", kind) for i, kind in enumerate((t.VarCharType(), t.BigIntType(), t.BooleanType())))
+)
+COLUMN_CALLS = (
+    call("COUNT"),
+    call("COUNT", 1),
+    call("SUM", 1),
+    call("AVG", 1, filter=2),
+    call("MIN", 1),
+    call("MAX", 1, filter=2),
+)
+runs = st.lists(
+    st.tuples(
+        st.sampled_from(["a", "b", None]),
+        st.one_of(st.none(), st.integers(-5, 5), st.sampled_from([-(2**63), 2**63 - 1])),
+        st.sampled_from([True, False, None]),
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+@pytest.mark.parametrize("keys", [(0,), (0, 2), ()])
+@pytest.mark.parametrize(
+    "options", [{}, {"update_before": False}, {"mini_batch": True}, {"batch": True, "emits_kinds": False}]
+)
+@settings(max_examples=15, deadline=None)
+@given(st.lists(runs, max_size=4), st.booleans())
+def test_columns_like_rows(keys, options, batches, some):
+    """Changes, their order and the state are those of rows, with runs of rows in between."""
+    calls = COLUMN_CALLS if some else COLUMN_CALLS[4:]
+    kinds = [TYPE.fields[key].data_type for key in keys] + [t.BigIntType()] * len(calls)
+    out = t.RowType(tuple(t.RowField("f", kind) for kind in kinds))
+    rows = harness(*calls, keys=keys, **options)
+    columns = harness(*calls, keys=keys, types=(TYPE,), output_type=out, **options)
+    assert isinstance(columns.operator, ColumnGroupOperator)
+    with patch("headrace.operators.table.column_groups.SMALL", 1):
+        for batch in batches:
+            rows.operator.process_batch(batch, None, None)
+            columns.operator.process_batch(TableColumns(TYPE).run(batch) if len(batch) % 3 else batch, None, None)
+            assert columns.take_output() == rows.take_output()
+    states = [h.snapshot().keyed.get("accumulators", {}) for h in (rows, columns)]
+    assert sorted(map(repr, states[0].items())) == sorted(map(repr, states[1].items()))
+    for h in (rows, columns):
+        h.end_input()
+    assert columns.output == rows.output
