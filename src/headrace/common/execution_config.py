@@ -23,6 +23,7 @@ from headrace.errors import ConfigurationError
 from headrace.types.time import Duration
 
 __all__ = ["ExecutionConfig"]
+offer_pyflink_names(__name__)
 
 T = TypeVar("T")
 
@@ -313,6 +314,3 @@ class ExecutionConfig(NoJvmObject):
 
     def __hash__(self) -> int:
         return hash(self._configuration)
-
-
-offer_pyflink_names(__name__)

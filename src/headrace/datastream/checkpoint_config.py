@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = ["CheckpointConfig", "ExternalizedCheckpointCleanup"]
+offer_pyflink_names(__name__)
 
 T = TypeVar("T")
 _MINIMUM_MS = 10
@@ -261,6 +262,3 @@ def _check(holds: bool, message: str, seen: int) -> None:
 
 def _check_span(millis: int, what: str) -> None:
     _check(millis >= _MINIMUM_MS, f"{what} must be larger than or equal to {_MINIMUM_MS} ms", millis)
-
-
-offer_pyflink_names(__name__)

@@ -166,7 +166,7 @@ class CustomStateBackend(StateBackend):
 
     def __init__(self, j_custom_state_backend: object) -> None:
         """Raise NoJvmError: there is no Flink JVM."""
-        raise _no_java()
+        _refuse_java(type(self))
 
 
 def _local_directory(path: str) -> str:
@@ -181,11 +181,7 @@ def _local_directory(path: str) -> str:
 
 def _refuse_java(given: object) -> None:
     if given is not None:
-        raise _no_java()
-
-
-def _no_java() -> NoJvmError:
-    return NoJvmError(
-        "A state backend written in Java cannot run in headrace",
-        remedy="use HashMapStateBackend or EmbeddedRocksDBStateBackend",
-    )
+        raise NoJvmError(
+            "A state backend written in Java cannot run in headrace",
+            remedy="use HashMapStateBackend or EmbeddedRocksDBStateBackend",
+        )

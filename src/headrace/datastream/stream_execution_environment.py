@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from headrace.driver.job_master import JobMaster
 
 __all__ = ["StreamExecutionEnvironment"]
+offer_pyflink_names(__name__)
 
 _DEFAULT_NAME = "Flink Streaming Job"
 
@@ -384,6 +385,3 @@ def _definition(source: Any) -> SourceDefinition:
         if hasattr(source, "build")
         else None,
     )
-
-
-offer_pyflink_names(__name__)

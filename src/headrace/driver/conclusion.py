@@ -26,20 +26,10 @@ from headrace.checkpoint.model import Origin
 from headrace.checkpoint.savepoints import write_savepoint
 from headrace.common.job_status import JobStatus
 from headrace.config.checkpoint_settings import DurabilitySettings
+from headrace.driver import events as on
 from headrace.driver.collected_output import CollectedOutput
 from headrace.driver.current_job import CurrentJob
 from headrace.driver.enumerators import Enumerators
-from headrace.driver.events import (
-    CheckpointCompleted,
-    CheckpointFailed,
-    CloseFailed,
-    Disposed,
-    Event,
-    ExecutorClosed,
-    Finished,
-    SavepointFailed,
-    SavepointWritten,
-)
 from headrace.driver.executor import Executor
 from headrace.driver.instructions import ClearUp, CloseExecutor, ConcludeCheckpoint, Dispose, Finish, WriteSavepoint
 from headrace.errors import HeadraceError
@@ -62,13 +52,13 @@ class Conclusion:
     def __post_init__(self) -> None:
         self._claims = self.durability.claim and self.durability.periodic
 
-    def conclude(self, instruction: ConcludeCheckpoint) -> Iterable[Event]:
+    def conclude(self, instruction: ConcludeCheckpoint) -> Iterable[on.Event]:
         """Complete the checkpoint of an epoch."""
         job, checkpoints = self.job, self.checkpoints
         self.results.seal()  # 1
         manifest = checkpoints.complete(job.ledger, instruction.result.acks)  # 2
         if manifest is None:
-            yield CheckpointFailed(instruction.epoch, checkpoints.problem)
+            yield on.CheckpointFailed(instruction.epoch, checkpoints.problem)
             return
         self.results.completed(manifest.epoch)  # 3
         self._let_go_of_origin()  # 4
@@ -76,26 +66,26 @@ class Conclusion:
         job.ledger.settle(origin)  # 5
         if not checkpoints.periodic:  # it has committed output: there is nothing else to restart from
             self._restart_from(origin)
-        yield CheckpointCompleted(instruction.epoch, manifest)
+        yield on.CheckpointCompleted(instruction.epoch, manifest)
 
-    def write_savepoint(self, instruction: WriteSavepoint) -> Iterable[Event]:
+    def write_savepoint(self, instruction: WriteSavepoint) -> Iterable[on.Event]:
         """Write the savepoint that was asked for."""
         try:
             folder = write_savepoint(instruction.manifest, self.job.checkpoint_files, instruction.directory)
         except Exception as error:
             _log.warning("headrace: %r could not write a savepoint: %s", self.job.name, error)
-            yield SavepointFailed(error)
+            yield on.SavepointFailed(error)
         else:
-            yield SavepointWritten(folder)
+            yield on.SavepointWritten(folder)
 
-    def finish(self, instruction: Finish) -> Iterable[Event]:
+    def finish(self, instruction: Finish) -> Iterable[on.Event]:
         """Commit what is left when all input has ended. A job that was stopped has committed with its savepoint."""
         if instruction.ended:
             self.results.seal()
             self.checkpoints.finish(self.job.ledger)
             self._let_go_of_origin()
         self.results.release()
-        yield Finished()
+        yield on.Finished()
 
     def _let_go_of_origin(self) -> None:
         """Give up what the job was restored from: it has a checkpoint of its own, or has finished."""
@@ -131,17 +121,17 @@ class Ending:
     beside: dict[str, Callable[[], None]]
     """What runs beside the job, by name, and how to end it."""
 
-    def close_executor(self, instruction: CloseExecutor) -> Iterable[Event]:
+    def close_executor(self, instruction: CloseExecutor) -> Iterable[on.Event]:
         """Close all functions and end all processes."""
         try:
             self.executor.close()
         except Exception as error:
             _log.warning("headrace: %r could not close its executor: %s", self.job.name, error)
-            yield CloseFailed(as_headrace_error(error))
+            yield on.CloseFailed(as_headrace_error(error))
         else:
-            yield ExecutorClosed()
+            yield on.ExecutorClosed()
 
-    def clear_up(self, instruction: ClearUp) -> Iterable[Event]:
+    def clear_up(self, instruction: ClearUp) -> Iterable[on.Event]:
         """Keep or remove the checkpoints. A driver that was fenced off touches nothing: the job is another one's."""
         kept = self._keeps(instruction)
         if not isinstance(instruction.error, FencedError):
@@ -152,11 +142,11 @@ class Ending:
         self.enumerators.close(kept)
         return ()
 
-    def dispose(self, instruction: Dispose) -> Iterable[Event]:
+    def dispose(self, instruction: Dispose) -> Iterable[on.Event]:
         """Release what ran beside the job."""
         for name, end in self.beside.items():
             self._try(f"end its {name}", end)
-        yield Disposed()
+        yield on.Disposed()
 
     def _keeps(self, instruction: ClearUp) -> bool:
         """Say whether the checkpoints stay. A job with a name that was interrupted continues from them."""

@@ -73,6 +73,15 @@ def owner_only(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
+def make_durable(path: str | os.PathLike[str]) -> None:
+    """Make a file, or the names in a folder, survive a crash of the machine."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 class LifeMark:
     """A file that contains a process id and is locked while that process lives: if it can be locked, the process is dead."""
 

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from headrace.errors import StateError
+from headrace.foundation import private_folders
 from headrace.foundation.private_folders import owner_only
 from headrace.state.file_format import (
     OperatorState,
@@ -106,11 +107,7 @@ def make_durable(directory: str | os.PathLike[str], names: Iterable[str]) -> Non
     """Make written files survive a crash of the machine: fsync each, then the directory."""
     paths = [os.path.join(directory, name) for name in names]
     for path in [*paths, os.fspath(directory)]:
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        private_folders.make_durable(path)
 
 
 def read_state_file(

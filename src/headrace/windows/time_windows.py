@@ -15,14 +15,11 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class _Tumbling(TimeAssigner):
-    """The base of both."""
+class _Sized(TimeAssigner):
+    """Windows of one size."""
 
-    def __init__(self, size: int, offset: int) -> None:
-        """Take the size and the offset of the first window in milliseconds."""
-        check_parameters(self, size > 0 and abs(offset) < size, "abs(offset) < size", f"size {size}, offset {offset}")
-        self._size = size
-        self._offset = offset
+    _size: int
+    _offset: int
 
     @property
     def size(self) -> int:
@@ -33,6 +30,16 @@ class _Tumbling(TimeAssigner):
     def offset(self) -> int:
         """The offset in milliseconds."""
         return self._offset
+
+
+class _Tumbling(_Sized):
+    """The base of both."""
+
+    def __init__(self, size: int, offset: int) -> None:
+        """Take the size and the offset of the first window in milliseconds."""
+        check_parameters(self, size > 0 and abs(offset) < size, "abs(offset) < size", f"size {size}, offset {offset}")
+        self._size = size
+        self._offset = offset
 
     @classmethod
     def of(cls, size: Any, offset: Any = None) -> Self:
@@ -71,7 +78,7 @@ class TumblingProcessingTimeWindows(_Tumbling):
     _event_time = False
 
 
-class _Sliding(TimeAssigner):
+class _Sliding(_Sized):
     """The base of both."""
 
     def __init__(self, size: int, slide: int, offset: int) -> None:
@@ -84,19 +91,9 @@ class _Sliding(TimeAssigner):
         self._offset = offset
 
     @property
-    def size(self) -> int:
-        """The size in milliseconds."""
-        return self._size
-
-    @property
     def slide(self) -> int:
         """The slide in milliseconds."""
         return self._slide
-
-    @property
-    def offset(self) -> int:
-        """The offset in milliseconds."""
-        return self._offset
 
     @classmethod
     def of(cls, size: Any, slide: Any, offset: Any = None) -> Self:

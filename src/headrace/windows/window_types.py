@@ -149,9 +149,6 @@ class GlobalWindow(Window):
 
     __slots__ = ()
 
-    def __init__(self) -> None:
-        """Return whether both are global windows: all are equal."""
-
     @staticmethod
     def get() -> GlobalWindow:
         """Return it."""
@@ -256,9 +253,6 @@ class TimeWindowSerializer(TypeSerializer[TimeWindow]):
     TimeWindow(start=1, end=2)
     """
 
-    def __init__(self) -> None:
-        """Make a serializer."""
-
     def serialize(self, element: TimeWindow, stream: BytesIO) -> None:
         stream.write(_TWO_LONGS.pack(element.start, element.end))
 
@@ -275,9 +269,6 @@ class CountWindowSerializer(TypeSerializer[CountWindow]):
     CountWindow(id=7)
     """
 
-    def __init__(self) -> None:
-        """Make a serializer."""
-
     def serialize(self, element: CountWindow, stream: BytesIO) -> None:
         stream.write(_ONE_LONG.pack(element.id))
 
@@ -291,9 +282,6 @@ class GlobalWindowSerializer(TypeSerializer[GlobalWindow]):
     >>> GlobalWindowSerializer().deserialize(BytesIO(bytes(1)))
     GlobalWindow
     """
-
-    def __init__(self) -> None:
-        """Make a serializer."""
 
     def serialize(self, element: GlobalWindow, stream: BytesIO) -> None:
         stream.write(bytes(1))
