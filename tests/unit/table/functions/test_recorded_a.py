@@ -11,7 +11,9 @@ from tests.unit.table.functions.recorded import DATA, RecordedTable, agree, expe
 
 TABLES = [table for file in ("literals_a.json", "functions_a.json") for table in recorded_tables(file)]
 KNOWN = {
-    call: reason for reason, calls in json.loads((DATA / "known_differences_a.json").read_text()).items() for call in calls
+    call: reason
+    for reason, calls in json.loads((DATA / "known_differences_a.json").read_text()).items()
+    for call in calls
 }
 
 
