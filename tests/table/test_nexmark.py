@@ -24,7 +24,7 @@ _FOLDER = Path(__file__).parent / "nexmark"
 _DOCUMENT = yaml.safe_load((_FOLDER / "queries.yaml").read_text())
 _ANSWERS = json.loads((_FOLDER / "answers.json").read_text())
 _CASES = [pytest.param(case, id=case["name"]) for case in _DOCUMENT["queries"]]
-_ON_SPARK = ["q4", "q5", "q9", "q13", "q16"]
+_ON_SPARK = ["q5", "q9", "q13"]
 
 
 @pytest.fixture(scope="module")

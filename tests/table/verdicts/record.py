@@ -26,7 +26,9 @@ def verdict(environment, statement):
         table = environment.sql_query(statement)
         table.explain()
         columns = table._j_table.getResolvedSchema().getColumns()
-        return {"columns": [[each.getName(), each.getDataType().getLogicalType().asSummaryString()] for each in columns]}
+        return {
+            "columns": [[each.getName(), each.getDataType().getLogicalType().asSummaryString()] for each in columns]
+        }
     except Exception as error:
         return {"error": " | ".join(messages(error))[:400]}
 
