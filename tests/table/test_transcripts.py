@@ -18,6 +18,7 @@ from headrace.table.plan.settings import PlanSettings
 from headrace.types import logical_types as types
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MODES = {False: None, True: ChangelogMode.all(), "upsert": ChangelogMode.upsert()}
 _KINDS = ["+I", "-U", "+U", "-D"]
 _FILES = sorted((Path(__file__).parent / "transcripts").glob("*.yaml"))
 _INTEGERS = (types.TinyIntType, types.SmallIntType, types.IntType, types.BigIntType)
@@ -67,7 +68,8 @@ def _tables(case: dict[str, Any]) -> Tables:
     tables = Tables()
     for name, table in case["tables"].items():
         changes = table.get("kinds", False)
-        tables.create(f"{name} ({table['schema']})", (), ChangelogMode.all() if changes else None)
+        mode = _MODES[changes]
+        tables.create(f"{name} ({table['schema']})", (), mode)
         schema = tables.resolve((name,)).schema
         kinds = schema.source_type.field_types()
         rows = []
@@ -75,7 +77,7 @@ def _tables(case: dict[str, Any]) -> Tables:
             values = row[1:] if changes else row
             kept = tuple(_internal(value, kind) for value, kind in zip(values, kinds))
             rows.append((*kept, _KINDS.index(row[0])) if changes else kept)
-        tables.create(f"{name} ({table['schema']})", rows, ChangelogMode.all() if changes else None)
+        tables.create(f"{name} ({table['schema']})", rows, mode)
     for name, query in case["views"].items():
         tables.view(name, query)
     return tables

@@ -16,14 +16,22 @@ import tempfile
 from pathlib import Path
 
 import yaml
+from pyflink.common import Row, RowKind, Types
+from pyflink.datastream import StreamExecutionEnvironment
 from pyflink.java_gateway import get_gateway
-from pyflink.table import EnvironmentSettings, TableEnvironment
+from pyflink.table import ChangelogMode, EnvironmentSettings, Schema, StreamTableEnvironment, TableEnvironment
 
 
 def environment(case, tables, views, folder):
     batch = case.get("batch", False)
     settings = EnvironmentSettings.in_batch_mode() if batch else EnvironmentSettings.in_streaming_mode()
-    env = TableEnvironment.create(settings)
+    stream = None
+    if any(table.get("kinds") == "upsert" for table in tables.values()):
+        stream = StreamExecutionEnvironment.get_execution_environment()
+        stream.set_parallelism(1)
+        env = StreamTableEnvironment.create(stream, settings)
+    else:
+        env = TableEnvironment.create(settings)
     env.get_config().set("parallelism.default", "1")
     env.get_config().set("table.local-time-zone", "UTC")
     for key, value in (case.get("conf") or {}).items():
@@ -31,10 +39,30 @@ def environment(case, tables, views, folder):
     for name, table in tables.items():
         if batch and table.get("kinds"):
             continue
+        if table.get("kinds") == "upsert":
+            upserts(stream, env, name, table)
+            continue
         env.execute_sql(ddl(name, table, folder))
     for name, query in (views or {}).items():
         env.execute_sql(f"CREATE VIEW {name} AS {query}")
     return env
+
+
+def upserts(stream, env, name, table):
+    """Create a table whose source has no -U: a stream of rows with kinds. Columns are INT or STRING."""
+    types = {"INT": Types.INT(), "STRING": Types.STRING()}
+    parts = [part.split() for part in re.split(r",\s*(?![^()]*\))", table["schema"])]
+    columns = [(part[0], part[1]) for part in parts if part[0] != "PRIMARY"]
+    [key] = [part[2].strip("()") for part in parts if part[0] == "PRIMARY"]
+    kinds = {"+I": RowKind.INSERT, "+U": RowKind.UPDATE_AFTER, "-D": RowKind.DELETE}
+    rows = [Row.of_kind(kinds[kind], *values) for kind, *values in table["rows"]]
+    info = Types.ROW_NAMED([column for column, _ in columns], [types[kind] for _, kind in columns])
+    schema = Schema.new_builder()
+    for column, kind in columns:
+        schema.column(column, kind + " NOT NULL" if column == key else kind)
+    schema.primary_key(key)
+    changes = stream.from_collection(rows, info)
+    env.create_temporary_view(name, env.from_changelog_stream(changes, schema.build(), ChangelogMode.upsert()))
 
 
 def ddl(name, table, folder):
@@ -127,7 +155,7 @@ def written(document):
         yield f"  {name}:"
         yield f"    schema: {json.dumps(table['schema'])}"
         if table.get("kinds"):
-            yield "    kinds: true"
+            yield f"    kinds: {json.dumps(table['kinds'])}"
         yield "    rows:"
         yield from (f"      - {json.dumps(row, ensure_ascii=False)}" for row in table["rows"])
     if "views" in document:
