@@ -15,10 +15,12 @@ from plan_kit import Tables
 from headrace.table.changelog_mode import ChangelogMode
 from headrace.table.errors import SqlNotSupportedError, SqlValidationError
 from headrace.table.plan.settings import PlanSettings
+from headrace.table.sql.errors import SqlParseError
 from headrace.types import logical_types as types
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MODES = {False: None, True: ChangelogMode.all(), "upsert": ChangelogMode.upsert()}
+_REFUSALS = (SqlNotSupportedError, SqlValidationError)
 _KINDS = ["+I", "-U", "+U", "-D"]
 _FILES = sorted((Path(__file__).parent / "transcripts").glob("*.yaml"))
 _INTEGERS = (types.TinyIntType, types.SmallIntType, types.IntType, types.BigIntType)
@@ -39,10 +41,18 @@ def _cases() -> list[Any]:
 def test_transcript(case):
     if "skip" in case or not ("expected" in case or "error" in case):
         pytest.skip(case.get("skip", "not recorded"))
+    if "differs" in case:  # a known difference: fails here when it is gone
+        with pytest.raises((AssertionError, pytest.fail.Exception, SqlParseError, *_REFUSALS)):
+            _check(case)
+    else:
+        _check(case)
+
+
+def _check(case: dict[str, Any]) -> None:
     tables = _tables(case)
     settings = PlanSettings.of(case.get("conf", {}), case.get("batch", False))
     if "error" in case:
-        with pytest.raises((SqlNotSupportedError, SqlValidationError)):
+        with pytest.raises(_REFUSALS):
             tables.plan(case["query"], settings)
         return
     found = _run(tables, case["query"], settings)
@@ -57,7 +67,7 @@ def test_transcript(case):
 
 @pytest.mark.parametrize("case", _cases())
 def test_transcript_with_two_subtasks(case):
-    if "skip" in case or "expected" not in case or "limit" in case["name"]:
+    if {"skip", "differs"} & set(case) or "expected" not in case or case.get("subtasks") == 1:
         pytest.skip("needs one subtask")
     settings = PlanSettings.of(case.get("conf", {}), case.get("batch", False))
     found = _run(_tables(case), case["query"], settings, parallelism=2)
