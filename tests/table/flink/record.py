@@ -26,7 +26,7 @@ from pyflink.table import EnvironmentSettings, StreamTableEnvironment
 MODES = {"append": "insertOnly", "upsert": "upsert", "all": "all"}
 
 
-def environment(case, tables, folder):
+def environment(case, tables, views, folder):
     batch = case.get("batch", False)
     settings = EnvironmentSettings.in_batch_mode() if batch else EnvironmentSettings.in_streaming_mode()
     streams = StreamExecutionEnvironment.get_execution_environment().set_parallelism(1)
@@ -41,6 +41,8 @@ def environment(case, tables, folder):
             upserts(streams, env, name, table)
         else:
             env.execute_sql(ddl(name, table, folder))
+    for name, query in (views or {}).items():
+        env.execute_sql(f"CREATE TEMPORARY VIEW {name} AS {query}")
     return env
 
 
@@ -177,7 +179,7 @@ def record(path, again):
         case.pop("expected", None)
         case.pop("error", None)
         try:
-            env = environment(case, document["tables"], folder)
+            env = environment(case, document["tables"], document.get("views"), folder)
             if not case.get("batch"):
                 explained = env._j_tenv.executeSql("EXPLAIN CHANGELOG_MODE " + case["query"]).collect().next()
                 plans[case["name"]] = str(explained.getField(0)).split("\n\n")[1].split("\n")[1:]
@@ -204,11 +206,14 @@ def written(document):
             yield f"    mode: {table['mode']}"
         yield "    rows:"
         yield from (f"      - {json.dumps(row, ensure_ascii=False)}" for row in table["rows"])
+    if "views" in document:
+        yield "views:"
+        yield from (f"  {name}: {json.dumps(query)}" for name, query in document["views"].items())
     if "compare" in document:
         yield f"compare: {document['compare']}"
     yield "cases:"
     for case in document["cases"]:
-        yield f"  - name: {case['name']}"
+        yield f"  - name: {json.dumps(case['name'])}"
         yield from (
             f"    {key}: {json.dumps(case[key])}"
             for key in ("batch", "conf", "sink", "skip", "order", "compare")
