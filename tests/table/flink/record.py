@@ -204,7 +204,7 @@ def written(document):
             yield "    kinds: true"
         if "mode" in table:
             yield f"    mode: {table['mode']}"
-        yield "    rows:"
+        yield "    rows:" + ("" if table["rows"] else " []")
         yield from (f"      - {json.dumps(row, ensure_ascii=False)}" for row in table["rows"])
     if "views" in document:
         yield "views:"
