@@ -130,7 +130,7 @@ def final(rows: list[Change]) -> Counter[Change]:
     return Counter({row: count for row, count in found.items() if count})
 
 
-def internal(value: Any, kind: Any) -> Any:  # noqa: PLR0911 - one for each kind
+def internal(value: Any, kind: Any) -> Any:
     """Return a value of a transcript in internal form."""
     if value is None:
         return None
@@ -155,7 +155,7 @@ def internal(value: Any, kind: Any) -> Any:  # noqa: PLR0911 - one for each kind
     return int(value) if isinstance(kind, _INTEGERS) else str(value)
 
 
-def text(value: Any, kind: Any) -> str | None:  # noqa: PLR0911 - one for each kind
+def text(value: Any, kind: Any) -> str | None:
     """Return a value as Java shows it."""
     if value is None:
         return None

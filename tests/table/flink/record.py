@@ -100,7 +100,13 @@ def upserts(streams, env, name, table):
             names.append(part.split()[0])
             types.append(part.split()[1].partition("(")[0])
     of = jvm.org.apache.flink.api.common.typeinfo.Types
-    known = {"INT": of.INT, "BIGINT": of.LONG, "STRING": of.STRING, "TIMESTAMP": of.LOCAL_DATE_TIME, "DOUBLE": of.DOUBLE}
+    known = {
+        "INT": of.INT,
+        "BIGINT": of.LONG,
+        "STRING": of.STRING,
+        "TIMESTAMP": of.LOCAL_DATE_TIME,
+        "DOUBLE": of.DOUBLE,
+    }
     kind = jvm.org.apache.flink.api.common.typeinfo.TypeInformation
     array = java_array(kind, [known[each] for each in types])
     info = of.ROW_NAMED(java_array(get_gateway().jvm.java.lang.String, names), array)
