@@ -116,6 +116,7 @@ FORMS: dict[str, dict[str, str]] = {
     "Hashes": {
         **{name: f"`{name}(string)`" for name in ("MD5", "SHA1", "SHA224", "SHA256", "SHA384", "SHA512")},
         "SHA2": "`SHA2(string, bits)`",
+        "HASH_CODE": "`HASH_CODE(value)`: Java's hash code",
     },
     "Dates and times": {
         "EXTRACT": "`EXTRACT(unit FROM value)`",
@@ -199,7 +200,7 @@ def examples() -> dict[str, str]:
     found: dict[str, str] = {}
     for file in RECORDED:
         for case in json.loads(file.read_text()):
-            sql, value = case["sql"], case.get("value")
+            sql, value = case["sql"], case.get("values", [None])[0]
             if not value or len(sql) > 70 or len(value) > 50 or "|" in sql + value or not value.isprintable():
                 continue
             name = re.match(r"[A-Z_0-9]+(?=\()", sql)
