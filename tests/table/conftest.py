@@ -1,12 +1,13 @@
-"""Makes the kit of the planner's tests importable by its name."""
+"""Makes the kits of the planner's tests and of the random queries importable by their names."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-_KIT = str(Path(__file__).resolve().parent.parent / "unit" / "table" / "plan")
-if _KIT not in sys.path:
-    sys.path.insert(0, _KIT)
+_HERE = Path(__file__).resolve().parent
+for kit in (str(_HERE), str(_HERE.parent / "unit" / "table" / "plan")):
+    if kit not in sys.path:
+        sys.path.insert(0, kit)
 
 collect_ignore = ["flink"]  # runs with another Python, by hand

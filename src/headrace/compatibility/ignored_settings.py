@@ -33,6 +33,11 @@ WITHOUT_EFFECT = {
 _NO_JAVA = "the program has no Java code"
 _SPARK = "Spark runs the processes; use its own settings (spark.*)"
 _ENDED_TASKS = "checkpoints always include the state of finished tasks"
+_BATCHES = "operators call functions and lookups once per batch of rows"
+_NO_COSTS = "the planner has rules but no statistics"
+_IN_STATE = "operators of batch jobs keep rows in state; state.backend.* decides where it lives"
+_NO_PLAN_FILES = "plans are not stored; operators have the same identity as long as the query is the same"
+_MINI_BATCH = "a mini batch is what an operator gets at once; it ends with the epoch at the latest"
 _LOCAL_COPY = "subtasks keep their state in memory or on local disk; only new ones read files"
 OPTIONS_WITHOUT_EFFECT = {
     "akka.": _SPARK,
@@ -88,11 +93,60 @@ OPTIONS_WITHOUT_EFFECT = {
     "state.backend.changelog.": WITHOUT_EFFECT["enable_changelog_state_backend"],
     "state.changelog.": WITHOUT_EFFECT["enable_changelog_state_backend"],
     "slotmanager.": _SPARK,
+    "table.exec.async-": _BATCHES,
+    "table.exec.deduplicate.": "a deduplication always tells inserts from updates",
+    "table.exec.delta-join.": _NO_COSTS,
+    "table.exec.dynamic-filtering.threshold": _NO_COSTS,
+    "table.exec.interval-join.min-cleanup-interval": "an interval join removes its rows with the watermark",
+    "table.exec.legacy-transformation-uids": _NO_PLAN_FILES,
+    "table.exec.local-hash-agg.": _NO_COSTS,
+    "table.exec.mini-batch.allow-latency": _MINI_BATCH,
+    "table.exec.mini-batch.size": _MINI_BATCH,
+    "table.exec.operator-fusion-codegen.enabled": "chained operators always pass on batches",
+    "table.exec.rank.topn-cache-size": _IN_STATE,
+    "table.exec.topn-cache-size": _IN_STATE,
+    "table.exec.resource.external-buffer-memory": _IN_STATE,
+    "table.exec.resource.hash-agg.memory": _IN_STATE,
+    "table.exec.resource.hash-join.memory": _IN_STATE,
+    "table.exec.resource.sort.memory": _IN_STATE,
+    "table.exec.shuffle-mode": "an exchange is the same in both modes",
+    "table.exec.simplify-operator-name-enabled": "the names of operators are always short",
+    "table.exec.sink.keyed-shuffle": "rows reach a sink by its primary key if their order matters",
+    "table.exec.sink.upsert-materialize-strategy.": _IN_STATE,
+    "table.exec.sort.async-merge-enabled": _IN_STATE,
+    "table.exec.sort.max-num-file-handles": _IN_STATE,
+    "table.exec.spill-compression.": _IN_STATE,
+    "table.exec.uid.": _NO_PLAN_FILES,
+    "table.exec.unbounded-over.version": "there is one implementation",
+    "table.exec.window-agg.buffer-size-limit": _IN_STATE,
+    "table.generated-code.max-members": "no Java code is generated",
+    "table.optimizer.adaptive-broadcast-join.": _NO_COSTS,
+    "table.optimizer.bushy-join-reorder-threshold": _NO_COSTS,
+    "table.optimizer.delta-join.": _NO_COSTS,
+    "table.optimizer.distinct-agg.split.": "distinct values are aggregated once per key",
+    "table.optimizer.dynamic-filtering.enabled": _NO_COSTS,
+    "table.optimizer.incremental-agg-enabled": _NO_COSTS,
+    "table.optimizer.join-reorder-enabled": _NO_COSTS,
+    "table.optimizer.join.broadcast-threshold": _NO_COSTS,
+    "table.optimizer.multi-join.enabled": "joins run one after the other",
+    "table.optimizer.multiple-input-enabled": "joins run one after the other",
+    "table.optimizer.ptf.max-tables": "there are no process table functions",
+    "table.optimizer.reuse-optimize-block-with-digest-enabled": "table.optimizer.reuse-sub-plan-enabled applies",
+    "table.optimizer.reuse-sink-enabled": "table.optimizer.reuse-sub-plan-enabled applies",
+    "table.optimizer.reuse-source-enabled": "table.optimizer.reuse-sub-plan-enabled applies",
+    "table.optimizer.runtime-filter.": _NO_COSTS,
+    "table.optimizer.skewed-join-optimization.": _NO_COSTS,
+    "table.optimizer.source.": _NO_COSTS,
+    "table.optimizer.sql-to-rel.": "projections are always merged",
+    "table.optimizer.sql2rel.": "projections are always merged",
+    "table.optimizer.union-all-as-breakpoint-enabled": _NO_COSTS,
+    "table.plan.": _NO_PLAN_FILES,
+    "table.resources.download-dir": _NO_JAVA,
     "task.cancellation.": "a cancelled job kills its processes after at most ten seconds",
     "taskmanager.": _SPARK,
     "yarn.": _SPARK,
 }
-"""By key, or by prefix of keys (which ends with a dot)."""
+"""By key, or by prefix of keys (which ends with a dot or a hyphen)."""
 
 _SAID_BY_CALL = {
     "execution.buffer-timeout": "set_buffer_timeout",
@@ -101,7 +155,7 @@ _SAID_BY_CALL = {
     "state.changelog.": "enable_changelog_state_backend",
 }
 _OFF = "false"
-_ON_IS_DEFAULT = ("execution.checkpointing.checkpoints-after-tasks-finish", "python.")
+_ON_IS_DEFAULT = ("execution.checkpointing.checkpoints-after-tasks-finish", "python.", "table.")
 _warned: set[str] = set()
 
 
@@ -145,7 +199,9 @@ def warn_of_options(options: Mapping[str, object]) -> None:
         if str(value).lower() == _OFF and not key.startswith(_ON_IS_DEFAULT):
             continue
         for known, why in OPTIONS_WITHOUT_EFFECT.items():
-            fits = key.startswith(known) if known.endswith((".", "-timeout", "availability")) else key == known
+            fits = (
+                key.startswith(known) if known.endswith((".", "async-", "-timeout", "availability")) else key == known
+            )
             if fits and _SAID_BY_CALL.get(known) not in _warned:
                 _warn(key, why)
 

@@ -76,7 +76,7 @@ class Ledger:
                     self._feedback[vertex.id] = spec.source
                     self._loops |= {(vertex.id, i): SplitPosition(spec.source.split) for i in range(vertex.parallelism)}
                 else:
-                    self._splits[vertex.id] = SourceSplits(spec.source, vertex.parallelism)
+                    self._splits[vertex.id] = SourceSplits(spec.source, vertex.parallelism, len(self._splits))
 
     @property
     def bounded(self) -> bool:

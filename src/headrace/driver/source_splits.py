@@ -17,8 +17,10 @@ from headrace.operators.source import SplitPosition
 class SourceSplits:
     """The splits of one source."""
 
-    def __init__(self, source: Source, parallelism: int) -> None:
+    def __init__(self, source: Source, parallelism: int, first: int = 0) -> None:
+        """`first` is the subtask that gets the first split: sources of few splits begin at different subtasks."""
         self._source = source
+        self._first = first
         self._assigned: list[dict[str, SplitPosition]] = [{} for _ in range(parallelism)]
         """By subtask."""
         self._unassigned: dict[str, SplitPosition] = {}
@@ -88,9 +90,10 @@ class SourceSplits:
         unread = {i: sum(not p.finished for p in self._assigned[i].values()) for i in subtasks}
         if not unread:
             return
+        count = len(self._assigned)
         for position in self._unassigned.values():
             owner = self._source.owner(position.split, len(self._assigned))
-            subtask = owner if owner in unread else min(unread, key=unread.__getitem__)
+            subtask = owner if owner in unread else min(unread, key=lambda i: (unread[i], (i - self._first) % count))
             self._assigned[subtask][position.split.id] = position
             unread[subtask] += not position.finished
         self._unassigned = {}

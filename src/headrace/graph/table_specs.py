@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from headrace.graph.cep_pattern import PatternData
 from headrace.graph.specs import OperatorSpec
 
 INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = range(4)
@@ -55,6 +56,14 @@ class RowFunction(Protocol):
         ...
 
 
+class Measures(Protocol):
+    """Computes the measures of a match; picklable."""
+
+    def row(self, match: dict[str, list[tuple[Any, ...]]]) -> tuple[Any, ...]:
+        """Return the values for the rows of each pattern variable."""
+        ...
+
+
 class Accumulation(Protocol):
     """The running form of an aggregate function: see `headrace.table.functions.definition.Accumulation`."""
 
@@ -92,6 +101,7 @@ class AggregateSpec:
     columns: ColumnAggregate | None = None
     """How to compute it over whole columns, if that is possible."""
     name: str = ""
+    """The name of the function, such as RANK: OVER computes some functions from the position of a row."""
 
 
 @dataclass(frozen=True)
@@ -400,6 +410,22 @@ class Limit(TableSpec):
     offset: int
     limit: int | None
     label = "Limit"
+
+
+@dataclass(frozen=True)
+class Match(TableSpec):
+    """MATCH_RECOGNIZE with one row per match. Result: the columns of `keys`, then the measures.
+
+    `pattern` is one of `headrace.cep`; its conditions get rows. `order_by` has the columns of ORDER BY behind the time.
+    """
+
+    keys: tuple[int, ...]
+    time: int
+    pattern: PatternData
+    measures: Measures
+    order_by: tuple[SortOrder, ...] = ()
+    event_time: bool = True
+    label = "Match"
 
 
 # -- changelogs ---------------------------------------------------------------------------------------------------------

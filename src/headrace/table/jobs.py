@@ -15,6 +15,7 @@ from headrace.table.plan.explain import explain as explain_plans
 from headrace.table.plan.planner import plan, translate, translate_all
 from headrace.table.plan.relations import Relation, Sink
 from headrace.table.plan.settings import PlanSettings
+from headrace.table.printing import MOST
 from headrace.table.result_kind import ResultKind
 from headrace.table.row_texts import cell_texts
 from headrace.table.table_result import TableResult
@@ -51,6 +52,7 @@ def start_query(session: TableSession, relation: Relation) -> TableResult:
         streaming=not session.batch,
         known=False,
         texts=cell_texts(types, session.functions()),
+        widest=int(session.config.get("table.display.max-column-width", str(MOST))),
         job=job,
         job_ends=True,
         close=rows.close,
@@ -64,6 +66,8 @@ def start_inserts(session: TableSession, sinks: Sequence[Sink]) -> TableResult:
     translate_all([plan(sink, settings) for sink in sinks], env)
     names = [".".join(sink.name) for sink in sinks]
     job = env.submit(session.config.get("pipeline.name", f"insert-into_{','.join(names)}"))
+    if session.config.get("table.dml-sync", "false").lower() == "true":
+        job.wait()
     columns = tuple(PhysicalColumn(_numbered(names, index), BigIntType()) for index in range(len(names)))
 
     def rows() -> Iterator[Any]:

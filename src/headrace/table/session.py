@@ -120,4 +120,6 @@ class TableSession:
 
     def job_options(self) -> Mapping[str, str]:
         """Return the options of the session that jobs may have."""
-        return self.config.to_map()
+        options = self.config.to_map()
+        parallelism = self.config.get("table.exec.resource.default-parallelism", "-1")
+        return options if int(parallelism) <= 0 else {**options, "parallelism.default": parallelism}

@@ -12,6 +12,7 @@ from headrace.config.known_keys import check_options
 from headrace.errors import ConfigurationError, InvalidProgramError, TypeMismatchError
 from headrace.table.conversion import zone_of
 from headrace.table.errors import SqlNotSupportedError
+from headrace.table.option_effects import check_table_option
 from headrace.table.sql_dialect import SqlDialect
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class TableConfig:
         if not isinstance(key, str) or not isinstance(value, str):
             raise TypeMismatchError("set takes two strings", seen=(key, value))
         check_options({key: value})
+        check_table_option(key, value)
         if key == TIME_ZONE:
             _checked_zone(value)
         if key == DIALECT and value.lower() != "default":

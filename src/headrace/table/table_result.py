@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.errors import InvalidProgramError
 from headrace.table.catalogs.schemas import ResolvedSchema
 from headrace.table.conversion import row_reader
-from headrace.table.printing import data_widths, table_lines, type_widths
+from headrace.table.printing import MOST, data_widths, table_lines, type_widths
 from headrace.table.result_kind import ResultKind
 from headrace.types.row import Row
 
@@ -92,6 +92,7 @@ class TableResult:
         known: bool = True,
         raw: bool = False,
         texts: Texts | None = None,
+        widest: int = MOST,
         job: Any = None,
         job_ends: bool = False,
         close: Callable[[], None] = lambda: None,
@@ -99,11 +100,12 @@ class TableResult:
         """Statements create it. `rows` are in internal form, with kinds at the end if `kinds`.
 
         `known` means that all rows are there already: the widths of printed columns come from them. `raw` results are
-        printed without a table. `job_ends` means that the rows of a job are its result, so that reading them waits for it.
+        printed without a table. `widest` limits the printed columns of any width. `job_ends` means that the rows of a
+        job are its result, so that reading them waits for it.
         """
         self._schema, self._rows, self._kind = schema, rows, kind
         self._kinds, self._streaming, self._known, self._texts = kinds, streaming, known, texts
-        self._raw = raw
+        self._raw, self._widest = raw, widest
         self._job, self._job_ends, self._close = job, job_ends, close
         self._taken = False
 
@@ -176,7 +178,7 @@ class TableResult:
             widths = data_widths(names, shown, _ALL)
         else:
             rows = self._texts_with_kinds(texts)
-            widths = type_widths(names, types)
+            widths = type_widths(names, types, self._widest)
         try:
             table_lines(names, widths, rows, kinds=self._streaming and not self._known, null=null, out=_print)
         finally:

@@ -80,3 +80,10 @@ def test_with_another_parallelism_all_splits_are_assigned_again():
     made = SourceSplits(Numbers(), 2)
     made.restore([SplitPosition(Split(name), 5, subtask=n) for n, name in enumerate("1ab")], as_they_were=False)
     assert by_subtask(made) == [["a"], ["1", "b"]] or by_subtask(made) == [["a", "b"], ["1"]]
+
+
+def test_sources_begin_at_different_subtasks():
+    made = SourceSplits(Numbers(), 2, first=3)
+    made.add([Split("a"), Split("b"), Split("c")], more=False)
+    made.assign([None, None])
+    assert by_subtask(made) == [["b"], ["a", "c"]]

@@ -25,6 +25,7 @@ _MODULES = (
     "lookup_join",
     "rowwise",
     "changelog",
+    "match",
     "bridge",
 )
 """Modules of this package with a dict `OPERATORS`: spec class -> function of the spec that returns the operator."""

@@ -63,10 +63,10 @@ class WindowTableOperator(TableOperator):
         return out
 
     def _windows(self, slice_start: int) -> list[Row]:
-        return [
-            (start * 1000, end * 1000, self._zone.epoch(end - 1) * 1000)
-            for end, start in self._slicing.windows(slice_start)
-        ]
+        windows = self._slicing.windows(slice_start)
+        if self._spec.window.kind == "HOP":  # Flink assigns the latest of these windows first
+            windows = windows[::-1]
+        return [(start * 1000, end * 1000, self._zone.epoch(end - 1) * 1000) for end, start in windows]
 
     def _columns(self, batch: Any) -> Any:
         """Do the same for TUMBLE, where each row has one window."""

@@ -134,7 +134,12 @@ class FileTable(TableSource):
     def stream(self, env: StreamExecutionEnvironment, name: str) -> DataStream:
         """Return the rows."""
         interval = self.options["source.monitor-interval"]
-        files = Files((_path(self.options),), self._format(), None if interval is None else max(interval, 1) / 1000)
+        files = Files(
+            (_path(self.options),),
+            self._format(),
+            None if interval is None else max(interval, 1) / 1000,
+            cut_large_files=self.context.batch,  # a stream has the rows of a file in their order
+        )
         return env.from_source(files, WatermarkStrategy.no_watermarks(), name)
 
     def _format(self) -> FileFormat:

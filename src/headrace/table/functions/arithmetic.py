@@ -32,7 +32,7 @@ from headrace.table.functions.numbers import (
     to_float32,
     wrapper,
 )
-from headrace.table.functions.type_families import DATETIME, INTERVAL, NUMERIC, Family, family
+from headrace.table.functions.type_families import DATETIME, EXACT_NUMERIC, INTERVAL, NUMERIC, Family, family
 from headrace.table.functions.type_rules import as_decimal, common_type
 from headrace.types.logical_types import DataType, DecimalType, FloatType, NullType
 
@@ -54,7 +54,7 @@ def _infer(name: str) -> Callable[[Sequence[Argument]], Signature]:
         if {family(left), family(right)} & (DATETIME | INTERVAL):
             return temporal_arithmetic.infer(name, arguments)
         for place, each in enumerate(arguments, 1):
-            expect_family(each, NUMERIC, place)
+            expect_family(each, EXACT_NUMERIC if name == "%" else NUMERIC, place)
         return _infer_numbers(name, arguments, left, right)
 
     return infer
@@ -72,6 +72,8 @@ def _infer_numbers(name: str, arguments: Sequence[Argument], left: DataType, rig
     right = left if isinstance(right, NullType) else right
     common = common_type([left, right])
     assert common is not None
+    if family(left) is Family.APPROXIMATE and family(right) is Family.APPROXIMATE:
+        common = left  # of FLOAT and DOUBLE, the first one
     left_decimal, right_decimal = as_decimal(left), as_decimal(right)
     if isinstance(common, DecimalType) and left_decimal is not None and right_decimal is not None:
         result: DataType = _DECIMAL_TYPES[name](left_decimal, right_decimal)

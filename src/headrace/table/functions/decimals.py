@@ -108,6 +108,8 @@ def fitted(number: Decimal, precision: int, scale: int) -> Decimal | None:
     >>> fitted(Decimal("1.255"), 5, 2), fitted(Decimal("1234.5"), 5, 2)
     (Decimal('1.26'), None)
     """
+    if number.adjusted() > MAX_PRECISION:
+        return None if number else Decimal(0).quantize(_UNITS[scale])
     rounded = number.quantize(_UNITS[scale], context=EXACT)
     if abs(rounded) >= _LIMITS[precision - scale]:
         return None

@@ -304,7 +304,7 @@ class _Wishes:
             if below is None:
                 continue
             current = replace(node, inputs=(below,), update=update, strategy=strategy, upsert_key=key)
-            if isinstance(current, ranks.Rank) and current.input.insert_only and deduplicates(current):
+            if isinstance(current, ranks.Rank) and self._is_deduplication(current):
                 return self._deduplicate(current)
             return current
         return None
@@ -328,6 +328,10 @@ class _Wishes:
         from headrace.table.plan.monotonic import moves_up
 
         return all(moves_up(node.input, key) for key in node.order_by)
+
+    def _is_deduplication(self, node: ranks.Rank) -> bool:
+        """Return whether a deduplication can do the work; in batch mode, top N emits its rows only at the end."""
+        return not self._settings.batch and node.input.insert_only and deduplicates(node)
 
     @staticmethod
     def _deduplicate(node: ranks.Rank) -> Node:

@@ -38,7 +38,7 @@ def explain(plans: Sequence[PhysicalPlan], details: Iterable[str] = (), env: obj
     ]
     if "JSON_EXECUTION_PLAN" in wanted:
         sections.append(("Physical Execution Plan", _json_plan(plans, env) + "\n"))
-    warnings = [line for each in plans for line in state_warnings(each)]
+    warnings = [line for each in plans for line in state_warnings(each.root, each.settings)]
     if warnings:
         sections.append(("Warnings", "".join(f"{line}\n" for line in dict.fromkeys(warnings))))
     return "\n".join(f"== {title} ==\n{text}" for title, text in sections)

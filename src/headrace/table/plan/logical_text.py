@@ -95,6 +95,17 @@ def _group_window(relation: relations.GroupWindowAggregate) -> str:
     return f"LogicalWindowAggregate({', '.join([f'group=[{{{groups}}}]', *calls, f'window=[{window}]', properties])})"
 
 
+def _over(relation: relations.Over) -> str:
+    names = _width(relation.input)
+    parts = []
+    for number, window in enumerate(relation.windows):
+        partition = f"partition {{{', '.join(str(column) for column in window.partition_by)}}}"
+        calls = ", ".join(_TEXT.aggregate(call, names, named=False) for call in window.calls)
+        order = f"order by [{_TEXT.order(window.order_by, names)}]"
+        parts.append(f"window#{number}=[{partition} {order} {_TEXT.frame(window.frame)} aggs [{calls}]]")
+    return f"LogicalWindow({', '.join(parts)})"
+
+
 def _join(relation: relations.Join) -> str:
     condition = _TEXT.rex(relation.condition, _width(relation.left, relation.right))
     return f"LogicalJoin(condition=[{condition}], joinType=[{relation.kind.lower()}])"
@@ -154,6 +165,7 @@ _LINES: dict[type[relations.Relation], Callable[[Any], str]] = {
     relations.WindowTable: _window_table,
     relations.Aggregate: _aggregate,
     relations.GroupWindowAggregate: _group_window,
+    relations.Over: _over,
     relations.Join: _join,
     relations.TemporalJoin: _temporal,
     relations.Correlate: _correlate,

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from headrace.table.plan.rules import optimised
 from headrace.table.plan.settings import PlanSettings
 from headrace.table.plan.sharing import shared
 from headrace.table.plan.translation.translator import TableStream, Translator
+from headrace.table.plan.unbounded_state import state_warnings
 from headrace.types.logical_types import RowType
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from headrace.table.changelog_mode import ChangelogMode
 
 __all__ = ["PhysicalPlan", "TableStream", "plan", "translate", "translate_all"]
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +63,7 @@ def plan(relation: Relation, settings: PlanSettings | Mapping[str, str] | None =
 
 def translate(physical: PhysicalPlan, env: StreamExecutionEnvironment, name: str = "query") -> TableStream:
     """Add the operators of a query to an environment and return its result as a stream in internal form."""
+    _warn(physical)
     found = Translator(env, physical.settings).query(physical.root, name)
     return TableStream(found.stream, physical.row_type, found.kinds)
 
@@ -67,6 +72,8 @@ def translate_all(plans: Sequence[PhysicalPlan], env: StreamExecutionEnvironment
     """Add the operators of INSERTs to one job, in which equal parts run once. Return the handles of the sinks."""
     if not plans:
         return []
+    for each in plans:
+        _warn(each)
     roots = [each.root for each in plans]
     settings = plans[0].settings
     translator = Translator(env, settings)
@@ -75,3 +82,8 @@ def translate_all(plans: Sequence[PhysicalPlan], env: StreamExecutionEnvironment
         assert isinstance(root, Sink), "only INSERT statements make a set"
         handles.append(translator.sink(root))
     return handles
+
+
+def _warn(physical: PhysicalPlan) -> None:
+    for line in state_warnings(physical.root, physical.settings):
+        _LOG.warning(line)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from headrace.table.plan.describe import Text, description
 from headrace.table.plan.nodes import aggregates, ends, joins, ranks, simple
 from headrace.table.plan.nodes.base import Node, walk
-from headrace.table.plan.planner import PhysicalPlan
+from headrace.table.plan.settings import PlanSettings
 
 _LONGEST = 120
 
 
-def state_warnings(plan: PhysicalPlan) -> list[str]:
+def state_warnings(root: Node, settings: PlanSettings) -> list[str]:
     """Return a sentence for each node of a streaming plan whose state is limited neither by time nor by a TTL."""
-    if plan.settings.batch:
+    if settings.batch:
         return []
     return [
         f"The state of {_short(node)} grows with the number of keys or rows, because the table "
         f"{', '.join(tables)} is unbounded and table.exec.state.ttl is not set."
-        for node in walk(plan.root)
+        for node in walk(root)
         if _grows(node) and (tables := _unbounded(node))
     ]
 

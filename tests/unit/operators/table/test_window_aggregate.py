@@ -312,8 +312,8 @@ def table_rows(spec, rows, marks=(), clock=0):
 def test_window_table():
     assert table_rows(WindowTable(TimeWindow("TUMBLE", 10), 0), [(3 * MS, "x")]) == [(3 * MS, "x", 0, 10 * MS, 9 * MS)]
     assert table_rows(WindowTable(TimeWindow("HOP", 10, 5), 0, kinds=True), [(3 * MS, AFTER)]) == [
-        (3 * MS, -5 * MS, 5 * MS, 4 * MS, AFTER),
         (3 * MS, 0, 10 * MS, 9 * MS, AFTER),
+        (3 * MS, -5 * MS, 5 * MS, 4 * MS, AFTER),
     ]
     processing = WindowTable(TimeWindow("TUMBLE", 10), 0, event_time=False)
     assert table_rows(processing, [(None,)], clock=25) == [(None, 20 * MS, 30 * MS, 29 * MS)]

@@ -12,6 +12,7 @@ import pytest
 from headrace.common import Row
 from headrace.common.errors import HeadraceError
 from headrace.table.errors import SqlNotSupportedError, SqlValidationError
+from headrace.table.formats import line_blocks
 
 ALL_TYPES = (
     "b BOOLEAN, t TINYINT, s SMALLINT, i INT, l BIGINT, f FLOAT, d DOUBLE, n DECIMAL(10, 2), c STRING, y BYTES, "
@@ -231,3 +232,15 @@ class TestWrongOptions:
         t_env.create_temporary_view("v", t_env.from_elements([(1,), (1,)], ["i"]))
         with pytest.raises(HeadraceError, match="update"):
             t_env.execute_sql("INSERT INTO t SELECT CAST(i AS INT), COUNT(*) FROM v GROUP BY i")
+
+
+@pytest.mark.parametrize("mode", ["t_env", "batch_env"])
+def test_a_stream_has_the_rows_of_a_large_file_in_their_order(mode, request, tmp_path, monkeypatch):
+    monkeypatch.setattr(line_blocks, "_PART", 1000)  # above this size, several subtasks of a batch job read a file
+    environment = request.getfixturevalue(mode)
+    environment.get_config().set("parallelism.default", "2")
+    (tmp_path / "in.json").write_text("".join(json.dumps({"n": n}) + "\n" for n in range(30_000)))
+    table(environment, tmp_path, "n INT")
+    found = [row.n for row in rows(environment.execute_sql("SELECT n FROM t WHERE n >= 0"))]
+    assert sorted(found) == list(range(30_000))
+    assert found == sorted(found) or mode == "batch_env"

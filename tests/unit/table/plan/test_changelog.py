@@ -119,3 +119,16 @@ def test_null_checks_of_a_sink(tables):
 def test_time_to_live_of_state(tables):
     settings = PlanSettings.of({"table.exec.state.ttl": "1 h"})
     assert find(tables.plan("SELECT a, COUNT(*) FROM t GROUP BY a", settings).root, "GroupAggregate").ttl == 3_600_000
+
+
+def test_time_to_live_of_the_sides_of_a_join(tables):
+    settings = PlanSettings.of({"table.exec.state.ttl": "1 h"})
+    for hint, expected in {
+        "/*+ STATE_TTL('t' = '1 d', 'cdc' = '2 d') */": (86_400_000, 172_800_000),
+        "/*+ STATE_TTL('cdc' = '1 min') */": (3_600_000, 60_000),
+        "": (3_600_000, 3_600_000),
+    }.items():
+        join = find(tables.plan(f"SELECT {hint} a FROM t JOIN cdc ON a = id", settings).root, "Join")
+        assert (join.left_ttl, join.right_ttl) == expected
+    groups = tables.plan("SELECT /*+ STATE_TTL('t' = '1 d') */ a, COUNT(*) FROM t GROUP BY a", settings)
+    assert find(groups.root, "GroupAggregate").ttl == 86_400_000

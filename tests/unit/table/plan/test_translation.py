@@ -55,6 +55,16 @@ def test_parallelism_follows_keys(tables):
     assert keys == [TableKey((0,)), TableKey(())]
 
 
+def test_changes_are_never_divided_without_their_key(tables):
+    env = local_environment(4)
+    translate_all([tables.plan("INSERT INTO sink1 SELECT 1, COUNT(*) FROM t")], env)
+    assert [t.parallelism for t in operators(env)][-2:] == [1, 1]
+    env = local_environment(4)
+    union = f"SELECT a + 1, n FROM (SELECT a, b AS n FROM t UNION ALL {COUNTS}) WHERE n > 1"
+    translate_all([tables.plan(f"INSERT INTO sink1 {union}")], env)
+    assert operators(env)[-1].parallelism == 1
+
+
 def test_sinks_of_a_set_share_what_they_read(tables):
     env = local_environment()
     plans = [
@@ -110,7 +120,9 @@ def test_explain_shows_shared_parts_and_the_job(tables):
         explain(plans, ["COLOUR"])
 
 
-def test_explain_warns_of_state_without_limit(tables):
+def test_state_without_limit_is_a_warning(tables, caplog):
     tables.resolve(("t",)).source.source(None).bounded = False
+    translate(tables.plan(COUNTS), local_environment())
+    assert ["GroupAggregate" in each.message for each in caplog.records] == [True]
     assert "== Warnings ==\nThe state of GroupAggregate(groupBy=[a]" in explain([tables.plan(COUNTS)])
     assert "== Warnings ==" not in explain([tables.plan("SELECT a FROM t")])

@@ -37,15 +37,7 @@ def _to_integer(source: DataType, target: DataType) -> Cast:
             narrower = (integer_bits(source) or 0) <= (integer_bits(target) or 0)
             return (lambda value: value) if narrower else wrap
         case Family.DECIMAL:
-            low, high = integer_limits(target)
-
-            def from_decimal(value: Decimal) -> int:
-                number = int(value)
-                if not low <= number <= high:
-                    raise overflow(value, target)
-                return number
-
-            return from_decimal
+            return lambda value: wrap(int(value))
     # A double becomes an INT or BIGINT first; smaller types take its lowest bits.
     low, high = integer_limits(target if isinstance(target, BigIntType) else IntType())
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from headrace.table.errors import SqlNotSupportedError
 from headrace.table.plan.conversion.distribution import distributed
+from headrace.table.plan.conversion.hints import state_ttl
 from headrace.table.plan.conversion.window_columns import WindowColumns, attribute_of, window_columns
 from headrace.table.plan.logical import Expand
 from headrace.table.plan.nodes import aggregates, simple
@@ -42,7 +43,7 @@ def aggregate(to: Converter, relation: Aggregate) -> Node:
         relation.groups,
         relation.calls,
         to.settings.mini_batch and not to.settings.batch,
-        to.settings.ttl,
+        state_ttl(relation.hints, to.settings.ttl, 1)[0],
     )
     return distributed(node)
 
@@ -219,6 +220,11 @@ def _over_window(to: Converter, below: Node, window: OverWindow, row_type: RowTy
                 "OVER RANGE FOLLOWING windows are not supported yet."
                 if not window.frame.rows
                 else "OVER ROWS FOLLOWING windows are not supported yet."
+            )
+        if attribute is None and window.frame.start is not None:
+            raise SqlNotSupportedError(
+                "OVER windows with a bounded frame must be ordered by a time attribute in stream mode.",
+                remedy="order by a time attribute, or start the frame with UNBOUNDED PRECEDING",
             )
     event_time = attribute is not TimeAttribute.PROCTIME
     timed = time if attribute is not None and not batch else None

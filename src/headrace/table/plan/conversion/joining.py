@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.table.connectors.base import LookupSource
 from headrace.table.errors import SqlNotSupportedError
 from headrace.table.plan.conversion.distribution import distributed
+from headrace.table.plan.conversion.hints import state_ttl
 from headrace.table.plan.conversion.join_conditions import JoinCondition, analysed, time_bounds
 from headrace.table.plan.conversion.window_columns import WindowColumns, attribute_of, joins_windows, window_columns
 from headrace.table.plan.describe import Text
@@ -31,7 +32,7 @@ def join(to: Converter, relation: Join) -> Node:
         bounded = _window_join(relation, condition, inputs) or _interval_join(relation, condition, inputs)
         if bounded is not None:
             return distributed(bounded)
-    ttl = state_ttl(relation.hints, to.settings.ttl)
+    ttl = state_ttl(relation.hints, to.settings.ttl, 2)
     node = joins.Join(
         relation.row_type,
         inputs,
@@ -45,17 +46,6 @@ def join(to: Converter, relation: Join) -> Node:
         right_ttl=ttl[1],
     )
     return distributed(node)
-
-
-def state_ttl(hints: tuple[Any, ...], default: int) -> tuple[int, int]:
-    """Return the state TTL of both sides of a join: STATE_TTL hints come as ("STATE_TTL", (left, right))."""
-    found = [default, default]
-    for hint in hints:
-        if isinstance(hint, tuple) and len(hint) > 1 and str(hint[0]).upper() == "STATE_TTL":
-            for side, value in enumerate(hint[1][:2]):
-                if value is not None:
-                    found[side] = int(value)
-    return found[0], found[1]
 
 
 def _window_join(relation: Join, condition: JoinCondition, inputs: tuple[Node, Node]) -> Node | None:

@@ -31,7 +31,7 @@ def expand_grouping_sets(relation: Relation) -> Relation | None:
     projections = tuple(_projection(below, groups, present, nulled, copied) for present in relation.grouping_sets)
     calls: Sequence[AggregateCall] = [moved_call(each, places) for each in relation.calls]
     expand = Expand(row_type, below, projections)
-    return Aggregate(relation.row_type, expand, (*groups, number), tuple(calls))
+    return Aggregate(relation.row_type, expand, (*groups, number), tuple(calls), hints=relation.hints)
 
 
 def expand_id(groups: tuple[int, ...], present: tuple[int, ...]) -> int:

@@ -138,11 +138,12 @@ def _aggregate(relation: Aggregate, wanted: set[int]) -> tuple[Relation, Places]
     if not calls and relation.calls and not relation.groups:
         calls, kept = [relation.calls[0]], [0]
     below, places = _narrow(relation.input, set(relation.groups).union(*map(call_columns, calls)))
-    found = Aggregate(
-        _fields(relation, kept),
-        below,
-        tuple(places[group] for group in relation.groups),
-        tuple(moved_call(call, places) for call in calls),
+    found = replace(
+        relation,
+        row_type=_fields(relation, kept),
+        input=below,
+        groups=tuple(places[group] for group in relation.groups),
+        calls=tuple(moved_call(call, places) for call in calls),
     )
     return found, {column: place for place, column in enumerate(kept)}
 

@@ -81,7 +81,7 @@ def _below_aggregate(relation: Filter, below: Aggregate) -> Relation | None:
     if not down:
         return None
     moved = [shifted(part, dict(enumerate(groups))) for part in down]
-    inner = Aggregate(below.row_type, filtered(below.input, moved), groups, below.calls)
+    inner = replace(below, input=filtered(below.input, moved))
     return filtered(inner, [part for part in parts if part not in down])
 
 

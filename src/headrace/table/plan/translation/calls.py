@@ -13,28 +13,33 @@ from headrace.types.logical_types import RowType
 
 
 def aggregate_specs(
-    calls: Sequence[AggregateCall], row_type: RowType, session: Session, retracts: bool
+    calls: Sequence[AggregateCall], row_type: RowType, session: Session, retracts: bool, slides: bool = False
 ) -> tuple[AggregateSpec, ...]:
-    """Return the specs of calls over rows of a type, which may be retracted."""
-    return tuple(_aggregate_spec(call, row_type, session, retracts) for call in calls)
+    """Return the specs of calls over rows of a type, which may be retracted.
+
+    With `slides`, rows leave the frame of the calls: functions that can take back rows are then cheaper.
+    """
+    return tuple(_aggregate_spec(call, row_type, session, retracts, slides) for call in calls)
 
 
-def _aggregate_spec(call: AggregateCall, row_type: RowType, session: Session, retracts: bool) -> AggregateSpec:
+def _aggregate_spec(
+    call: AggregateCall, row_type: RowType, session: Session, retracts: bool, slides: bool
+) -> AggregateSpec:
     kinds = row_type.field_types()
     constants = (*call.constants, *(NOT_CONSTANT,) * (len(call.arguments) - len(call.constants)))
     arguments = tuple(Argument(kinds[column], value) for column, value in zip(call.arguments, constants))
     site = CallSite(arguments, call.type, session, call.ignore_nulls)
     function = call.function
-    make = function.retracting if retracts and function.retracting is not None else function.rows
+    make = function.retracting if (retracts or slides) and function.retracting is not None else function.rows
     accumulation = make(site)
     if retracts and not accumulation.can_retract:
         raise SqlNotSupportedError(
             f"The aggregate function {function.name} cannot take back rows, but its input has updates",
             remedy="implement retract() of the function, or aggregate an append-only table",
         )
-    columns = None if retracts or function.columns is None else function.columns(site)
+    columns = None if retracts or slides or function.columns is None else function.columns(site)
     return AggregateSpec(
-        accumulation, call.arguments, call.filter, call.distinct, sort_orders(call.order_by), columns, call.name
+        accumulation, call.arguments, call.filter, call.distinct, sort_orders(call.order_by), columns, function.name
     )
 
 

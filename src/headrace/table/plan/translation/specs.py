@@ -10,12 +10,13 @@ from headrace.graph import table_specs as specs
 from headrace.graph.specs import OperatorSpec
 from headrace.table.errors import SqlNotSupportedError
 from headrace.table.functions.definition import Session
-from headrace.table.plan.nodes import aggregates, joins, ranks, simple
+from headrace.table.plan.nodes import aggregates, ends, joins, ranks, simple
 from headrace.table.plan.nodes.base import Node
 from headrace.table.plan.rex import Rex
 from headrace.table.plan.settings import PlanSettings
 from headrace.table.plan.translation.calls import aggregate_specs, sort_orders, time_window
 from headrace.table.plan.translation.lookups import Lookup
+from headrace.table.plan.translation.matching import Measures, cep_pattern
 from headrace.table.plan.translation.table_functions import RowsOfFunction
 from headrace.table.programs import Predicate, Program, Scalar
 from headrace.types.logical_types import LocalZonedTimestampType, RowType
@@ -158,7 +159,8 @@ def _global_window(to: Specs, node: aggregates.GlobalWindowAggregate) -> Operato
 
 def _over(to: Specs, node: aggregates.OverAggregate) -> OperatorSpec:
     over, below = node.over, node.input
-    calls = aggregate_specs(over.calls, below.row_type, to.session, not below.insert_only)
+    slides = over.frame.start is not None
+    calls = aggregate_specs(over.calls, below.row_type, to.session, not below.insert_only, slides)
     frame = specs.OverFrame(over.frame.rows, over.frame.start, over.frame.end)
     return specs.OverAggregate(
         over.partition_by,
@@ -344,6 +346,20 @@ def _lookup_join(to: Specs, node: joins.LookupJoin) -> OperatorSpec:
     )
 
 
+def _match(to: Specs, node: ends.Match) -> OperatorSpec:
+    match = node.match
+    orders = sort_orders(match.order_by)
+    return specs.Match(
+        match.partition_by,
+        orders[0].column,
+        cep_pattern(match, to.session),
+        Measures(match, to.session),
+        orders[1:],
+        node.event_time,
+        **to.types(node),
+    )
+
+
 _HANDLERS: dict[type[Node], Callable[[Specs, Any], OperatorSpec]] = {
     simple.Calc: _calc,
     simple.Watermarks: _watermarks,
@@ -370,4 +386,5 @@ _HANDLERS: dict[type[Node], Callable[[Specs, Any], OperatorSpec]] = {
     joins.WindowJoin: _window_join,
     joins.TemporalJoin: _temporal_join,
     joins.LookupJoin: _lookup_join,
+    ends.Match: _match,
 }

@@ -64,7 +64,19 @@ class Translator:
             stream = self._materialized(stream, node)
         if not kinds and not node.sink.changelog_mode(mode_of(node.input)).is_insert_only:
             stream = self._with_kinds(stream, node.input)
-        return node.sink.consume(stream, f"{node.name[-1]}")
+        before = {t.id for t in self._env.registry}
+        handle = node.sink.consume(stream, node.name[-1])
+        self._keep_order(stream, before)
+        return handle
+
+    def _keep_order(self, stream: DataStream, before: set[int]) -> None:
+        """Let the operators of a sink run with the parallelism of its input: changes of a key must not overtake."""
+        parallelism, _ = self._parallelism([stream])
+        if parallelism is None:
+            return
+        for t in list(self._env.registry):
+            if t.id not in before and t.kind is TransformationKind.OPERATOR and t.parallelism is None:
+                self._env.registry.update(t.id, parallelism=parallelism)
 
     # -- nodes ----------------------------------------------------------------------------------------------------
 
@@ -187,15 +199,16 @@ class Translator:
         if t.kind is TransformationKind.PARTITION and isinstance(t.partitioner, partitioners.KeyGroup):
             selector = t.partitioner.selector
             return (1, True) if isinstance(selector, specs.TableKey) and not selector.columns else (None, False)
-        found: list[tuple[int | None, bool]] = []
+        found: set[int | None] = set()
         waiting = [each.transformation_id for each in streams]
         while waiting:
-            t = registry.get(waiting.pop(0))
+            t = registry.get(waiting.pop())
             if t.kind is TransformationKind.OPERATOR:
-                found.append((1 if t.non_parallel else t.parallelism, False))
+                found.add(1 if t.non_parallel else t.parallelism)
             else:
                 waiting += t.inputs
-        return found[0] if len({parallelism for parallelism, _ in found}) == 1 else (None, False)
+        # Streams of different parallelism meet in one subtask: dividing them could reorder the changes of a key.
+        return (found.pop() if len(found) == 1 else 1), False
 
     def _uid(self, label: str) -> str:
         self._number += 1

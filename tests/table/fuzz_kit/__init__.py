@@ -1,0 +1,1 @@
+"""Random queries, answered by headrace in batch mode and by DuckDB."""
