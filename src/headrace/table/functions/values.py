@@ -24,6 +24,7 @@ from headrace.types.logical_types import (
     IntType,
     MapType,
     MultisetType,
+    NullType,
     RowField,
     RowType,
     VarCharType,
