@@ -183,8 +183,8 @@ def _from_epoch(number: int | float | Decimal, precision: int = 3) -> int | None
     whole = int(number)
     if not _FIRST_SECOND <= whole // factor <= _LAST_SECOND:
         return None
-    micros = whole * 10 ** (6 - precision) if precision <= 6 else whole // 10 ** (precision - 6)
-    return micros
+    exact: int = whole * 10 ** (6 - precision) if precision <= 6 else whole // 10 ** (precision - 6)
+    return exact
 
 
 def _ltz_columns(site: CallSite) -> Columns | None:
