@@ -1,7 +1,8 @@
 """OVER in streaming mode, ordered by columns that are not a time: a new row changes the results of the rows behind it.
 
-Decides which changes a row causes. All rows of a key are kept in order, with their results. A new row is emitted with its own
-kind, one that leaves as -D; rows behind it whose results change are replaced (-U, +U), in order. With RANGE, so are its peers, which come first.
+Decides which changes a row causes. All rows of a key are kept in order, with their results. A new row is emitted with its
+own kind, one that leaves as -D. Rows behind it whose results change are replaced (-U, +U), in order. With RANGE, so are its
+peers, which come first.
 """
 
 from __future__ import annotations
