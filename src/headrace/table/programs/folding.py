@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from headrace.table.functions import java_text
 from headrace.table.functions.definition import Session
 from headrace.table.plan.rex import Call, FieldAccess, Literal, Rex, children
 from headrace.table.programs.calls import call_site
 from headrace.table.programs.compiled import row_function
+from headrace.types.logical_types import CharType, DataType
 
 
 def fold(rex: Rex, session: Session) -> Rex:
@@ -40,9 +42,14 @@ def _folded_call(call: Call, session: Session) -> Rex:
     if call.function.strict and None in values:
         return Literal(call.type, None)
     try:
-        return Literal(call.type, call.function.rows(call_site(call, session))(*values))
+        return Literal(call.type, _fitted(call.type, call.function.rows(call_site(call, session))(*values)))
     except Exception:  # the call fails when, and only if, it is evaluated for a row
         return call
+
+
+def _fitted(data_type: DataType, value: Any) -> Any:
+    """Return a constant with the length of its type: the upper case of 'ß' is longer than its CHAR(1)."""
+    return java_text.cut(value, 0, data_type.length) if isinstance(data_type, CharType) and value else value
 
 
 def evaluate(rex: Rex, session: Session | None = None) -> Any:
