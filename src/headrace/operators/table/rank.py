@@ -17,7 +17,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import Any
 
-from headrace.graph.table_specs import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, Rank, TableKey
+from headrace.graph.table_sort_specs import Rank
+from headrace.graph.table_specs import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, TableKey
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.table.keyed import KINDS, KeyedTableOperator, Row, value_state
 from headrace.operators.table.ordering import sort_key

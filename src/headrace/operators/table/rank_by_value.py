@@ -6,7 +6,8 @@ from bisect import bisect_left, bisect_right
 from typing import Any
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
-from headrace.graph.table_specs import DELETE, INSERT, Rank, TableKey
+from headrace.graph.table_sort_specs import Rank
+from headrace.graph.table_specs import DELETE, INSERT, TableKey
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.table.keyed import KINDS, KeyedTableOperator, Row
 from headrace.operators.table.ordering import sort_key

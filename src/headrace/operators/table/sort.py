@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
-from headrace.graph.table_specs import DELETE, UPDATE_BEFORE, Limit, Sort, TableKey, TemporalSort
+from headrace.graph.table_sort_specs import Limit, Sort, TemporalSort
+from headrace.graph.table_specs import DELETE, UPDATE_BEFORE, TableKey
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.table.keyed import AS_INSERT, KeyedTableOperator, map_state, value_state
 from headrace.operators.table.ordering import sort_rows
