@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 HERE = Path(__file__).parent.parent / "src" / "headrace"
-TABLES = ("table/", "operators/table/", "graph/table_specs.py", "types/sql_map.py")
+TABLES = ("table/", "operators/table/", "graph/table_", "types/sql_map.py")
 
 
 def imports(path: Path) -> set[str]:

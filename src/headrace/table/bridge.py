@@ -23,7 +23,7 @@ from headrace.table.analysis.tables import scan
 from headrace.table.changelog_mode import ChangelogMode
 from headrace.table.connectors.access import SourceAccess
 from headrace.table.connectors.base import TableSource
-from headrace.table.conversion import RowsIn, RowsOut
+from headrace.table.conversion import row_reader, row_writer
 from headrace.table.errors import SqlValidationError
 from headrace.table.schema import Schema, physical_names
 from headrace.table.statements.source_texts import with_texts
@@ -195,7 +195,7 @@ class Elements:
         """With `wrap`, an element that is not a row is the only value of its row."""
         self._arguments = (row_type, wrap, time_zone, kinds)
         self._wrap = wrap
-        self._convert = RowsIn(row_type, time_zone, kinds)
+        self._convert = row_writer(row_type, time_zone, kinds)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the settings only."""
@@ -325,6 +325,27 @@ def _is_tuple(kind: TypeInformation | None) -> bool:
     return isinstance(kind, TupleTypeInfo)
 
 
+class RowsOut:
+    """A picklable function for streams: an internal row to a `Row`. See `row_reader`.
+
+    >>> RowsOut(RowType((RowField("a", t.DateType()),)))((1,))
+    Row(a=datetime.date(1970, 1, 2))
+    """
+
+    def __init__(self, row_type: RowType, kinds: bool = False) -> None:
+        """Set the type of the rows."""
+        self._arguments = (row_type, kinds)
+        self._convert = row_reader(row_type, kinds)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the type only."""
+        return type(self), self._arguments
+
+    def __call__(self, row: Any) -> Row:
+        """Convert a row."""
+        return self._convert(row)
+
+
 class AsElement:
     """A picklable function: an internal row to an element of an append or retract stream.
 
@@ -335,7 +356,7 @@ class AsElement:
     def __init__(self, row_type: RowType, kinds: bool, as_tuple: bool, flag: bool) -> None:
         """With `flag`, an element is a pair with whether the row is added."""
         self._arguments = (row_type, kinds, as_tuple, flag)
-        self._read, self._as_tuple, self._flag = RowsOut(row_type, kinds), as_tuple, flag
+        self._read, self._as_tuple, self._flag = row_reader(row_type, kinds), as_tuple, flag
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the settings only."""

@@ -5,23 +5,9 @@ from tests.unit.operators.table.interrupted import changes, check_interrupted, o
 
 from headrace.cep import Pattern
 from headrace.common import Duration
-from headrace.graph.table_specs import (
-    ChangelogNormalize,
-    Deduplicate,
-    IntervalJoin,
-    JoinSide,
-    Limit,
-    Match,
-    Rank,
-    RegularJoin,
-    SinkMaterialize,
-    Sort,
-    SortOrder,
-    TemporalJoin,
-    TemporalSort,
-    WindowJoin,
-    WindowRank,
-)
+from headrace.graph.table_join_specs import IntervalJoin, JoinSide, RegularJoin, TemporalJoin, WindowJoin
+from headrace.graph.table_sort_specs import Deduplicate, Limit, Match, Rank, Sort, TemporalSort, WindowRank
+from headrace.graph.table_specs import ChangelogNormalize, SinkMaterialize, SortOrder
 
 OUTER = ["INNER", "LEFT", "RIGHT", "FULL"]
 BOTH = [(0,), (0,)]
