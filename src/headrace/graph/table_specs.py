@@ -43,6 +43,10 @@ class Condition(Protocol):
         """Return whether a pair of rows (without kinds) meets the condition; null counts as false."""
         ...
 
+    def columns(self, batch: Any) -> Any:
+        """Return the rows of a record batch, with the columns of both sides, that meet the condition."""
+        ...
+
 
 class RowFunction(Protocol):
     """Computes one value from a row, such as a watermark in microseconds; picklable."""
