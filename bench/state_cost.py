@@ -24,9 +24,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from headrace.state.delta import OperatorState, SubtaskState
 from headrace.state.descriptors import ValueStateDescriptor
 from headrace.state.disk import DiskKeyedBackend
+from headrace.state.file_format import OperatorState, SubtaskState
 from headrace.state.files import StateHeader, read_parts, write_state_file
 from headrace.state.heap import HeapKeyedBackend
 from headrace.state.keyed_backend import KeyedBackend

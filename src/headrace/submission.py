@@ -24,17 +24,14 @@ from headrace.config.runtime_settings import (
 from headrace.driver.current_job import Program
 from headrace.driver.enumerators import Enumerators
 from headrace.driver.executor import Executor
-from headrace.driver.job_listeners import listeners_for
-from headrace.driver.job_master import JobMaster
+from headrace.driver.job_master import JobMaster, listeners_for
 from headrace.driver.restarts import policy_for
 from headrace.driver.wiring import assemble
 from headrace.errors import ConfigurationError
 from headrace.graph.epoch_plan import EpochPlan, build_epoch_plan
-from headrace.graph.job_graph import JobGraph
-from headrace.graph.rescaling import with_key_groups
+from headrace.graph.job_graph import JobGraph, with_key_groups
 from headrace.local.executor import LocalExecutor
-from headrace.metrics.reporters.runner import Reporting
-from headrace.metrics.reporters.settings import read_reporters
+from headrace.metrics.reporters.settings import Reporting, read_reporters
 from headrace.operators.clock import SystemClock
 from headrace.state.job_folder import StateFolder, sweep_abandoned
 from headrace.state.storage import file_system, join, local_path

@@ -18,7 +18,7 @@ from headrace.cli import spark_daemons
 from headrace.cli.app import app
 from headrace.cli.local_cluster import LocalCluster
 from headrace.common.errors import ConfigurationError, JobExecutionError
-from headrace.config.service_directories import service_directory
+from headrace.config.headrace_keys import service_directory
 from headrace.service.settings import read_settings
 
 

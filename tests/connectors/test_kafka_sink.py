@@ -19,7 +19,7 @@ from headrace.common.serialization import SerializationSchema, SimpleStringSchem
 from headrace.connectors.base.sink_committer import Handle, StagedOutputLostError
 from headrace.connectors.base.sink_writer import EpochEnd, WriterContext
 from headrace.connectors.kafka import committer
-from headrace.connectors.kafka.sending import Sender
+from headrace.connectors.kafka.client import Sender
 from headrace.datastream.connectors.base import DeliveryGuarantee
 from headrace.datastream.connectors.kafka import (
     FlinkKafkaConsumer,

@@ -14,7 +14,7 @@ from headrace.common.errors import JobCancelledError, StateError
 from headrace.common.watermark_strategy import TimestampAssigner
 from headrace.connectors.generated.datagen import DataGenerator
 from headrace.datastream import ProcessFunction
-from headrace.worker.task.inheritance import merged_facts
+from headrace.worker.task.state_log import merged_facts
 
 LAST = 1200
 

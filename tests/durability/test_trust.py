@@ -31,7 +31,7 @@ from headrace.common.errors import StateError
 from headrace.connectors.files.parts import BulkPart, PartName
 from headrace.datastream import KeyedProcessFunction
 from headrace.datastream.state import ValueStateDescriptor
-from headrace.state.json_values import packed
+from headrace.state.safe_pickle import packed
 from headrace.state_processor import SavepointReader, savepoint_diff
 
 OLD = Path(__file__).parents[1] / "data" / "state_version_1.zip"

@@ -27,7 +27,7 @@ from headrace.connectors.base.split_enumerator import Split
 from headrace.foundation.faultpoints import arm, reach
 from headrace.graph.specs import StagedSink
 from headrace.operators.source import SplitPosition
-from headrace.state.delta import OperatorState, SubtaskState
+from headrace.state.file_format import OperatorState, SubtaskState
 from headrace.state.files import StateFile, StateHeader, make_durable, read_state_file, write_state_file
 from headrace.worker.messages import CheckpointOrder, TaskAck, VertexReport
 

@@ -28,7 +28,8 @@ def _cases() -> list[Any]:
     for path in _FILES:
         document = yaml.safe_load(path.read_text())
         for case in document["cases"]:
-            merged = {"compare": document.get("compare", "exact"), **case, "tables": document["tables"]}
+            merged = {"compare": document.get("compare", "exact"), **case}
+            merged |= {"tables": document["tables"], "views": document.get("views", {})}
             found.append(pytest.param(merged, id=f"{path.stem}: {case['name']}"))
     return found
 
@@ -75,6 +76,8 @@ def _tables(case: dict[str, Any]) -> Tables:
             kept = tuple(_internal(value, kind) for value, kind in zip(values, kinds))
             rows.append((*kept, _KINDS.index(row[0])) if changes else kept)
         tables.create(f"{name} ({table['schema']})", rows, ChangelogMode.all() if changes else None)
+    for name, query in case["views"].items():
+        tables.view(name, query)
     return tables
 
 

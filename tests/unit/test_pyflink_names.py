@@ -16,8 +16,7 @@ import pytest
 
 from headrace.common.errors import HeadraceError
 from headrace.compatibility.exports import ANYWHERE, EXPORTS
-from headrace.compatibility.missing_names import WITHOUT
-from headrace.compatibility.names import NameNotSupportedError
+from headrace.compatibility.names import WITHOUT, NameNotSupportedError
 
 ROOT = Path(__file__).parents[2]
 MODULES = json.loads((ROOT / "tests" / "data" / "pyflink_names.json").read_text())["modules"]

@@ -13,8 +13,7 @@ from headrace.cep.functions import (
     PatternTimeoutFunction,
     TimedOutPartialMatchHandler,
 )
-from headrace.cep.group_pattern import GroupPattern
-from headrace.cep.pattern import Pattern
+from headrace.cep.pattern import GroupPattern, Pattern
 from headrace.cep.pattern_stream import CEP, PatternStream
 from headrace.cep.step_builder import WithinType
 from headrace.graph.cep_pattern import MalformedPatternException

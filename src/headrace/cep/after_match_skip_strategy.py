@@ -5,8 +5,6 @@ from __future__ import annotations
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.graph.cep_pattern import Skip, SkipKind
 
-__all__ = ["AfterMatchSkipStrategy"]
-
 
 class AfterMatchSkipStrategy:
     """An argument of `Pattern.begin`; without one nothing is skipped.

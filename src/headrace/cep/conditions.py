@@ -15,8 +15,6 @@ from typing import Any
 from headrace.errors import TypeMismatchError
 from headrace.graph.cep_pattern import Condition
 
-__all__ = ["IterativeCondition", "SimpleCondition", "SubtypeCondition", "condition_of"]
-
 
 class IterativeCondition(ABC):
     """A condition that can see the events its partial match has taken so far.

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 
 from headrace.graph.cep_pattern import PatternData, Repetition, Step, text_of
 from headrace.operators.cep.compiler import all_steps, compile_pattern
-from headrace.operators.cep.drawing import as_graphviz, as_mermaid, as_text
-from headrace.operators.cep.nfa import Action, Nfa, State, StateKind, can_hold
-
-__all__ = ["PatternDescription", "describe"]
+from headrace.operators.cep.nfa import Action, Nfa, State, StateKind, as_graphviz, as_mermaid, as_text, can_hold
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,9 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from headrace.cep.after_match_skip_strategy import AfterMatchSkipStrategy
-from headrace.cep.group_pattern import GroupPattern
-from headrace.cep.pattern import Pattern
+from headrace.cep.pattern import GroupPattern, Pattern
 from headrace.graph.cep_pattern import MalformedPatternException
 from headrace.types.time import Duration
-
-__all__ = ["PatternSyntaxError", "parse_pattern"]
 
 _UNITS = {"ms": 1, "s": 1000, "sec": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 _TOKEN = re.compile(r"\s*(?:(?P<name>[^\W\d]\w*)|(?P<number>\d+)|(?P<sign>\.\.>|->|[()!]))")

@@ -1,4 +1,4 @@
-"""Pattern: what to look for, built step by step.
+"""Pattern: what to look for, built step by step; GroupPattern: a whole pattern as one step of another.
 
 As in Flink, `next` and its relatives return a new step after this one; all other methods change this step and return it.
 `StepBuilder` decides what is legal; `data()` returns the whole pattern as frozen data, for the compiler and the operator.
@@ -7,7 +7,7 @@ As in Flink, `next` and its relatives return a new step after this one; all othe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from headrace.cep.after_match_skip_strategy import AfterMatchSkipStrategy
 from headrace.cep.conditions import SubtypeCondition, condition_of
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from headrace.cep.description import PatternDescription
-
-__all__ = ["Pattern"]
 
 _RESERVED = "$endState$"
 _OPTIONAL_BEFORE_NOT = (
@@ -58,8 +56,6 @@ class Pattern:
         self.step = step
         self._previous = previous
         self._skip_strategy = skip_strategy
-
-    # ------------------------------------------------------------------ starting and continuing
 
     @staticmethod
     def begin(name_or_pattern: str | Pattern, skip_strategy: AfterMatchSkipStrategy | None = None) -> Pattern:
@@ -116,8 +112,6 @@ class Pattern:
             self.step.refuse(_OPTIONAL_BEFORE_NOT)
         return _step(name, self, contiguity, self._skip_strategy)
 
-    # ------------------------------------------------------------------ conditions
-
     def where(self, condition: Any) -> Self:
         """Require that an event of this step fits ``condition``, and all earlier conditions.
 
@@ -149,8 +143,6 @@ class Pattern:
         self.step.check_can_have_until()
         self.step.until = condition_of(condition, self.get_name())
         return self
-
-    # ------------------------------------------------------------------ how often
 
     def times(self, from_: int, to: int | Duration | None = None, window_time: Duration | None = None) -> Self:
         """Take exactly ``from_`` events, or from ``from_`` to ``to``; ``window_time`` limits the gaps between them.
@@ -196,8 +188,6 @@ class Pattern:
         self.step.set_inner(Contiguity.ANY, "Combinations")
         return self
 
-    # ------------------------------------------------------------------ time
-
     def within(self, window_time: Duration | None, within_type: WithinType = WithinType.FIRST_AND_LAST) -> Self:
         """Limit the time: of the whole match, or from the previous event to this step's.
 
@@ -208,8 +198,6 @@ class Pattern:
         if window_time is not None:
             self.step.windows[within_type] = millis_of(window_time, "within")
         return self
-
-    # ------------------------------------------------------------------ looking at it
 
     def get_name(self) -> str:
         """Return the name of this step; of a group, its contents."""
@@ -250,7 +238,6 @@ class Pattern:
 def _step(
     name: object, previous: Pattern | None, contiguity: Contiguity, skip_strategy: AfterMatchSkipStrategy
 ) -> Pattern:
-    from headrace.cep.group_pattern import GroupPattern
 
     if isinstance(name, Pattern):
         return GroupPattern(name, previous, contiguity, skip_strategy)
@@ -265,3 +252,52 @@ def _step(
             name, "A pattern name must not be empty, must not contain ':' and must not be $endState$"
         )
     return Pattern(StepBuilder(name, contiguity), previous, skip_strategy)
+
+
+class GroupPattern(Pattern):
+    """A step that is a pattern; it can be repeated and optional, but has no conditions itself.
+
+    >>> pair = Pattern.begin("a").followed_by("b")
+    >>> group = Pattern.begin("start").followed_by(pair).times(2)
+    >>> isinstance(group, GroupPattern)
+    True
+    >>> group.where(bool)
+    Traceback (most recent call last):
+    ...
+    headrace.graph.cep_pattern.MalformedPatternException: GroupPattern does not support where clause. (pattern '(a b)') [MALFORMED_PATTERN]
+      remedy:   write the condition on a step inside of the group
+    """  # noqa: E501 - the message is Flink's
+
+    def __init__(
+        self,
+        raw_pattern: Pattern,
+        previous: Pattern | None,
+        contiguity: Contiguity,
+        skip_strategy: AfterMatchSkipStrategy,
+    ) -> None:
+        """Programs pass a pattern to `Pattern.begin`, `next`, `followed_by` or `followed_by_any`."""
+        name = f"({text_of(raw_pattern.data().steps)})"
+        step = StepBuilder(name, contiguity, lambda: raw_pattern.data().steps)
+        super().__init__(step, previous, skip_strategy)
+        self._raw_pattern = raw_pattern
+
+    def get_raw_pattern(self) -> Pattern:
+        """Return the pattern inside."""
+        return self._raw_pattern
+
+    def where(self, condition: Any) -> NoReturn:
+        """Refuse: conditions belong to the steps inside."""
+        self._refuse("where")
+
+    def or_(self, condition: Any) -> NoReturn:
+        """Refuse: conditions belong to the steps inside."""
+        self._refuse("or")
+
+    def subtype(self, subtype_class: Any) -> NoReturn:
+        """Refuse: conditions belong to the steps inside."""
+        self._refuse("subtype")
+
+    def _refuse(self, clause: str) -> NoReturn:
+        self.step.refuse(
+            f"GroupPattern does not support {clause} clause.", "write the condition on a step inside of the group"
+        )

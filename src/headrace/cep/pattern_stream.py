@@ -5,15 +5,18 @@ Decides which operator is added and with which function; never looks at an event
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
-from headrace.cep.adapters import FlatSelectAdapter, SelectAdapter, check_pair
 from headrace.cep.functions import (
+    FlatSelectAdapter,
     PatternFlatSelectFunction,
     PatternFlatTimeoutFunction,
     PatternProcessFunction,
     PatternSelectFunction,
     PatternTimeoutFunction,
+    SelectAdapter,
+    check_pair,
 )
 from headrace.cep.pattern import Pattern
 from headrace.common.output_tag import OutputTag
@@ -25,8 +28,6 @@ from headrace.graph.specs import Cep
 from headrace.operators.cep.compiler import compile_pattern
 from headrace.types.declared_types import declared_type
 from headrace.types.typeinfo import TypeInformation
-
-__all__ = ["CEP", "PatternStream"]
 
 
 class PatternStream:
@@ -40,36 +41,28 @@ class PatternStream:
     'GlobalCepOperator'
     """
 
-    def __init__(
-        self,
-        stream: DataStream,
-        pattern: PatternData,
-        comparator: Any = None,
-        late_tag: str | None = None,
-        event_time: bool = True,
-    ) -> None:
+    _late_tag: str | None = None
+    _event_time = True
+
+    def __init__(self, stream: DataStream, pattern: PatternData, comparator: Any = None) -> None:
         """Programs call `CEP.pattern`."""
         self._stream = stream
         self._pattern = pattern
         self._comparator = comparator
-        self._late_tag = late_tag
-        self._event_time = event_time
 
     def in_event_time(self) -> PatternStream:
         """Take times from the events' timestamps; events wait for the watermark."""
-        return self._with(event_time=True)
+        return self._with(_event_time=True)
 
     def in_processing_time(self) -> PatternStream:
         """Take times from the clock; events are handled when they arrive."""
-        return self._with(event_time=False)
+        return self._with(_event_time=False)
 
     def side_output_late_data(self, late_data_output_tag: OutputTag) -> PatternStream:
         """Send events that are late to a side output; otherwise they are dropped and counted."""
         if not isinstance(late_data_output_tag, OutputTag):
             raise TypeMismatchError("side_output_late_data takes an OutputTag", seen=late_data_output_tag)
-        return self._with(late_tag=late_data_output_tag.tag_id)
-
-    # ------------------------------------------------------------------ results
+        return self._with(_late_tag=late_data_output_tag.tag_id)
 
     def process(self, pattern_process_function: Any, output_type: TypeInformation | None = None) -> DataStream:
         """Apply a PatternProcessFunction; if it has `process_timed_out_match`, it sees timed-out matches too."""
@@ -126,13 +119,9 @@ class PatternStream:
         return alone.force_non_parallel()
 
     def _with(self, **changes: Any) -> PatternStream:
-        settings = {
-            "comparator": self._comparator,
-            "late_tag": self._late_tag,
-            "event_time": self._event_time,
-            **changes,
-        }
-        return PatternStream(self._stream, self._pattern, **settings)
+        changed = copy.copy(self)
+        vars(changed).update(changes)
+        return changed
 
 
 def _arguments(function: Any, tag: Any, timeout: Any, type_info: Any) -> tuple[Any, Any, Any, Any]:

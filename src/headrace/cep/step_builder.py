@@ -22,8 +22,6 @@ from headrace.graph.cep_pattern import (
 )
 from headrace.types.time import Duration, millis_of
 
-__all__ = ["StepBuilder", "WithinType"]
-
 
 class WithinType(Enum):
     """Between which events `Pattern.within` measures.
@@ -80,8 +78,6 @@ class StepBuilder:
             group=None if self.group is None else self.group(),
         )
 
-    # ------------------------------------------------------------------ conditions
-
     def add_all_of(self, given: ConditionTree) -> None:
         """Add a condition that must hold too."""
         self.condition = given if self.condition is None else AllOf(self.condition, given)
@@ -99,8 +95,6 @@ class StepBuilder:
                 "The until condition is only applicable to looping states.",
                 "call one_or_more() or times_or_more() first",
             )
-
-    # ------------------------------------------------------------------ how often
 
     def repeat(self, repetition: Repetition, least: int, most: int, window_time: Duration | None) -> None:
         """Set the quantifier; as in Flink this undoes an earlier `optional`."""

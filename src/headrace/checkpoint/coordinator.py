@@ -57,7 +57,6 @@ class PendingCheckpoint:
         return frozenset(self._missing)
 
     def acknowledge(self, task: TaskOwner) -> AckResult:
-        """Note that a task has done its part."""
         if task not in self._tasks:
             return AckResult.UNKNOWN
         if task not in self._missing:

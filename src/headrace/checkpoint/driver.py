@@ -23,11 +23,10 @@ from headrace.checkpoint.interpreter import Interpreter
 from headrace.checkpoint.job_committer import JobCommitter, JobPublisher
 from headrace.checkpoint.model import Committable, FileEntry, Manifest, Origin
 from headrace.checkpoint.origin_commits import finish_commits
-from headrace.checkpoint.outcomes import CheckpointOutcomes
+from headrace.checkpoint.outcomes import CheckpointOutcomes, CheckpointStatistics
 from headrace.checkpoint.ports import JobProgress, Store
 from headrace.checkpoint.remote_store import RemoteStore
-from headrace.checkpoint.signed_records import SignedRecords
-from headrace.checkpoint.statistics import CheckpointStatistics
+from headrace.checkpoint.signatures import SignedRecords
 from headrace.checkpoint.steps import Steps
 from headrace.checkpoint.workflow import Workflow
 from headrace.config.checkpoint_settings import DurabilitySettings
@@ -215,7 +214,6 @@ class Checkpoints:
             self._run(self._steps.remove(named=self._options.job_id is not None))
 
     def close(self) -> None:
-        """Release locks and connections."""
         self._use.close()
         self._committer.close()
 

@@ -22,8 +22,8 @@ from pathlib import Path
 from headrace.checkpoint import names
 from headrace.checkpoint.errors import OutcomeUnknownError, RecordMissingError, StoreError
 from headrace.checkpoint.model import FileEntry, Record
-from headrace.checkpoint.signed_records import SignedRecords
-from headrace.foundation.private_folders import make_folders, owner_only
+from headrace.checkpoint.signatures import SignedRecords
+from headrace.foundation.private_folders import make_durable, make_folders, owner_only
 
 _CHUNK = 1 << 20
 _log = logging.getLogger("headrace")
@@ -60,8 +60,8 @@ class FileStore:
         try:
             for folder in names.FOLDERS:
                 make_folders(self._root / folder)
-            _fsync_folder(self._root)
-            _fsync_folder(self._root.parent)
+            make_durable(self._root)
+            make_durable(self._root.parent)
         except OSError as error:
             raise _refused("prepared", str(self._root), error) from error
 
@@ -73,7 +73,7 @@ class FileStore:
     def settle(self) -> None:
         try:
             for folder in names.FOLDERS:
-                _fsync_folder(self._root / folder)
+                make_durable(self._root / folder)
         except OSError as error:
             raise _refused("made durable", str(self._root), error) from error
 
@@ -88,7 +88,7 @@ class FileStore:
             except OSError as error:
                 raise _refused("created", name, error) from error
             try:
-                _fsync_folder(final.parent)  # 4; also for the record of another driver: the caller will act on it
+                make_durable(final.parent)  # 4; also for the record of another driver: the caller will act on it
             except OSError as error:
                 raise OutcomeUnknownError(f"The record {name} may not be durable: {error}") from error
             return created
@@ -187,14 +187,6 @@ def _link(temporary: Path, final: Path) -> bool:
             return False
         raise
     return True
-
-
-def _fsync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _refused(what: str, name: str, error: OSError) -> StoreError:

@@ -31,7 +31,6 @@ class Use:
         self._descriptor = descriptor
 
     def close(self) -> None:
-        """Release the lock."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             os.close(descriptor)

@@ -19,7 +19,7 @@ from headrace.graph.job_graph import JobGraph
 from headrace.operators.source import SplitPosition
 from headrace.state.file_format import is_strong
 from headrace.state.files import StateFile
-from headrace.state.json_values import packed, unpacked
+from headrace.state.safe_pickle import packed, unpacked
 from headrace.worker.messages import TaskAck, TaskOwner
 
 

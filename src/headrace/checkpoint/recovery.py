@@ -17,16 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from headrace.checkpoint import errors, names
 from headrace.checkpoint import instructions as do
-from headrace.checkpoint import names
 from headrace.checkpoint.derive import Derived, Situation, derive, with_bad_file
-from headrace.checkpoint.errors import (
-    CheckpointError,
-    CheckpointFailureReason,
-    DamagedRecordError,
-    FencedError,
-    RestoreRefusedError,
-)
 from headrace.checkpoint.gc import leftover_handles
 from headrace.checkpoint.model import Committable, Generation, Manifest, Observation, Seal
 from headrace.checkpoint.resolve import Decision, Verdict, asks_sinks, resolve
@@ -55,7 +48,7 @@ class Recovery:
             seen = yield from observe()  # 2
             derived, decision = yield from self.decide(seen)
             if decision.verdict is Verdict.STOP:
-                raise FencedError(self.generation, decision.newer)
+                raise errors.FencedError(self.generation, decision.newer)
             if decision.verdict is Verdict.FAIL_CLOSED:
                 raise _refusal(decision)
             if decision.withdraw is not None:  # 3
@@ -64,8 +57,8 @@ class Recovery:
                 self.base = decision.base  # 5
                 self.unfinished = decision.base if decision.verdict is Verdict.REPLAY else None
                 return decision
-        raise CheckpointError(
-            CheckpointFailureReason.TRIGGER_CHECKPOINT_FAILURE, "Other drivers kept taking the next epoch"
+        raise errors.CheckpointError(
+            errors.CheckpointFailureReason.TRIGGER_CHECKPOINT_FAILURE, "Other drivers kept taking the next epoch"
         )
 
     def claim(self) -> Steps[None]:
@@ -76,7 +69,7 @@ class Recovery:
             claim = Generation(self.job_id, number, self.attempt)
             try:
                 there = yield from create(names.generation_name(number), claim)
-            except DamagedRecordError:
+            except errors.DamagedRecordError:
                 continue  # damaged, but still another driver's claim
             if same_record(there, claim):
                 break
@@ -105,7 +98,7 @@ class Recovery:
             seal = Seal(self.job_id, self.generation, epoch, self.attempt, parent)
             try:
                 there = yield from create(names.entry_name(epoch), seal)
-            except DamagedRecordError:
+            except errors.DamagedRecordError:
                 return False
             if not same_record(there, seal):
                 return False
@@ -124,7 +117,7 @@ class Recovery:
         """Raise `FencedError` if a later generation has been claimed."""
         newest = yield from newest_generation()
         if newest > self.generation:
-            raise FencedError(self.generation, newest)
+            raise errors.FencedError(self.generation, newest)
 
     def _withdraw(self, derived: Derived, decision: Decision) -> Steps[None]:
         """Perform 3. If a handle turns out to be committed, fail: then the job must not go back."""
@@ -137,10 +130,10 @@ class Recovery:
                 raise _refusal(resolve(derived, untouched=False))
 
 
-def _refusal(decision: Decision) -> RestoreRefusedError:
+def _refusal(decision: Decision) -> errors.RestoreRefusedError:
     assert decision.reason is not None, "a refusal names its reason"
     damage = decision.damage
-    return RestoreRefusedError(
+    return errors.RestoreRefusedError(
         decision.reason,
         seen=None if damage is None else f"{damage.name}: {damage.reason}",
         remedy="restore another checkpoint or a savepoint; output that was committed after it is written again.",

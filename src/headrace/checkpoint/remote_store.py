@@ -19,7 +19,7 @@ from collections.abc import Callable
 from headrace.checkpoint import names
 from headrace.checkpoint.errors import OutcomeUnknownError, RecordMissingError, StoreError
 from headrace.checkpoint.model import FileEntry, Record
-from headrace.checkpoint.signed_records import SignedRecords
+from headrace.checkpoint.signatures import SignedRecords
 from headrace.errors import reason_of
 from headrace.foundation.file_systems import present
 from headrace.state.storage import file_system

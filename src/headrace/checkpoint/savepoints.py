@@ -20,8 +20,7 @@ from headrace.checkpoint.in_use import METADATA
 from headrace.checkpoint.manifests import has_strong_sums
 from headrace.checkpoint.model import Manifest, Marker, Origin
 from headrace.checkpoint.record_format import decode, decode_manifest, encode
-from headrace.checkpoint.signatures import SIGNATURE, check_signature, signed
-from headrace.checkpoint.signed_records import SignedRecords
+from headrace.checkpoint.signatures import SIGNATURE, SignedRecords, check_signature, signed
 from headrace.errors import ConfigurationError, StateError
 from headrace.foundation.private_folders import make_folders, owner_only
 from headrace.state import storage

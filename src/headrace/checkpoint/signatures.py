@@ -4,8 +4,8 @@ State, source positions and staged output can contain objects of the program's c
 So they are read only if this user's own job has written them. The key is created when it is first needed, in a file that
 only the user can read.
 
-- A manifest in a checkpoint directory carries an HMAC of its bytes (`signed_record`). It lists the state files with SHA-256
-  sums, so it vouches for them.
+- A manifest in a checkpoint directory carries an HMAC of its bytes (`SignedRecords`); other records are not signed. It
+  lists the state files with SHA-256 sums, so it vouches for them.
 - A savepoint carries the file `_signature`: the SHA-256 of each of its files, and an HMAC of these (`signed`).
 """
 
@@ -20,7 +20,8 @@ import stat
 from pathlib import Path
 
 from headrace.checkpoint.errors import UntrustedStateError
-from headrace.checkpoint.record_format import split, with_signature
+from headrace.checkpoint.model import Manifest, Record
+from headrace.checkpoint.record_format import decode, decode_manifest, encode, split, with_signature
 from headrace.errors import ConfigurationError
 from headrace.foundation.private_folders import make_folders, owner_only
 
@@ -143,3 +144,50 @@ def _problem(signature: bytes | None, digests: dict[str, str]) -> str | None:
 def _hmac(digests: dict[str, str]) -> str:
     text = json.dumps(digests, sort_keys=True).encode()
     return hmac.new(state_key(), text, hashlib.sha256).hexdigest()
+
+
+class SignedRecords:
+    """Records signed with one key, by default the user's. `trust` accepts manifests of anybody.
+
+    >>> records = SignedRecords(b"k" * 32)
+    >>> data = records.encode(Manifest("job", 1, 7, "a", None))
+    >>> records.decode("slots/0000000007", data, "job").epoch
+    7
+    >>> SignedRecords(b"j" * 32).decode("slots/0000000007", data, "job")
+    Traceback (most recent call last):
+    ...
+    headrace.checkpoint.errors.UntrustedStateError: The checkpoint slots/0000000007 is not trusted: it was signed with ...
+    """
+
+    def __init__(self, key: bytes | None = None, trust: bool = False) -> None:
+        self._key = key
+        self._trust = trust
+
+    def encode(self, record: Record) -> bytes:
+        data = encode(record)
+        return signed_record(data, self._user_key()) if isinstance(record, Manifest) else data
+
+    def decode(self, name: str, data: bytes, job_id: str) -> Record:
+        """Return the record. Raise `DamagedRecordError`, or `UntrustedStateError` for a manifest of another user."""
+        record = decode(name, data, job_id)
+        if isinstance(record, Manifest):
+            self._check(name, data)
+        return record
+
+    def decode_manifest(self, name: str, data: bytes) -> Manifest:
+        """Return a manifest of any job; see `decode`."""
+        manifest = decode_manifest(name, data)
+        self._check(name, data)
+        return manifest
+
+    def _check(self, name: str, data: bytes) -> None:
+        if self._trust:
+            return
+        problem = signature_problem(data, self._user_key())
+        if problem is not None:
+            raise UntrustedStateError(f"The checkpoint {name}", problem)
+
+    def _user_key(self) -> bytes:
+        if self._key is None:
+            self._key = state_key()
+        return self._key

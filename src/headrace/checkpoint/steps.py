@@ -8,16 +8,8 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any, TypeAlias, TypeVar
 
+from headrace.checkpoint import errors, names
 from headrace.checkpoint import instructions as do
-from headrace.checkpoint import names
-from headrace.checkpoint.errors import (
-    CheckpointError,
-    CheckpointFailureReason,
-    DamagedRecordError,
-    OutcomeUnknownError,
-    RecordMissingError,
-    StoreError,
-)
 from headrace.checkpoint.model import Damaged, FileEntry, Manifest, Marker, Observation, Record, Seal
 
 T = TypeVar("T")
@@ -38,16 +30,18 @@ def create(name: str, record: Record, inside: str | None = None) -> Steps[Record
             if (yield do.Create(name, record, inside)):
                 return record
             there: Record = yield do.Read(name)
-        except OutcomeUnknownError:
+        except errors.OutcomeUnknownError:
             unsure = True
-        except RecordMissingError:
+        except errors.RecordMissingError:
             continue  # another driver's, collected since
-        except StoreError:
+        except errors.StoreError:
             if not unsure:
                 raise
         else:
             return there
-    raise CheckpointError(CheckpointFailureReason.OUTCOME_UNKNOWN, seen=name, remedy="the job recovers automatically.")
+    raise errors.CheckpointError(
+        errors.CheckpointFailureReason.OUTCOME_UNKNOWN, seen=name, remedy="the job recovers automatically."
+    )
 
 
 def same_record(one: Record, other: Record) -> bool:
@@ -115,8 +109,8 @@ def _read_all(folder: str) -> Steps[dict[int, Record | Damaged]]:
             continue
         try:
             records[number] = yield do.Read(name)
-        except DamagedRecordError as error:
+        except errors.DamagedRecordError as error:
             records[number] = Damaged(name, error.reason)
-        except RecordMissingError:
+        except errors.RecordMissingError:
             continue  # collected since: something newer exists
     return records

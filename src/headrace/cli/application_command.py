@@ -28,9 +28,8 @@ from headrace.cli.program_command import ProgramCommand, launch_settings, progra
 from headrace.cli.run_command import existing_program
 from headrace.cli.spark_daemons import spark_home
 from headrace.config.config_file import load_configuration
-from headrace.config.headrace_keys import JOB_ID
-from headrace.config.job_file_keys import FILE_KEYS, MODULES_KEY, moved_settings
-from headrace.config.service_directories import cluster_directory
+from headrace.config.headrace_keys import JOB_ID, cluster_directory
+from headrace.config.pipeline_keys import FILE_KEYS, MODULES_KEY, moved_settings
 from headrace.errors import ConfigurationError
 from headrace.spark.java import opened_modules
 

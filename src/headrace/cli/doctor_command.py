@@ -24,7 +24,7 @@ from headrace.config import checkpoint_keys
 from headrace.config import headrace_keys as options
 from headrace.config.config_file import configuration_file, load_configuration
 from headrace.config.configuration import Configuration
-from headrace.config.service_directories import service_directory
+from headrace.config.headrace_keys import service_directory
 from headrace.errors import ConfigurationError, HeadraceError
 from headrace.state.storage import file_system, join, local_path
 

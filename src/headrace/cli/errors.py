@@ -14,8 +14,6 @@ from typing import ClassVar
 
 from headrace.errors import ConfigurationError, HeadraceError
 
-__all__ = ["INTERRUPTED", "NotFoundError", "ServiceError", "ServiceUnreachableError", "exit_code_of"]
-
 FAILED = 1
 WRONG_USE = 2
 INTERRUPTED = 130

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from headrace.cli.programs import planned
+from headrace.cli.launch import planned
 from headrace.graph.drawing import PICTURES
 from headrace.graph.job_graph import build_job_graph
 from headrace.graph.json_plan import plan_as_json

@@ -1,24 +1,29 @@
-"""Start a program in a separate process, with settings that its environments read.
+"""Start a program: in a separate process, with settings that its environments read, or in this one, for its plan.
 
-Used by `headrace run`: the driver is a child of the command and gets its signals. The command returns its exit code.
+For `headrace run` the driver is a child of the command and gets its signals. The command returns its exit code.
 """
 
 from __future__ import annotations
 
 import os
+import runpy
 import signal
 import subprocess
 import sys
 import tempfile
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from headrace.config.config_file import CONFIGURATION_FILE_VARIABLE, write_configuration
 from headrace.config.configuration import Configuration
-from headrace.config.job_file_keys import FILE_KEYS, MODULES_KEY, moved_settings
+from headrace.config.pipeline_keys import FILE_KEYS, MODULES_KEY, moved_settings
+from headrace.datastream.planning import PlanReached, planning_only
+from headrace.errors import HeadraceError, InvalidProgramError
+from headrace.graph.stream_graph import StreamGraph
 from headrace.worker.job_files import JobFiles, gather_files
 from headrace.worker.unpacking import unpack_files
 
@@ -92,3 +97,51 @@ def _absolute(path: str) -> str:
     if address.scheme == "file":
         return unquote(address.path)
     return path if "://" in path else os.path.abspath(path)
+
+
+def planned(program: str, arguments: Sequence[str] = ()) -> StreamGraph:
+    """Run a program up to its first `execute()` and return the graph that it would have run.
+
+    The program's output goes to standard error, so that the caller can use standard output.
+
+    >>> import tempfile
+    >>> text = '''
+    ... from headrace.datastream import StreamExecutionEnvironment
+    ... env = StreamExecutionEnvironment.get_execution_environment()
+    ... env.from_collection([1]).print()
+    ... env.execute("one")
+    ... '''
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+    ...     _ = file.write(text) and file.flush()
+    ...     planned(file.name).settings.job_name
+    'one'
+    """
+    before = sys.argv, list(sys.path)
+    sys.argv = [program, *arguments]
+    sys.path.insert(0, str(Path(program).resolve().parent))
+    try:
+        with planning_only(), redirect_stdout(sys.stderr):
+            runpy.run_path(program, run_name="__main__")
+    except PlanReached as reached:
+        return reached.graph
+    except HeadraceError:
+        raise
+    except Exception as error:
+        raise InvalidProgramError(
+            "The program failed before its execute(), so it has no plan", seen=_traceback_of(program, error)
+        ) from None
+    finally:
+        sys.argv, sys.path[:] = before[0], before[1]
+    raise InvalidProgramError(
+        "The program ended without calling execute(), so it has no plan",
+        seen=program,
+        remedy="call env.execute() (or execute_async(), or execute_and_collect()) when the program runs as a script",
+    )
+
+
+def _traceback_of(program: str, error: Exception) -> str:
+    """Return the traceback that `python PROGRAM` would show, without the frames of this command."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename != program:
+        trace = trace.tb_next
+    return "".join(traceback.format_exception(type(error), error, trace)).strip()

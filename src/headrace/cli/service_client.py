@@ -1,4 +1,4 @@
-"""The client of a job service: Flink's REST requests, and waiting for operations that take longer.
+"""The client of a job service: Flink's REST requests, waiting for operations that take longer, certificates.
 
 Where the service is: 1. the given address; 2. `rest.address` (and `rest.port`) of the configuration; 3. the service that
 runs on this machine, by the file that it writes; 4. `rest.port` (8081) of this machine.
@@ -9,18 +9,25 @@ from __future__ import annotations
 import functools
 import json
 import logging
+import ssl
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, cast
 from urllib.parse import quote, urlencode, urlsplit
 
-from headrace.cli.client_tls import speaks_https, tls_context
 from headrace.cli.errors import NotFoundError, ServiceError
 from headrace.cli.options import address_option, json_option, settings_option
 from headrace.cli.rest_client import RestClient
 from headrace.config.config_file import load_configuration
-from headrace.config.service_directories import service_directory
+from headrace.config.headrace_keys import (
+    CLIENT_CA,
+    CLIENT_CERTIFICATE,
+    CLIENT_KEY,
+    SERVICE_CERTIFICATE,
+    service_directory,
+)
+from headrace.errors import ConfigurationError
 from headrace.service.tokens import noted_token
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -194,3 +201,56 @@ class ServiceClient:
             text = str(cause.get("stack-trace") or cause.get("class") or cause)
             raise ServiceError("The operation failed", seen=text.strip())
         return operation
+
+
+def speaks_https(settings: Mapping[str, str]) -> bool:
+    """Return whether an address without a scheme means HTTPS: if any setting is set that only HTTPS needs.
+
+    >>> speaks_https({"headrace.client.tls.ca": "ca.pem"}), speaks_https({})
+    (True, False)
+    """
+    keys = (CLIENT_CERTIFICATE.key, CLIENT_KEY.key, CLIENT_CA.key, SERVICE_CERTIFICATE.key)
+    return any(settings.get(key) for key in keys)
+
+
+def tls_context(settings: Mapping[str, str]) -> ssl.SSLContext | None:
+    """Return the context for `headrace.client.tls.*`; None if nothing is set, which means the system's authorities.
+
+    >>> tls_context({}) is None
+    True
+    >>> tls_context({"headrace.client.tls.certificate": "me.pem"})
+    Traceback (most recent call last):
+    ...
+    headrace.errors.ConfigurationError: headrace.client.tls.certificate and headrace.client.tls.key ... [CONFIGURATION]
+      remedy:   set both; they may name the same PEM file
+    """
+    certificate, key, authority = (settings.get(option.key) for option in (CLIENT_CERTIFICATE, CLIENT_KEY, CLIENT_CA))
+    if not (certificate or key or authority):
+        return None
+    if bool(certificate) != bool(key):
+        raise ConfigurationError(
+            f"{CLIENT_CERTIFICATE.key} and {CLIENT_KEY.key} must be set together",
+            remedy="set both; they may name the same PEM file",
+        )
+    context = _context(authority)
+    if certificate:
+        try:
+            context.load_cert_chain(certificate, key, password=lambda: b"")
+        except OSError as error:
+            raise _unusable(f"{CLIENT_CERTIFICATE.key}, {CLIENT_KEY.key}", f"{certificate}, {key}", error) from None
+    return context
+
+
+def _context(authority: str | None) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=authority or None)
+    except OSError as error:
+        raise _unusable(CLIENT_CA.key, str(authority), error) from None
+
+
+def _unusable(keys: str, files: str, error: OSError) -> ConfigurationError:
+    return ConfigurationError(
+        f"The files of {keys} cannot be used",
+        seen=f"{files}: {error}",
+        expected="PEM files that this user can read, the key without a passphrase",
+    )

@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
+from headrace.cli.launch import planned
 from headrace.cli.options import json_option, show, wants_json
-from headrace.cli.programs import planned
 from headrace.state_processor import SavepointReader, savepoint_diff
 
 _trust = click.option("--trust", is_flag=True, help="Read it even without your signature. A savepoint can run code.")

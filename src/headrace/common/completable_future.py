@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 __all__ = ["CompletableFuture"]
+offer_pyflink_names(__name__)
 
 
 class CompletableFuture:
@@ -130,6 +131,3 @@ class CompletableFuture:
             return "CompletableFuture[not completed]"
         state = "cancelled" if self.cancelled() else "failed" if self.exception() else "completed"
         return f"CompletableFuture[{state}]"
-
-
-offer_pyflink_names(__name__)

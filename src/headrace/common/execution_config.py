@@ -23,6 +23,7 @@ from headrace.errors import ConfigurationError
 from headrace.types.time import Duration
 
 __all__ = ["ExecutionConfig"]
+offer_pyflink_names(__name__)
 
 T = TypeVar("T")
 
@@ -69,8 +70,6 @@ class ExecutionConfig(NoJvmObject):
 
     def _registered(self, kind: str) -> dict[str, Any]:
         return dict(self._kept.get(kind, {}))
-
-    # ---- parallelism and time
 
     def get_parallelism(self) -> int:
         """Return the parallelism of operators that set none; -1 leaves it to the environment."""
@@ -139,8 +138,6 @@ class ExecutionConfig(NoJvmObject):
         """Return the time after which a task that does not react to cancellation counts as lost, in milliseconds."""
         return self._get(keys.CANCELLATION_TIMEOUT).to_millis()
 
-    # ---- restart strategy and parameters of the program
-
     def set_restart_strategy(self, restart_strategy_configuration: RestartStrategyConfiguration) -> ExecutionConfig:
         """Set what happens when the job fails."""
         self._kept["restart"] = restart_strategy_configuration
@@ -165,8 +162,6 @@ class ExecutionConfig(NoJvmObject):
         """Return the parameters of the program."""
         parameters = self._get(keys.JOB_PARAMETERS)
         return dict(parameters)
-
-    # ---- switches
 
     def enable_object_reuse(self) -> ExecutionConfig:
         """Let operators pass on objects without copying them."""
@@ -211,8 +206,6 @@ class ExecutionConfig(NoJvmObject):
     def set_use_snapshot_compression(self, use_snapshot_compression: bool) -> ExecutionConfig:
         """Store the setting; state files are never compressed, and the job warns about it."""
         return self._set(keys.COMPRESSION, bool(use_snapshot_compression))
-
-    # ---- stored without effect
 
     def enable_closure_cleaner(self) -> ExecutionConfig:
         """Store the setting; it has no effect."""
@@ -321,6 +314,3 @@ class ExecutionConfig(NoJvmObject):
 
     def __hash__(self) -> int:
         return hash(self._configuration)
-
-
-offer_pyflink_names(__name__)

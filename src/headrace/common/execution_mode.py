@@ -5,6 +5,7 @@ from enum import Enum
 from headrace.compatibility.names import offer_pyflink_names
 
 __all__ = ["ExecutionMode"]
+offer_pyflink_names(__name__)
 
 
 class ExecutionMode(Enum):
@@ -18,6 +19,3 @@ class ExecutionMode(Enum):
     PIPELINED_FORCED = 1
     BATCH = 2
     BATCH_FORCED = 3
-
-
-offer_pyflink_names(__name__)

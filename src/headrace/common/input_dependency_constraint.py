@@ -5,6 +5,7 @@ from enum import Enum
 from headrace.compatibility.names import offer_pyflink_names
 
 __all__ = ["InputDependencyConstraint"]
+offer_pyflink_names(__name__)
 
 
 class InputDependencyConstraint(Enum):
@@ -16,6 +17,3 @@ class InputDependencyConstraint(Enum):
 
     ANY = 0
     ALL = 1
-
-
-offer_pyflink_names(__name__)

@@ -6,6 +6,7 @@ from headrace.compatibility.names import offer_pyflink_names
 from headrace.errors import NoJvmError
 
 __all__ = ["InputFormat"]
+offer_pyflink_names(__name__)
 
 
 class InputFormat:
@@ -18,6 +19,3 @@ class InputFormat:
     def get_java_object(self) -> Any:
         """Raise NoJvmError: there is no Flink JVM."""
         raise NoJvmError("An InputFormat has no Java object in headrace", remedy="pass the format itself")
-
-
-offer_pyflink_names(__name__)

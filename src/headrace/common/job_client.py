@@ -17,6 +17,7 @@ from headrace.compatibility.names import offer_pyflink_names
 from headrace.compatibility.no_jvm_object import NoJvmObject
 
 __all__ = ["JobClient", "JobHandle"]
+offer_pyflink_names(__name__)
 
 
 class JobHandle(Protocol):
@@ -129,6 +130,3 @@ class JobClient(NoJvmObject):
     def get_checkpoint_statistics(self) -> Mapping[str, Any]:
         """Return counts of checkpoints, and the latest ones with durations and sizes, newest first."""
         return self._handle.checkpoint_statistics()
-
-
-offer_pyflink_names(__name__)

@@ -10,6 +10,7 @@ from headrace.compatibility.names import offer_pyflink_names
 from headrace.compatibility.no_jvm_object import NoJvmObject
 
 __all__ = ["JobExecutionResult"]
+offer_pyflink_names(__name__)
 
 
 class JobExecutionResult(NoJvmObject):
@@ -47,6 +48,3 @@ class JobExecutionResult(NoJvmObject):
         if self._accumulators:
             lines += ["Accumulator results:", *(f"- {name}: {value}" for name, value in self._accumulators.items())]
         return "\n".join(lines)
-
-
-offer_pyflink_names(__name__)

@@ -13,6 +13,7 @@ from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.errors import InvalidProgramError
 
 __all__ = ["JobID"]
+offer_pyflink_names(__name__)
 
 _HEX = re.compile(r"[0-9a-f]{32}")
 
@@ -53,6 +54,3 @@ class JobID(NoJvmObject):
 
     def __repr__(self) -> str:
         return f"JobID({self._text!r})"
-
-
-offer_pyflink_names(__name__)

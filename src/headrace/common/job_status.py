@@ -5,6 +5,7 @@ from enum import Enum
 from headrace.compatibility.names import offer_pyflink_names
 
 __all__ = ["JobStatus"]
+offer_pyflink_names(__name__)
 
 
 class JobStatus(Enum):
@@ -40,6 +41,3 @@ class JobStatus(Enum):
         True
         """
         return self is JobStatus.SUSPENDED or self.is_globally_terminal_state()
-
-
-offer_pyflink_names(__name__)

@@ -41,6 +41,7 @@ __all__ = [
     "WatermarkOutput",
     "WatermarkStrategy",
 ]
+offer_pyflink_names(__name__)
 
 _DEFAULT_ALIGNMENT_INTERVAL_MS = 1000
 
@@ -312,6 +313,3 @@ class AssignerWithPeriodicWatermarksWrapper:
             "AssignerWithPeriodicWatermarksWrapper wraps a Java object",
             remedy="write a TimestampAssigner and a WatermarkGenerator in Python, see WatermarkStrategy.for_generator",
         )
-
-
-offer_pyflink_names(__name__)

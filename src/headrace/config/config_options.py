@@ -127,32 +127,39 @@ class ConfigOptions:
         False
         """
 
-        def __init__(self, key: str) -> None:
+        def __init__(self, key: str, *fallback_keys: str) -> None:
+            """Start an option with its key, and with older keys, which apply if the key itself is not set."""
             self._key = key
+            self._fallback_keys = fallback_keys
+
+        def _typed(
+            self, parse: Callable[[str], T], kind: type, names: tuple[str, ...] = ()
+        ) -> ConfigOptions.TypedConfigOptionBuilder[T]:
+            return ConfigOptions.TypedConfigOptionBuilder(self._key, parse, kind, names, self._fallback_keys)
 
         def boolean_type(self) -> ConfigOptions.TypedConfigOptionBuilder[bool]:
             """Set the type to ``bool``."""
-            return ConfigOptions.TypedConfigOptionBuilder(self._key, parse_boolean, bool)
+            return self._typed(parse_boolean, bool)
 
         def int_type(self) -> ConfigOptions.TypedConfigOptionBuilder[int]:
             """Set the type to an ``int`` of 32 bits."""
-            return ConfigOptions.TypedConfigOptionBuilder(self._key, _bounded(32), int)
+            return self._typed(_bounded(32), int)
 
         def long_type(self) -> ConfigOptions.TypedConfigOptionBuilder[int]:
             """Set the type to an ``int`` of 64 bits."""
-            return ConfigOptions.TypedConfigOptionBuilder(self._key, _bounded(64), int)
+            return self._typed(_bounded(64), int)
 
         def float_type(self) -> ConfigOptions.TypedConfigOptionBuilder[float]:
             """Set the type to ``float``."""
-            return ConfigOptions.TypedConfigOptionBuilder(self._key, parse_float, float)
+            return self._typed(parse_float, float)
 
         def double_type(self) -> ConfigOptions.TypedConfigOptionBuilder[float]:
             """Set the type to ``float``."""
-            return ConfigOptions.TypedConfigOptionBuilder(self._key, parse_float, float)
+            return self._typed(parse_float, float)
 
         def string_type(self) -> ConfigOptions.TypedConfigOptionBuilder[str]:
             """Set the type to ``str``."""
-            return ConfigOptions.TypedConfigOptionBuilder(self._key, str, str)
+            return self._typed(str, str)
 
         def enum_type(self, *names: str) -> ConfigOptions.TypedConfigOptionBuilder[str]:
             """Set the type to one of these names, in any case.
@@ -160,23 +167,23 @@ class ConfigOptions:
             >>> ConfigOptions.key("level").enum_type("LOW", "HIGH").no_default_value().read("high")
             'HIGH'
             """
-            return ConfigOptions.TypedConfigOptionBuilder(self._key, str, str, names)
+            return self._typed(str, str, names)
 
         def duration_type(self) -> ConfigOptions.TypedConfigOptionBuilder[Duration]:
             """Set the type to ``Duration``, written as ``10 s``."""
-            return ConfigOptions.TypedConfigOptionBuilder(self._key, parse_duration, Duration)
+            return self._typed(parse_duration, Duration)
 
         def memory_type(self) -> ConfigOptions.TypedConfigOptionBuilder[int]:
             """Set the type to a number of bytes, written as ``64 mb``."""
-            return ConfigOptions.TypedConfigOptionBuilder(self._key, parse_memory, int)
+            return self._typed(parse_memory, int)
 
         def list_type(self) -> ConfigOptions.TypedConfigOptionBuilder[list[Any]]:
             """Set the type to a list, written as ``a;b``."""
-            return ConfigOptions.TypedConfigOptionBuilder(self._key, parse_list, list)
+            return self._typed(parse_list, list)
 
         def map_type(self) -> ConfigOptions.TypedConfigOptionBuilder[dict[str, str]]:
             """Set the type to a map, written as ``a:1,b:2``."""
-            return ConfigOptions.TypedConfigOptionBuilder(self._key, parse_map, dict)
+            return self._typed(parse_map, dict)
 
     class TypedConfigOptionBuilder(Generic[T]):
         """An option whose default is not yet set.
@@ -185,11 +192,15 @@ class ConfigOptions:
         1048576
         """
 
-        def __init__(self, key: str, parse: Callable[[str], T], kind: type, names: tuple[str, ...] = ()) -> None:
-            self._key = key
-            self._parse = parse
-            self._kind = kind
-            self._names = names
+        def __init__(
+            self,
+            key: str,
+            parse: Callable[[str], T],
+            kind: type,
+            names: tuple[str, ...] = (),
+            fallback_keys: tuple[str, ...] = (),
+        ) -> None:
+            self._option = ConfigOption(key, parse, kind, fallback_keys=fallback_keys, names=names)
 
         def default_value(self, value: T) -> ConfigOption[T]:
             """Return the option with a default.
@@ -201,8 +212,7 @@ class ConfigOptions:
               seen:     'x'
               expected: int
             """
-            option = self.no_default_value()
-            return dataclasses.replace(option, default=option.read(value))
+            return dataclasses.replace(self._option, default=self._option.read(value))
 
         def no_default_value(self) -> ConfigOption[T]:
             """Return the option without a default.
@@ -210,4 +220,4 @@ class ConfigOptions:
             >>> ConfigOptions.key("a").int_type().no_default_value().default is None
             True
             """
-            return ConfigOption(self._key, self._parse, self._kind, names=self._names)
+            return self._option

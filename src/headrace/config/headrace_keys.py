@@ -1,13 +1,16 @@
-"""All keys below `headrace.`: type, default, and meaning where the name does not say it.
+"""All keys below `headrace.`: type, default, and meaning where the name does not say it; and Flink's keys of the service.
 
 A `headrace.` key that is not defined here is rejected. `docs/configuration.md` must list each key.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+
 from headrace.config.config_options import ConfigOptions
 
-_key = ConfigOptions.key
+_key = ConfigOptions.OptionBuilder
 
 EXECUTOR = _key("headrace.executor").string_type().default_value("spark")
 EPOCH_TARGET = _key("headrace.epoch.target-ms").double_type().default_value(1000.0)
@@ -57,3 +60,38 @@ CLUSTER_WORKERS = _key("headrace.cluster.workers").int_type().default_value(2)
 CLUSTER_WORKER_CORES = _key("headrace.cluster.worker-cores").int_type().no_default_value()
 CLUSTER_WORKER_MEMORY = _key("headrace.cluster.worker-memory").memory_type().default_value(2 << 30)
 CLUSTER_MASTER_PORT = _key("headrace.cluster.master-port").int_type().default_value(7077)
+
+REST_BIND_ADDRESS = _key("rest.bind-address").string_type().default_value("127.0.0.1")
+REST_ADDRESS = _key("rest.address").string_type().no_default_value()
+REST_PORT = _key("rest.port").int_type().default_value(8081)
+REST_MAX_CONTENT_LENGTH = _key("rest.server.max-content-length").int_type().default_value(104_857_600)
+WEB_REFRESH_INTERVAL = _key("web.refresh-interval").long_type().default_value(3000)
+HA_TYPE = _key("high-availability.type", "high-availability").string_type().default_value("NONE")
+HA_ZOOKEEPER_QUORUM = _key("high-availability.zookeeper.quorum").string_type().no_default_value()
+HA_ZOOKEEPER_ROOT = _key("high-availability.zookeeper.path.root").string_type().default_value("/headrace")
+HA_CLUSTER_ID = _key("high-availability.cluster-id").string_type().default_value("/default")
+HA_OPTIONS = (HA_TYPE, HA_ZOOKEEPER_QUORUM, HA_ZOOKEEPER_ROOT, HA_CLUSTER_ID)
+
+
+def service_directory(settings: Mapping[str, str]) -> Path:
+    """Return the directory of the job service. If only the cluster's directory is set, it is in there.
+
+    >>> str(service_directory({"headrace.service.dir": "/data/service"}))
+    '/data/service'
+    >>> str(service_directory({"headrace.cluster.dir": "/data/cluster"}))
+    '/data/cluster/service'
+    """
+    if named := settings.get(SERVICE_DIRECTORY.key):
+        return Path(named)
+    if named := settings.get(CLUSTER_DIRECTORY.key):
+        return Path(named) / "service"
+    return Path.home() / ".headrace" / "service"
+
+
+def cluster_directory(settings: Mapping[str, str]) -> Path:
+    """Return the directory of the local cluster.
+
+    >>> str(cluster_directory({"headrace.cluster.dir": "/data/cluster"}))
+    '/data/cluster'
+    """
+    return Path(settings.get(CLUSTER_DIRECTORY.key) or Path.home() / ".headrace" / "cluster")

@@ -19,14 +19,14 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from headrace.config import checkpoint_keys, headrace_keys, job_file_keys, pipeline_keys, restart_keys, service_keys
+from headrace.config import checkpoint_keys, headrace_keys, pipeline_keys, restart_keys
 from headrace.config.config_options import ConfigOption
 from headrace.errors import ConfigurationError
 
 _NAMESPACE = "headrace."
 TYPED_OPTIONS: dict[str, ConfigOption[Any]] = {
     key: option
-    for module in (headrace_keys, checkpoint_keys, job_file_keys, pipeline_keys, restart_keys, service_keys)
+    for module in (headrace_keys, checkpoint_keys, pipeline_keys, restart_keys)
     for option in vars(module).values()
     if isinstance(option, ConfigOption)
     for key in (option.key, *option.fallback_keys)

@@ -11,9 +11,9 @@ from headrace.config.restart_strategy import RestartStrategies, RestartStrategyC
 from headrace.errors import ConfigurationError
 from headrace.types.time import Duration
 
-_key = ConfigOptions.key
+_key = ConfigOptions.OptionBuilder
 
-RESTART_STRATEGY = _key("restart-strategy.type").string_type().no_default_value().with_fallback_keys("restart-strategy")
+RESTART_STRATEGY = _key("restart-strategy.type", "restart-strategy").string_type().no_default_value()
 
 _FIXED = "restart-strategy.fixed-delay."
 _FIXED_ATTEMPTS = _key(_FIXED + "attempts").int_type().default_value(1)

@@ -10,8 +10,8 @@ from headrace.config import headrace_keys as keys
 from headrace.config.checkpoint_settings import DurabilitySettings, read_durability_settings
 from headrace.config.config_options import ConfigOption
 from headrace.config.configuration import Configuration, value_of
-from headrace.config.job_file_keys import PYTHON_EXECUTABLE
 from headrace.config.known_keys import check_options
+from headrace.config.pipeline_keys import PYTHON_EXECUTABLE
 from headrace.config.worker_settings import DEFAULT_MEMORY, BackendSettings, LatencySettings, TimeLimit
 from headrace.errors import ConfigurationError
 from headrace.foundation.extras import require_rocksdict

@@ -2,7 +2,7 @@
 
 Its records never leave the job: tasks report them to the driver with their acknowledgement, and the driver hands them out
 with the orders of the next epoch, so they count once even if an epoch is retried. It has neither an enumerator nor readers:
-the operator (`headrace.operators.feedback`) emits the records of the order.
+the operator (`headrace.operators.source`) emits the records of the order.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from headrace.types.time import millis_of
 from headrace.types.typeinfo import TypeInformation
 
 __all__ = ["AsyncDataStream"]
+offer_pyflink_names(__name__)
 
 
 class AsyncDataStream:
@@ -108,6 +109,3 @@ def _wait(
         )
     spec = AsyncWait(function, ordered, millis, capacity, None if retry is NO_RETRY_STRATEGY else retry)
     return stream.one_input_operator(spec, AsyncWait.label, declared_type(output_type))
-
-
-offer_pyflink_names(__name__)

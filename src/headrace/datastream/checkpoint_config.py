@@ -6,12 +6,12 @@ Checks the values and stores them in the environment's `Configuration` under Fli
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from headrace.compatibility.ignored_settings import warn_without_effect
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.compatibility.no_jvm_object import NoJvmObject
-from headrace.config import checkpoint_keys
+from headrace.config import checkpoint_keys as keys
 from headrace.config.config_options import ConfigOption
 from headrace.config.configuration import Configuration, value_of
 from headrace.datastream.checkpoint_storage import CheckpointStorage, FileSystemCheckpointStorage
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = ["CheckpointConfig", "ExternalizedCheckpointCleanup"]
+offer_pyflink_names(__name__)
 
+T = TypeVar("T")
 _MINIMUM_MS = 10
 
 
@@ -60,6 +62,10 @@ class CheckpointConfig(NoJvmObject):
         self._configuration = configuration
         self._storage: CheckpointStorage | None = None
 
+    def _set(self, option: ConfigOption[T], value: T) -> Self:
+        self._configuration.set(option, value)
+        return self
+
     def _millis(self, option: ConfigOption[Duration]) -> int:
         return value_of(self._configuration, option).to_millis()
 
@@ -71,51 +77,47 @@ class CheckpointConfig(NoJvmObject):
         """Return the guarantee; AT_LEAST_ONCE without checkpoints, as in Flink."""
         if not self.is_checkpointing_enabled():
             return CheckpointingMode.AT_LEAST_ONCE
-        return CheckpointingMode[value_of(self._configuration, checkpoint_keys.CHECKPOINT_MODE)]
+        return CheckpointingMode[value_of(self._configuration, keys.CHECKPOINT_MODE)]
 
     def set_checkpointing_mode(self, checkpointing_mode: CheckpointingMode) -> Self:
         """Set the guarantee."""
         if not isinstance(checkpointing_mode, CheckpointingMode):
             raise TypeMismatchError("set_checkpointing_mode takes a CheckpointingMode", seen=checkpointing_mode)
-        self._configuration.set(checkpoint_keys.CHECKPOINT_MODE, checkpointing_mode.name)
-        return self
+        return self._set(keys.CHECKPOINT_MODE, checkpointing_mode.name)
 
     def get_checkpoint_interval(self) -> int:
         """Return the time between the starts of two checkpoints in milliseconds, or -1 without checkpoints."""
-        interval = self._configuration.get(checkpoint_keys.CHECKPOINT_INTERVAL)
+        interval = self._configuration.get(keys.CHECKPOINT_INTERVAL)
         return -1 if interval is None else interval.to_millis()
 
     def set_checkpoint_interval(self, checkpoint_interval: int) -> Self:
         """Set the time between the starts of two checkpoints in milliseconds."""
         _check_span(checkpoint_interval, "Checkpoint interval")
-        self._configuration.set(checkpoint_keys.CHECKPOINT_INTERVAL, Duration.of_millis(checkpoint_interval))
-        return self
+        return self._set(keys.CHECKPOINT_INTERVAL, Duration.of_millis(checkpoint_interval))
 
     def get_checkpoint_timeout(self) -> int:
         """Return the time in milliseconds after which a checkpoint is aborted."""
-        return self._millis(checkpoint_keys.CHECKPOINT_TIMEOUT)
+        return self._millis(keys.CHECKPOINT_TIMEOUT)
 
     def set_checkpoint_timeout(self, checkpoint_timeout: int) -> Self:
         """Set the time in milliseconds after which a checkpoint is aborted."""
         _check_span(checkpoint_timeout, "Checkpoint timeout")
-        self._configuration.set(checkpoint_keys.CHECKPOINT_TIMEOUT, Duration.of_millis(checkpoint_timeout))
-        return self
+        return self._set(keys.CHECKPOINT_TIMEOUT, Duration.of_millis(checkpoint_timeout))
 
     def get_min_pause_between_checkpoints(self) -> int:
         """Return the minimum time in milliseconds between the end of a checkpoint and the start of the next."""
-        return self._millis(checkpoint_keys.CHECKPOINT_MIN_PAUSE)
+        return self._millis(keys.CHECKPOINT_MIN_PAUSE)
 
     def set_min_pause_between_checkpoints(self, min_pause_between_checkpoints: int) -> Self:
         """Set the minimum time in milliseconds between the end of a checkpoint and the start of the next."""
         _check(
             min_pause_between_checkpoints >= 0, "Pause value must be zero or positive", min_pause_between_checkpoints
         )
-        self._configuration.set(checkpoint_keys.CHECKPOINT_MIN_PAUSE, Duration.of_millis(min_pause_between_checkpoints))
-        return self
+        return self._set(keys.CHECKPOINT_MIN_PAUSE, Duration.of_millis(min_pause_between_checkpoints))
 
     def get_max_concurrent_checkpoints(self) -> int:
         """Return how many checkpoints may run at the same time."""
-        return value_of(self._configuration, checkpoint_keys.CHECKPOINT_MAX_CONCURRENT)
+        return value_of(self._configuration, keys.CHECKPOINT_MAX_CONCURRENT)
 
     def set_max_concurrent_checkpoints(self, max_concurrent_checkpoints: int) -> Self:
         """Set how many checkpoints may run at the same time."""
@@ -124,8 +126,7 @@ class CheckpointConfig(NoJvmObject):
             "The maximum number of concurrent attempts must be at least one.",
             max_concurrent_checkpoints,
         )
-        self._configuration.set(checkpoint_keys.CHECKPOINT_MAX_CONCURRENT, max_concurrent_checkpoints)
-        return self
+        return self._set(keys.CHECKPOINT_MAX_CONCURRENT, max_concurrent_checkpoints)
 
     def is_fail_on_checkpointing_errors(self) -> bool:
         """Return whether a failed checkpoint fails the job."""
@@ -137,16 +138,15 @@ class CheckpointConfig(NoJvmObject):
 
     def is_prefer_checkpoint_for_recovery(self) -> bool:
         """Return whether recovery uses the last checkpoint even if there is a later savepoint."""
-        return value_of(self._configuration, checkpoint_keys.CHECKPOINT_PREFERRED)
+        return value_of(self._configuration, keys.CHECKPOINT_PREFERRED)
 
     def set_prefer_checkpoint_for_recovery(self, prefer_checkpoint_for_recovery: bool) -> Self:
         """Set whether recovery uses the last checkpoint even if there is a later savepoint."""
-        self._configuration.set(checkpoint_keys.CHECKPOINT_PREFERRED, bool(prefer_checkpoint_for_recovery))
-        return self
+        return self._set(keys.CHECKPOINT_PREFERRED, bool(prefer_checkpoint_for_recovery))
 
     def get_tolerable_checkpoint_failure_number(self) -> int:
         """Return how many consecutive checkpoints may fail before the job fails."""
-        return value_of(self._configuration, checkpoint_keys.CHECKPOINT_TOLERABLE_FAILURES)
+        return value_of(self._configuration, keys.CHECKPOINT_TOLERABLE_FAILURES)
 
     def set_tolerable_checkpoint_failure_number(self, tolerable_checkpoint_failure_number: int) -> Self:
         """Set how many consecutive checkpoints may fail before the job fails."""
@@ -155,10 +155,7 @@ class CheckpointConfig(NoJvmObject):
             "The tolerable failure checkpoint number must be non-negative.",
             tolerable_checkpoint_failure_number,
         )
-        self._configuration.set(checkpoint_keys.CHECKPOINT_TOLERABLE_FAILURES, tolerable_checkpoint_failure_number)
-        return self
-
-    # ------------------------------------------------------------------ retention
+        return self._set(keys.CHECKPOINT_TOLERABLE_FAILURES, tolerable_checkpoint_failure_number)
 
     def set_externalized_checkpoint_retention(self, retention_mode: ExternalizedCheckpointRetention) -> Self:
         """Set what happens to the checkpoints of a cancelled job."""
@@ -166,12 +163,11 @@ class CheckpointConfig(NoJvmObject):
             raise TypeMismatchError(
                 "set_externalized_checkpoint_retention takes an ExternalizedCheckpointRetention", seen=retention_mode
             )
-        self._configuration.set(checkpoint_keys.CHECKPOINT_RETENTION, retention_mode.name)
-        return self
+        return self._set(keys.CHECKPOINT_RETENTION, retention_mode.name)
 
     def get_externalized_checkpoint_retention(self) -> ExternalizedCheckpointRetention:
         """Return what happens to the checkpoints of a cancelled job."""
-        name = value_of(self._configuration, checkpoint_keys.CHECKPOINT_RETENTION)
+        name = value_of(self._configuration, keys.CHECKPOINT_RETENTION)
         return ExternalizedCheckpointRetention[name]
 
     def is_externalized_checkpoints_enabled(self) -> bool:
@@ -193,22 +189,19 @@ class CheckpointConfig(NoJvmObject):
 
     def get_externalized_checkpoint_cleanup(self) -> ExternalizedCheckpointCleanup | None:
         """Return the retention, by its old name, or None if it was never set."""
-        if not self._configuration.contains_key(checkpoint_keys.CHECKPOINT_RETENTION.key):
+        if not self._configuration.contains_key(keys.CHECKPOINT_RETENTION.key):
             return None
         return ExternalizedCheckpointCleanup[self.get_externalized_checkpoint_retention().name]
 
-    # ------------------------------------------------------------------ alignment
-
     def is_unaligned_checkpoints_enabled(self) -> bool:
         """Return whether checkpoints may overtake records in flight."""
-        return value_of(self._configuration, checkpoint_keys.CHECKPOINT_UNALIGNED)
+        return value_of(self._configuration, keys.CHECKPOINT_UNALIGNED)
 
     def enable_unaligned_checkpoints(self, enabled: bool = True) -> Self:
         """Store whether checkpoints may overtake records; no effect, because no records are in flight when an epoch ends."""
         if enabled:
             warn_without_effect("enable_unaligned_checkpoints")
-        self._configuration.set(checkpoint_keys.CHECKPOINT_UNALIGNED, enabled)
-        return self
+        return self._set(keys.CHECKPOINT_UNALIGNED, enabled)
 
     def disable_unaligned_checkpoints(self) -> Self:
         """Undo `enable_unaligned_checkpoints`."""
@@ -218,12 +211,11 @@ class CheckpointConfig(NoJvmObject):
         """Set the time after which an aligned checkpoint continues unaligned."""
         millis = millis_of(alignment_timeout, "set_aligned_checkpoint_timeout")
         warn_without_effect("set_aligned_checkpoint_timeout")
-        self._configuration.set(checkpoint_keys.CHECKPOINT_ALIGNED_TIMEOUT, Duration.of_millis(millis))
-        return self
+        return self._set(keys.CHECKPOINT_ALIGNED_TIMEOUT, Duration.of_millis(millis))
 
     def get_aligned_checkpoint_timeout(self) -> Duration:
         """Return the time after which an aligned checkpoint continues unaligned."""
-        return Duration.of_millis(self._millis(checkpoint_keys.CHECKPOINT_ALIGNED_TIMEOUT))
+        return Duration.of_millis(self._millis(keys.CHECKPOINT_ALIGNED_TIMEOUT))
 
     def set_alignment_timeout(self, alignment_timeout: Duration) -> Self:
         """Set the aligned checkpoint timeout, by its old name."""
@@ -237,24 +229,21 @@ class CheckpointConfig(NoJvmObject):
         """Set whether checkpoints are always unaligned."""
         if force_unaligned_checkpoints:
             warn_without_effect("set_force_unaligned_checkpoints")
-        self._configuration.set(checkpoint_keys.CHECKPOINT_FORCE_UNALIGNED, force_unaligned_checkpoints)
-        return self
+        return self._set(keys.CHECKPOINT_FORCE_UNALIGNED, force_unaligned_checkpoints)
 
     def is_force_unaligned_checkpoints(self) -> bool:
         """Return whether checkpoints are always unaligned."""
-        return value_of(self._configuration, checkpoint_keys.CHECKPOINT_FORCE_UNALIGNED)
-
-    # ------------------------------------------------------------------ storage
+        return value_of(self._configuration, keys.CHECKPOINT_FORCE_UNALIGNED)
 
     def set_checkpoint_storage(self, storage: CheckpointStorage) -> Self:
         """Set where checkpoints are written."""
         if not isinstance(storage, CheckpointStorage):
             raise TypeMismatchError("set_checkpoint_storage takes a CheckpointStorage", seen=storage)
         self._storage = storage
-        self._configuration.set(checkpoint_keys.CHECKPOINT_STORAGE, storage.option)
+        self._configuration.set(keys.CHECKPOINT_STORAGE, storage.option)
         path = storage.get_checkpoint_path()
         if path is not None:
-            self._configuration.set(checkpoint_keys.CHECKPOINT_DIRECTORY, path)
+            self._configuration.set(keys.CHECKPOINT_DIRECTORY, path)
         return self
 
     def set_checkpoint_storage_dir(self, checkpoint_path: str) -> Self:
@@ -273,6 +262,3 @@ def _check(holds: bool, message: str, seen: int) -> None:
 
 def _check_span(millis: int, what: str) -> None:
     _check(millis >= _MINIMUM_MS, f"{what} must be larger than or equal to {_MINIMUM_MS} ms", millis)
-
-
-offer_pyflink_names(__name__)

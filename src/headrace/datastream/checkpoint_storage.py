@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import urlsplit
 
 from headrace.compatibility.ignored_settings import warn_without_effect
@@ -11,6 +10,7 @@ from headrace.compatibility.no_jvm_object import NoJvmObject
 from headrace.errors import InvalidProgramError, NoJvmError
 
 __all__ = ["CheckpointStorage", "CustomCheckpointStorage", "FileSystemCheckpointStorage", "JobManagerCheckpointStorage"]
+offer_pyflink_names(__name__)
 
 
 class CheckpointStorage(NoJvmObject):
@@ -137,19 +137,15 @@ class CustomCheckpointStorage(CheckpointStorage):
 
     def __init__(self, j_custom_checkpoint_storage: object) -> None:
         """Raise NoJvmError: there is no Flink JVM."""
-        raise _no_java()
+        _refuse_java(type(self))
 
 
-def _refuse_java(given: Any) -> None:
+def _refuse_java(given: object) -> None:
     if given is not None:
-        raise _no_java()
-
-
-def _no_java() -> NoJvmError:
-    return NoJvmError(
-        "A checkpoint storage written in Java cannot run in headrace",
-        remedy="use FileSystemCheckpointStorage or JobManagerCheckpointStorage",
-    )
+        raise NoJvmError(
+            "A checkpoint storage written in Java cannot run in headrace",
+            remedy="use FileSystemCheckpointStorage or JobManagerCheckpointStorage",
+        )
 
 
 def normalized_path(path: str, what: str) -> str:
@@ -170,6 +166,3 @@ def normalized_path(path: str, what: str) -> str:
     if folder == "/" and not address.netloc:
         raise InvalidProgramError("Cannot use the root directory for checkpoints.", seen=path)
     return f"{address.scheme}:{host}{folder}"
-
-
-offer_pyflink_names(__name__)

@@ -7,6 +7,7 @@ from enum import Enum
 from headrace.compatibility.names import offer_pyflink_names
 
 __all__ = ["CheckpointingMode"]
+offer_pyflink_names(__name__)
 
 
 class CheckpointingMode(Enum):
@@ -18,6 +19,3 @@ class CheckpointingMode(Enum):
 
     EXACTLY_ONCE = 0
     AT_LEAST_ONCE = 1
-
-
-offer_pyflink_names(__name__)

@@ -23,8 +23,6 @@ from headrace.errors import ConfigurationError, TypeMismatchError
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["CheckpointingOptions"]
-
 
 class CheckpointingOptions(EnvironmentOptions):
     """The settings of state, checkpoints and restarts.

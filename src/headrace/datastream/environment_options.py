@@ -17,13 +17,6 @@ from headrace.config import pipeline_keys
 from headrace.config.config_file import load_configuration
 from headrace.config.config_options import ConfigOption
 from headrace.config.configuration import Configuration, value_of
-from headrace.config.job_file_keys import (
-    CACHED_FILES,
-    PYTHON_ARCHIVES,
-    PYTHON_EXECUTABLE,
-    PYTHON_FILES,
-    PYTHON_REQUIREMENTS,
-)
 from headrace.datastream.execution_mode import RuntimeExecutionMode
 from headrace.datastream.operator_handle import PARALLELISM_DEFAULT, check_integer
 from headrace.datastream.slot_sharing_group import SlotSharingGroup
@@ -32,8 +25,6 @@ from headrace.types.time import Duration
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-__all__ = ["EnvironmentOptions"]
 
 _UPPER_BOUND = 32768
 
@@ -79,8 +70,6 @@ class EnvironmentOptions(NoJvmObject):
             raise TypeMismatchError("configure takes a Configuration", seen=configuration)
         self._configuration.add_all(configuration)
         self._check_parallelism()
-
-    # ------------------------------------------------------------------ parallelism
 
     def _check_parallelism(self) -> None:
         """Apply the bounds of the setters to the values of a configuration."""
@@ -153,8 +142,6 @@ class EnvironmentOptions(NoJvmObject):
         self._slot_sharing_groups.setdefault(slot_sharing_group.get_name(), slot_sharing_group)
         return self
 
-    # ------------------------------------------------------------------ how the program runs
-
     def set_runtime_mode(self, execution_mode: RuntimeExecutionMode) -> Self:
         """Set whether the program runs as a stream or as a batch."""
         if not isinstance(execution_mode, RuntimeExecutionMode):
@@ -214,11 +201,9 @@ class EnvironmentOptions(NoJvmObject):
         """Return whether operators of different maximum parallelism may be chained."""
         return value_of(self._configuration, pipeline_keys.CHAINING_ACROSS_MAX_PARALLELISM)
 
-    # ------------------------------------------------------------------ Python dependencies, files
-
     def add_python_file(self, file_path: str) -> None:
         """Make a module, a package directory or a zip file importable in the workers."""
-        self._append(PYTHON_FILES, file_path)
+        self._append(pipeline_keys.PYTHON_FILES, file_path)
 
     def set_python_requirements(self, requirements_file_path: str, requirements_cache_dir: str | None = None) -> None:
         """Install the packages of a requirements file in the workers, from ``requirements_cache_dir`` if given."""
@@ -227,11 +212,13 @@ class EnvironmentOptions(NoJvmObject):
             if requirements_cache_dir is None
             else [requirements_file_path, requirements_cache_dir]
         )
-        self._configuration.set(PYTHON_REQUIREMENTS, "#".join(parts))
+        self._configuration.set(pipeline_keys.PYTHON_REQUIREMENTS, "#".join(parts))
 
     def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
         """Unpack an archive in the working directory of the workers, in ``target_dir`` if given."""
-        self._append(PYTHON_ARCHIVES, archive_path if target_dir is None else f"{archive_path}#{target_dir}")
+        self._append(
+            pipeline_keys.PYTHON_ARCHIVES, archive_path if target_dir is None else f"{archive_path}#{target_dir}"
+        )
 
     def set_python_executable(self, python_exec: str) -> None:
         """Set the Python interpreter of the workers: a path, or one inside an archive of `add_python_archive`.
@@ -241,15 +228,15 @@ class EnvironmentOptions(NoJvmObject):
         >>> env.add_python_archive("/data/my_venv.tar.gz", "venv")
         >>> env.set_python_executable("venv/bin/python")
         """
-        self._configuration.set(PYTHON_EXECUTABLE, python_exec)
+        self._configuration.set(pipeline_keys.PYTHON_EXECUTABLE, python_exec)
 
     def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
         """Make a file available to functions under ``name``."""
         entry = f"name:{name},path:{file_path},executable:{str(bool(executable)).lower()}"
-        files = value_of(self._configuration, CACHED_FILES)
+        files = value_of(self._configuration, pipeline_keys.CACHED_FILES)
         if any(known.startswith(f"name:{name},") for known in files):
             raise InvalidProgramError(f"cache file {name!r} already existed!", remedy="use another name")
-        self._configuration.set(CACHED_FILES, [*files, entry])
+        self._configuration.set(pipeline_keys.CACHED_FILES, [*files, entry])
 
     def add_jars(self, *jars_path: str) -> None:
         """Warn once per jar that it is not loaded and what replaces it: Java code of Flink cannot run on headrace.

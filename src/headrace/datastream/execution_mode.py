@@ -7,6 +7,7 @@ from enum import Enum
 from headrace.compatibility.names import offer_pyflink_names
 
 __all__ = ["RuntimeExecutionMode"]
+offer_pyflink_names(__name__)
 
 
 class RuntimeExecutionMode(Enum):
@@ -19,6 +20,3 @@ class RuntimeExecutionMode(Enum):
     STREAMING = 0
     BATCH = 1
     AUTOMATIC = 2
-
-
-offer_pyflink_names(__name__)

@@ -7,6 +7,7 @@ from enum import Enum
 from headrace.compatibility.names import offer_pyflink_names
 
 __all__ = ["ExternalizedCheckpointRetention"]
+offer_pyflink_names(__name__)
 
 
 class ExternalizedCheckpointRetention(Enum):
@@ -19,6 +20,3 @@ class ExternalizedCheckpointRetention(Enum):
     DELETE_ON_CANCELLATION = 0
     RETAIN_ON_CANCELLATION = 1
     NO_EXTERNALIZED_CHECKPOINTS = 2
-
-
-offer_pyflink_names(__name__)

@@ -15,8 +15,6 @@ from headrace.errors import TypeMismatchError
 from headrace.functions import ReduceFunction
 from headrace.types.row import Row
 
-__all__ = ["FieldAggregation"]
-
 Combine = Callable[[Any, Any], Any]
 
 

@@ -15,8 +15,6 @@ from headrace.functions import KeySelector, MapFunction, RuntimeContext
 from headrace.types.row import Row
 from headrace.types.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
 
-__all__ = ["FieldByName", "KeyAndElement", "key_function", "key_type_of"]
-
 
 @dataclass(frozen=True)
 class FieldByName:

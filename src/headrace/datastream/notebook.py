@@ -17,8 +17,6 @@ from typing import Any
 from headrace.common.job_client import JobHandle
 from headrace.types.time import utc_text
 
-__all__ = ["live_table", "show_live"]
-
 _REFRESH_SECONDS = 1.0
 
 

@@ -16,10 +16,23 @@ from headrace.datastream.checkpoint_storage import (
 from headrace.datastream.state_backends import EmbeddedRocksDBStateBackend, HashMapStateBackend, StateBackend
 from headrace.errors import ConfigurationError, InvalidProgramError
 
-__all__ = ["FsStateBackend", "MemoryStateBackend", "RocksDBStateBackend", "backend_named"]
+
+class _HeapStateBackend(HashMapStateBackend):
+    """The base of both old backends in memory."""
+
+    _storage: CheckpointStorage
+    _asynchronous: bool | None
+
+    def implied_storage(self) -> CheckpointStorage:
+        """Return where checkpoints are stored."""
+        return self._storage
+
+    def is_using_asynchronous_snapshots(self) -> bool:
+        """Return whether snapshots are written in the background."""
+        return self._asynchronous is not False
 
 
-class MemoryStateBackend(HashMapStateBackend):
+class MemoryStateBackend(_HeapStateBackend):
     """The old name for live objects in memory, with checkpoints on the driver.
 
     >>> MemoryStateBackend().get_max_state_size()
@@ -27,6 +40,7 @@ class MemoryStateBackend(HashMapStateBackend):
     """
 
     DEFAULT_MAX_STATE_SIZE = JobManagerCheckpointStorage.DEFAULT_MAX_STATE_SIZE
+    _storage: JobManagerCheckpointStorage
 
     def __init__(
         self,
@@ -38,31 +52,21 @@ class MemoryStateBackend(HashMapStateBackend):
     ) -> None:
         super().__init__(j_memory_state_backend)
         self._storage = JobManagerCheckpointStorage(checkpoint_path, max_state_size)
-        self._savepoint_path = savepoint_path
         self._asynchronous = using_asynchronous_snapshots
-
-    def implied_storage(self) -> CheckpointStorage:
-        """Return the storage on the driver."""
-        return self._storage
 
     def get_max_state_size(self) -> int:
         """Return the maximum size of a state in bytes."""
         return self._storage.get_max_state_size()
 
-    def is_using_asynchronous_snapshots(self) -> bool:
-        """Return whether snapshots are written in the background."""
-        return self._asynchronous is not False
 
-    def __str__(self) -> str:
-        return "MemoryStateBackend"
-
-
-class FsStateBackend(HashMapStateBackend):
+class FsStateBackend(_HeapStateBackend):
     """The old name for live objects in memory, with checkpoints in files.
 
     >>> FsStateBackend("file:///var/checkpoints").get_checkpoint_path()
     'file:/var/checkpoints'
     """
+
+    _storage: FileSystemCheckpointStorage
 
     def __init__(
         self,
@@ -79,12 +83,7 @@ class FsStateBackend(HashMapStateBackend):
         self._storage = FileSystemCheckpointStorage(
             checkpoint_directory_uri, file_state_size_threshold, -1 if write_buffer_size is None else write_buffer_size
         )
-        self._savepoint_path = default_savepoint_directory_uri
         self._asynchronous = using_asynchronous_snapshots
-
-    def implied_storage(self) -> CheckpointStorage:
-        """Return the storage in files."""
-        return self._storage
 
     def get_checkpoint_path(self) -> str:
         """Return the directory of checkpoints."""
@@ -97,13 +96,6 @@ class FsStateBackend(HashMapStateBackend):
     def get_write_buffer_size(self) -> int:
         """Return the size of the write buffer in bytes."""
         return self._storage.get_write_buffer_size()
-
-    def is_using_asynchronous_snapshots(self) -> bool:
-        """Return whether snapshots are written in the background."""
-        return self._asynchronous is not False
-
-    def __str__(self) -> str:
-        return "FsStateBackend"
 
 
 class RocksDBStateBackend(EmbeddedRocksDBStateBackend):

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment
 
-__all__ = ["OperatorHandle", "check_integer"]
-
 _UPPER_BOUND = 32768
 PARALLELISM_DEFAULT = -1
 """Flink's number for the parallelism of the environment."""
@@ -120,18 +118,14 @@ class OperatorHandle(NoJvmObject):
         if parallelism == PARALLELISM_DEFAULT:
             return self._set("set_parallelism()", parallelism=1 if t.non_parallel else None)
         if parallelism < 1:
-            raise InvalidProgramError(
+            raise t.invalid(
                 "The parallelism of an operator must be at least 1.",
-                operator_name=t.name,
-                uid=t.uid,
                 seen=parallelism,
                 remedy="remove the call to use the parallelism of the environment",
             )
         if t.non_parallel and parallelism != 1:
-            raise InvalidProgramError(
+            raise t.invalid(
                 "The parallelism of non parallel operator must be 1.",
-                operator_name=t.name,
-                uid=t.uid,
                 seen=parallelism,
                 remedy="call rebalance() after it and set the parallelism of the operators that follow",
             )
@@ -142,21 +136,14 @@ class OperatorHandle(NoJvmObject):
         t = self._operator("set_max_parallelism()")
         check_integer(max_parallelism, "maximum parallelism")
         if not 0 < max_parallelism <= _UPPER_BOUND:
-            raise InvalidProgramError(
+            raise t.invalid(
                 "The maximum parallelism must be greater than 0."
                 if max_parallelism < 1
                 else f"The maximum parallelism must not be greater than {_UPPER_BOUND}.",
-                operator_name=t.name,
-                uid=t.uid,
                 seen=max_parallelism,
             )
         if t.non_parallel and max_parallelism != 1:
-            raise InvalidProgramError(
-                "The maximum parallelism of non parallel operator must be 1.",
-                operator_name=t.name,
-                uid=t.uid,
-                seen=max_parallelism,
-            )
+            raise t.invalid("The maximum parallelism of non parallel operator must be 1.", seen=max_parallelism)
         return self._set("set_max_parallelism()", max_parallelism=max_parallelism)
 
     def force_non_parallel(self) -> Self:

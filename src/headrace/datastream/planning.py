@@ -10,8 +10,6 @@ from contextlib import contextmanager
 
 from headrace.graph.stream_graph import StreamGraph
 
-__all__ = ["PlanReached", "plan_reached", "planning_only"]
-
 
 class PlanReached(BaseException):
     """Leaves the program at its first `execute()`, through any ``except Exception``; ``graph`` is the program.

@@ -5,7 +5,7 @@ On Spark the resources are only shown in the plan: Spark's own settings size the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import total_ordering
 from typing import Any
 
@@ -13,6 +13,7 @@ from headrace.compatibility.names import offer_pyflink_names
 from headrace.errors import InvalidProgramError, NoJvmError, TypeMismatchError
 
 __all__ = ["MemorySize", "SlotSharingGroup"]
+offer_pyflink_names(__name__)
 
 _UNITS = (("tb", 1 << 40), ("gb", 1 << 30), ("mb", 1 << 20), ("kb", 1 << 10))
 
@@ -152,26 +153,23 @@ class SlotSharingGroup:
             """Programs call `SlotSharingGroup.builder`."""
             if not isinstance(name, str) or not name:
                 raise InvalidProgramError("A slot sharing group needs a name", seen=name, expected="a str")
-            self._name = name
-            self._cpu_cores: float | None = None
-            self._heap: MemorySize | None = None
-            self._off_heap: MemorySize | None = None
-            self._managed: MemorySize | None = None
-            self._external: dict[str, float] = {}
+            self._group = SlotSharingGroup(name)
+
+        def _set(self, **parts: Any) -> SlotSharingGroup.Builder:
+            self._group = replace(self._group, **parts)
+            return self
 
         def set_cpu_cores(self, cpu_cores: float) -> SlotSharingGroup.Builder:
             """Set the number of cores."""
             if not cpu_cores > 0:
                 raise InvalidProgramError("The cpu cores should be positive.", seen=cpu_cores)
-            self._cpu_cores = float(cpu_cores)
-            return self
+            return self._set(_cpu_cores=float(cpu_cores))
 
         def set_task_heap_memory(self, task_heap_memory: MemorySize) -> SlotSharingGroup.Builder:
             """Set the heap memory."""
             if task_heap_memory.get_bytes() <= 0:
                 raise InvalidProgramError("The task heap memory should be positive.", seen=str(task_heap_memory))
-            self._heap = task_heap_memory
-            return self
+            return self._set(_task_heap_memory=task_heap_memory)
 
         def set_task_heap_memory_mb(self, task_heap_memory_mb: int) -> SlotSharingGroup.Builder:
             """Set the heap memory in units of 1024 ** 2 bytes."""
@@ -179,8 +177,7 @@ class SlotSharingGroup:
 
         def set_task_off_heap_memory(self, task_off_heap_memory: MemorySize) -> SlotSharingGroup.Builder:
             """Set the memory outside of the heap."""
-            self._off_heap = task_off_heap_memory
-            return self
+            return self._set(_task_off_heap_memory=task_off_heap_memory)
 
         def set_task_off_heap_memory_mb(self, task_off_heap_memory_mb: int) -> SlotSharingGroup.Builder:
             """Set the memory outside of the heap in units of 1024 ** 2 bytes."""
@@ -188,8 +185,7 @@ class SlotSharingGroup:
 
         def set_managed_memory(self, managed_memory: MemorySize) -> SlotSharingGroup.Builder:
             """Set the memory for state on disk."""
-            self._managed = managed_memory
-            return self
+            return self._set(_managed_memory=managed_memory)
 
         def set_managed_memory_mb(self, managed_memory_mb: int) -> SlotSharingGroup.Builder:
             """Set the memory for state on disk in units of 1024 ** 2 bytes."""
@@ -197,30 +193,20 @@ class SlotSharingGroup:
 
         def set_external_resource(self, name: str, value: float) -> SlotSharingGroup.Builder:
             """Set another resource, such as a number of GPUs."""
-            self._external[name] = float(value)
-            return self
+            return self._set(_external_resources={**self._group.get_external_resources(), name: float(value)})
 
         def build(self) -> SlotSharingGroup:
             """Build the group; cores and heap memory must be set both or not at all."""
-            if self._cpu_cores is not None and self._heap is not None:
-                return SlotSharingGroup(
-                    self._name,
-                    self._cpu_cores,
-                    self._heap,
-                    self._off_heap or MemorySize(bytes_size=0),
-                    self._managed or MemorySize(bytes_size=0),
-                    self._external,
+            group, nothing = self._group, MemorySize(bytes_size=0)
+            if group.get_cpu_cores() is not None and group.get_task_heap_memory() is not None:
+                self._set(
+                    _task_off_heap_memory=group.get_task_off_heap_memory() or nothing,
+                    _managed_memory=group.get_managed_memory() or nothing,
                 )
-            if (
-                any(r is not None for r in (self._cpu_cores, self._heap, self._off_heap, self._managed))
-                or self._external
-            ):
+            elif group != SlotSharingGroup(group.get_name()):
                 raise InvalidProgramError(
                     "The cpu cores and task heap memory are required when specifying the resource of a slot sharing "
                     "group. You need to explicitly configure them with positive value.",
-                    seen=f"group {self._name!r}",
+                    seen=f"group {group.get_name()!r}",
                 )
-            return SlotSharingGroup(self._name)
-
-
-offer_pyflink_names(__name__)
+            return self._group

@@ -16,14 +16,6 @@ from headrace.config.configuration import Configuration
 from headrace.datastream.checkpoint_storage import CheckpointStorage
 from headrace.errors import InvalidProgramError, NoJvmError, TypeMismatchError
 
-__all__ = [
-    "CustomStateBackend",
-    "EmbeddedRocksDBStateBackend",
-    "HashMapStateBackend",
-    "PredefinedOptions",
-    "StateBackend",
-]
-
 
 class PredefinedOptions(Enum):
     """Predefined options of the disk backend.
@@ -70,7 +62,7 @@ class HashMapStateBackend(StateBackend):
         _refuse_java(j_hashmap_state_backend)
 
     def __str__(self) -> str:
-        return "HashMapStateBackend"
+        return type(self).__name__
 
 
 class EmbeddedRocksDBStateBackend(StateBackend):
@@ -174,7 +166,7 @@ class CustomStateBackend(StateBackend):
 
     def __init__(self, j_custom_state_backend: object) -> None:
         """Raise NoJvmError: there is no Flink JVM."""
-        raise _no_java()
+        _refuse_java(type(self))
 
 
 def _local_directory(path: str) -> str:
@@ -189,11 +181,7 @@ def _local_directory(path: str) -> str:
 
 def _refuse_java(given: object) -> None:
     if given is not None:
-        raise _no_java()
-
-
-def _no_java() -> NoJvmError:
-    return NoJvmError(
-        "A state backend written in Java cannot run in headrace",
-        remedy="use HashMapStateBackend or EmbeddedRocksDBStateBackend",
-    )
+        raise NoJvmError(
+            "A state backend written in Java cannot run in headrace",
+            remedy="use HashMapStateBackend or EmbeddedRocksDBStateBackend",
+        )

@@ -30,10 +30,9 @@ from headrace.datastream.checkpointing_options import CheckpointingOptions
 from headrace.datastream.execution_mode import RuntimeExecutionMode
 from headrace.datastream.notebook import show_live
 from headrace.datastream.planning import plan_reached
-from headrace.datastream.streams.cached_data_stream import keep_for_later, with_caches
+from headrace.datastream.streams.cached_data_stream import StreamCache, keep_for_later, with_caches
 from headrace.datastream.streams.data_stream import DataStream
 from headrace.datastream.streams.iterative_stream import check_iterations
-from headrace.datastream.streams.stream_cache import StreamCache
 from headrace.errors import InvalidProgramError, JobExecutionError, TypeMismatchError
 from headrace.functions import ParallelSourceFunction, SourceFunction
 from headrace.functions.checks import check_function
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from headrace.driver.job_master import JobMaster
 
 __all__ = ["StreamExecutionEnvironment"]
+offer_pyflink_names(__name__)
 
 _DEFAULT_NAME = "Flink Streaming Job"
 
@@ -99,8 +99,6 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         other._execution_config = self._execution_config.over(configuration)  # noqa: SLF001
         other.registry = self.registry.separate()
         return other
-
-    # ------------------------------------------------------------------ sources
 
     def from_collection(self, collection: Iterable[Any], type_info: TypeInformation | None = None) -> DataStream:
         """Return a stream of the elements of ``collection``, converted to ``type_info`` if given.
@@ -231,8 +229,6 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         )
         return DataStream(self, operator)
 
-    # ------------------------------------------------------------------ plans
-
     def get_stream_graph(self, job_name: str | None = None) -> StreamGraph:
         """Return the program as operators and edges."""
         return self._stream_graph(with_caches(self.registry, self.caches), job_name)
@@ -295,16 +291,12 @@ class StreamExecutionEnvironment(CheckpointingOptions):
         loops = any(isinstance(source, FeedbackSource) for _, source in sources)
         unbounded = [t for t, source in sources if not source.bounded and not isinstance(source, FeedbackSource)]
         if mode is RuntimeExecutionMode.BATCH and unbounded:
-            raise InvalidProgramError(
+            raise unbounded[0].invalid(
                 f"Detected an UNBOUNDED source with the '{pipeline_keys.RUNTIME_MODE.key}' set to 'BATCH'. "
-                "This combination is not allowed, please set it to STREAMING or AUTOMATIC",
-                operator_name=unbounded[0].name,
-                uid=unbounded[0].uid,
+                "This combination is not allowed, please set it to STREAMING or AUTOMATIC"
             )
         automatic = mode is RuntimeExecutionMode.AUTOMATIC and not unbounded and not loops
         return mode is RuntimeExecutionMode.BATCH or automatic
-
-    # ------------------------------------------------------------------ running
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:
         """Run the program and wait until it finishes. Raise the error of a failed job. Ctrl-C stops the job.
@@ -393,6 +385,3 @@ def _definition(source: Any) -> SourceDefinition:
         if hasattr(source, "build")
         else None,
     )
-
-
-offer_pyflink_names(__name__)

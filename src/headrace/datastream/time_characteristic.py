@@ -7,6 +7,7 @@ from enum import Enum
 from headrace.compatibility.names import offer_pyflink_names
 
 __all__ = ["TimeCharacteristic"]
+offer_pyflink_names(__name__)
 
 
 class TimeCharacteristic(Enum):
@@ -19,6 +20,3 @@ class TimeCharacteristic(Enum):
     ProcessingTime = 0
     IngestionTime = 1
     EventTime = 2
-
-
-offer_pyflink_names(__name__)

@@ -6,25 +6,35 @@ Evictors, `DeltaTrigger`, `ProcessingTimeoutTrigger` and `NoOpTrigger` are in Fl
 from headrace.compatibility.names import offer_pyflink_names
 from headrace.windows.assigner import MergingWindowAssigner, SessionWindowTimeGapExtractor, WindowAssigner
 from headrace.windows.continuous_triggers import ContinuousEventTimeTrigger, ContinuousProcessingTimeTrigger, Min
-from headrace.windows.count_triggers import CountTrigger, DeltaTrigger
-from headrace.windows.count_windows import CountSlidingWindowAssigner, CountTumblingWindowAssigner
+from headrace.windows.count_windows import (
+    CountSlidingWindowAssigner,
+    CountTrigger,
+    CountTumblingWindowAssigner,
+    DeltaTrigger,
+    GlobalWindows,
+)
 from headrace.windows.evictors import CountEvictor, DeltaEvictor, Evictor, TimeEvictor, TimestampedValue
-from headrace.windows.global_windows import GlobalWindows
-from headrace.windows.serializers import CountWindowSerializer, GlobalWindowSerializer, TimeWindowSerializer
 from headrace.windows.session_windows import (
     DynamicEventTimeSessionWindows,
     DynamicProcessingTimeSessionWindows,
     EventTimeSessionWindows,
     ProcessingTimeSessionWindows,
 )
-from headrace.windows.sliding_windows import SlidingEventTimeWindows, SlidingProcessingTimeWindows
 from headrace.windows.time_triggers import EndOfStreamTrigger, EventTimeTrigger, ProcessingTimeTrigger
+from headrace.windows.time_windows import (
+    SlidingEventTimeWindows,
+    SlidingProcessingTimeWindows,
+    TumblingEventTimeWindows,
+    TumblingProcessingTimeWindows,
+)
 from headrace.windows.trigger import Trigger, TriggerResult
-from headrace.windows.tumbling_windows import TumblingEventTimeWindows, TumblingProcessingTimeWindows
 from headrace.windows.window_types import (
     CountWindow,
+    CountWindowSerializer,
     GlobalWindow,
+    GlobalWindowSerializer,
     TimeWindow,
+    TimeWindowSerializer,
     Window,
     long_to_int_with_bit_mixing,
     mod_inverse,

@@ -9,8 +9,7 @@ from headrace.checkpoint.driver import Checkpoints
 from headrace.checkpoint.model import Origin
 from headrace.driver.ledger import Ledger
 from headrace.graph.epoch_plan import EpochPlan, build_epoch_plan
-from headrace.graph.job_graph import JobGraph
-from headrace.graph.rescaling import rescaled
+from headrace.graph.job_graph import JobGraph, rescaled
 from headrace.state.job_folder import StateFolder
 from headrace.worker.job_spec import JobSpec
 

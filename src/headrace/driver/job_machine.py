@@ -82,7 +82,6 @@ class JobMachine:
 
     @property
     def state(self) -> State:
-        """Where the job is."""
         return self._facts.state
 
     @property
@@ -92,7 +91,6 @@ class JobMachine:
 
     @property
     def error(self) -> HeadraceError | None:
-        """What made the job fail."""
         return self._facts.error
 
     @property

@@ -1,6 +1,7 @@
 """The handle of a running job: what programs, the service and the web UI may ask of it, from any thread.
 
-It decides nothing: the job machine does, and the loop carries it out in a thread of its own.
+It decides nothing: the job machine does, and the loop carries it out in a thread of its own. Listeners hear of the jobs that
+this process starts; the driver must not import the service, so it knows the service by this port only.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from headrace.common.accumulators import merged_results
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
+from headrace.config.configuration import Configuration
+from headrace.config.headrace_keys import UI
 from headrace.driver.events import CancelAsked, Started
 from headrace.driver.executor import ExecutorView, ExecutorWatch, ThreadView
 from headrace.driver.instructions import Instruction
@@ -24,6 +27,7 @@ from headrace.driver.job_machine import InternalError, Transition
 from headrace.driver.requests import Request
 from headrace.driver.wiring import JobParts
 from headrace.errors import ConfigurationError, HeadraceError, JobCancelledError
+from headrace.foundation.extras import need
 from headrace.monitoring.job_view import JobView
 
 _EXIT_SECONDS = 15.0
@@ -47,7 +51,6 @@ class JobMaster:
     # -- its life -------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Start the job."""
         first = self._parts.loop.tell(Started())
         self._parts.progress.start()
         self._parts.reporting.start(self._parts.monitor.samples)
@@ -195,3 +198,32 @@ class JobMaster:
     def threads(self, executor_id: str) -> list[ThreadView]:
         """Return the stacks of the threads of one of these processes."""
         return self._parts.executor.threads(executor_id)
+
+
+_EMBEDDED = "headrace.service.embedded"
+
+
+class JobListener(Protocol):
+    """Follows the jobs of this process."""
+
+    def submitting(self, job_id: str, name: str) -> None:
+        """Take note that a job is about to start. If this raises, the job is not started."""
+
+    def started(self, master: JobMaster) -> None:
+        """Take note that the job runs."""
+
+
+_registered: list[JobListener] = []
+
+
+def listen(listener: JobListener) -> None:
+    """Tell the listener of all jobs of this process from now on."""
+    _registered.append(listener)
+
+
+def listeners_for(configuration: Configuration) -> list[JobListener]:
+    """Return the listeners for a job with this configuration."""
+    if configuration.get(UI) and not _registered:
+        embedded: JobListener = need(_EMBEDDED, "service", "headrace.ui").service_for(configuration)
+        return [embedded]
+    return list(_registered)

@@ -24,18 +24,7 @@ from headrace.graph.job_graph import JobGraph
 from headrace.graph.specs import SourceSpec
 from headrace.operators.source import ReadBudget, SplitPosition
 from headrace.state.files import StateFile
-from headrace.worker.messages import (
-    NO_CHECKPOINT,
-    CheckpointOrder,
-    EpochOrder,
-    Inheritance,
-    SourceOrder,
-    TaskAck,
-    TaskId,
-    TaskOrder,
-    TaskOwner,
-    VertexReport,
-)
+from headrace.worker import messages
 
 
 class Ledger:
@@ -47,19 +36,19 @@ class Ledger:
         self._plan = plan
         self._state_directory = state_directory
         self.restarts = 0
-        self.reports: dict[tuple[str, int], VertexReport] = {}
+        self.reports: dict[tuple[str, int], messages.VertexReport] = {}
         self.obsolete: list[StateFile] = []
         """State files that no task needs any more; the loop deletes them."""
         self.stands_on: Origin | None = None
         """The last checkpoint or savepoint that holds all tasks; None if the job started without one."""
         self.settled = True
         """Whether no epoch has run since `stands_on`: it holds all state, and names everything that is staged."""
-        self._versions: dict[TaskId, int | None] = {}
-        self._files: dict[TaskId, tuple[StateFile, ...]] = {}
-        self._ended: set[TaskId] = set()
+        self._versions: dict[messages.TaskId, int | None] = {}
+        self._files: dict[messages.TaskId, tuple[StateFile, ...]] = {}
+        self._ended: set[messages.TaskId] = set()
         self._sources: dict[str, SourceSpec] = {}
         self._splits: dict[str, SourceSplits] = {}
-        self._inheritance: dict[TaskId, Inheritance] = {}
+        self._inheritance: dict[messages.TaskId, messages.Inheritance] = {}
         self._handles: list[Committable] = []
         self._feedback: dict[str, FeedbackSource] = {}
         """The sources of iterations."""
@@ -94,14 +83,14 @@ class Ledger:
         limit: int,
         seconds: float | None,
         clock: int | None = None,
-        checkpoint: CheckpointOrder = NO_CHECKPOINT,
+        checkpoint: messages.CheckpointOrder = messages.NO_CHECKPOINT,
         drain: bool = False,
-    ) -> EpochOrder:
+    ) -> messages.EpochOrder:
         """Return the orders of the next epoch."""
         for vertex, splits in self._splits.items():
             splits.assign(self._ended_subtasks(vertex))
         tasks = {
-            task: TaskOrder(
+            task: messages.TaskOrder(
                 version,
                 self._files.get(task, ()),
                 self._inheritance.get(task),
@@ -110,7 +99,7 @@ class Ledger:
             for task, version in self._versions.items()
             if task not in self._ended
         }
-        return EpochOrder(
+        return messages.EpochOrder(
             self._job_id,
             epoch,
             self.restarts,
@@ -148,12 +137,12 @@ class Ledger:
     # -- what a checkpoint is made of, and what a job starts from ---------------------------------------------------
 
     @property
-    def tasks(self) -> list[TaskOwner]:
+    def tasks(self) -> list[messages.TaskOwner]:
         """The tasks that take part in the next epoch."""
         return [self.owner(task) for task in self._versions if task not in self._ended]
 
     @property
-    def files(self) -> dict[TaskOwner, tuple[StateFile, ...]]:
+    def files(self) -> dict[messages.TaskOwner, tuple[StateFile, ...]]:
         """The state files of each task, by the vertex and subtask that own them.
 
         A task that inherits has none until its first epoch has run: its state is in `stands_on`.
@@ -169,7 +158,7 @@ class Ledger:
             positions.setdefault(vertex, []).append(replace(loop, subtask=subtask))
         return positions
 
-    def owner(self, task: TaskId) -> TaskOwner:
+    def owner(self, task: messages.TaskId) -> messages.TaskOwner:
         """Return the first vertex of a task, and its subtask."""
         group, subtask = self._plan.levels[task[0]].locate(task[1])
         return group.vertices[0], subtask
@@ -190,8 +179,8 @@ class Ledger:
     def start_from(
         self,
         origin: Origin | None,
-        files: dict[TaskOwner, tuple[StateFile, ...]],
-        inheritance: dict[TaskOwner, Inheritance],
+        files: dict[messages.TaskOwner, tuple[StateFile, ...]],
+        inheritance: dict[messages.TaskOwner, messages.Inheritance],
         positions: dict[str, list[SplitPosition]],
     ) -> None:
         """Continue where another ledger stopped: tasks restore from files, or inherit; sources continue."""
@@ -221,7 +210,7 @@ class Ledger:
             runs = [run for returned in share for run in returned.runs]
             self._loops[vertex, subtask] = SplitPosition(FeedbackSource.split, Returned(runs, quiet), over)
 
-    def check(self, order: EpochOrder, acks: list[TaskAck]) -> str | None:
+    def check(self, order: messages.EpochOrder, acks: list[messages.TaskAck]) -> str | None:
         """Return why the acknowledgements are inconsistent; None if they are consistent.
 
         Every task must have acknowledged once, and readers of a task's frames must have used those of the attempt that
@@ -248,8 +237,7 @@ class Ledger:
                     return f"task {ack.task} used another attempt of channel {channel} than the one that counts"
         return None
 
-    def apply(self, acks: list[TaskAck]) -> None:
-        """Record a complete epoch."""
+    def apply(self, acks: list[messages.TaskAck]) -> None:
         self.settled = False
         for ack in acks:
             self._versions[ack.task] = ack.attempt
@@ -272,7 +260,7 @@ class Ledger:
         if self._feedback:
             self._send_back([report for ack in acks for report in ack.vertices])
 
-    def _send_back(self, reports: list[VertexReport]) -> None:
+    def _send_back(self, reports: list[messages.VertexReport]) -> None:
         """Put the records of iterations into the next order of their sources.
 
         Between epochs nothing is in flight. So when all other sources have ended and no records are sent back, only a timer
@@ -299,7 +287,9 @@ class Ledger:
         """Return the earliest processing-time timer of any task."""
         return min((r.next_timer for r in self.reports.values() if r.next_timer is not None), default=None)
 
-    def _source_orders(self, task: TaskId, limit: int, seconds: float | None) -> dict[str, SourceOrder]:
+    def _source_orders(
+        self, task: messages.TaskId, limit: int, seconds: float | None
+    ) -> dict[str, messages.SourceOrder]:
         group, subtask = self._plan.levels[task[0]].locate(task[1])
         orders = {}
         for vertex in group.vertices:
@@ -307,7 +297,7 @@ class Ledger:
                 splits = self._splits.get(vertex)
                 more = splits is not None and splits.more
                 budget = ReadBudget(limit, seconds, self._alignment_limit(vertex), more)
-                orders[vertex] = SourceOrder(
+                orders[vertex] = messages.SourceOrder(
                     (self._loops[vertex, subtask],) if splits is None else splits.of(subtask), budget
                 )
         return orders

@@ -47,7 +47,6 @@ class Request:
         return "savepoint" if self.savepoint else "checkpoint"
 
     def succeed(self, answer: Any) -> None:
-        """Answer that it was done."""
         assert not self.done.is_set(), "a request is answered once"
         self.answer = answer
         self.done.set()

@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from headrace.checkpoint.driver import Checkpoints
@@ -68,45 +69,36 @@ class Observers:
         return None if timer is None else (timer - self._clock.now()) / 1000
 
 
+@dataclass(eq=False, repr=False)
 class Settling:
     """Performs `SettleEpoch`."""
 
-    def __init__(
-        self,
-        job: CurrentJob,
-        checkpoints: Checkpoints,
-        results: CollectedOutput,
-        pacing: Pacing,
-        observers: Observers,
-        follower: ParallelismFollower | None,
-        cancelled: threading.Event,
-    ) -> None:
-        self._job = job
-        self._checkpoints = checkpoints
-        self._results = results
-        self._pacing = pacing
-        self._observers = observers
-        self._follower = follower
-        self._cancelled = cancelled
+    job: CurrentJob
+    checkpoints: Checkpoints
+    results: CollectedOutput
+    pacing: Pacing
+    observers: Observers
+    follower: ParallelismFollower | None
+    cancelled: threading.Event
 
     def settle(self, instruction: SettleEpoch) -> Iterable[Event]:
         """Do what remains to be done for an epoch."""
-        acks, job = instruction.result.acks, self._job
-        _delete_obsolete(job, self._checkpoints.working_directory is not None)
+        acks, job = instruction.result.acks, self.job
+        _delete_obsolete(job, self.checkpoints.working_directory is not None)
         concluded = time.monotonic()
-        self._results.wait_for_reader(self._cancelled)
+        self.results.wait_for_reader(self.cancelled)
         client = time.monotonic() - concluded
-        concluding = concluded - self._pacing.times.output_done
-        self._observers.tell(job, instruction.epoch, acks, self._pacing, concluding, client)
-        if self._follower is not None:
-            self._follower.look(job.program)
-        pause = self._pacing.pause(self._observers.until(job.ledger.next_timer()))
+        concluding = concluded - self.pacing.times.output_done
+        self.observers.tell(job, instruction.epoch, acks, self.pacing, concluding, client)
+        if self.follower is not None:
+            self.follower.look(job.program)
+        pause = self.pacing.pause(self.observers.until(job.ledger.next_timer()))
         yield EpochSettled(instruction.epoch, job.ledger.ended, pause, self._not_closed(acks))
 
     def _not_closed(self, acks: list[TaskAck]) -> HeadraceError | None:
         errors = [v.not_closed for ack in acks for v in ack.vertices if v.not_closed is not None]
         for error in errors:
-            _log.error("headrace: %r continues, but a function could not be closed: %s", self._job.name, error)
+            _log.error("headrace: %r continues, but a function could not be closed: %s", self.job.name, error)
         return errors[0] if errors else None
 
 

@@ -13,24 +13,21 @@ from headrace.common.job_status import JobStatus
 from headrace.config.runtime_settings import RuntimeSettings
 from headrace.driver import instructions as do
 from headrace.driver.collected_output import CollectedOutput
-from headrace.driver.conclusion import Conclusion
+from headrace.driver.conclusion import Conclusion, Ending
 from headrace.driver.current_job import CurrentJob, Program
-from headrace.driver.ending import Ending
 from headrace.driver.enumerators import Enumerators
-from headrace.driver.epoch_runner import EpochRunner
-from headrace.driver.epochs import Epochs
+from headrace.driver.epochs import EpochRunner, Epochs
 from headrace.driver.events import Event, RequestArrived, WaitOver
 from headrace.driver.executor import Executor
 from headrace.driver.job_machine import JobMachine
 from headrace.driver.loop import Loop, Performers
 from headrace.driver.pacing import Pacing
-from headrace.driver.parallelism_file import ParallelismFile
-from headrace.driver.recovery import Recovery
 from headrace.driver.requests import Requests
-from headrace.driver.rescaling import Deployment, ParallelismFollower, Rescaler
+from headrace.driver.rescaling import Deployment, ParallelismFile, ParallelismFollower, Rescaler
 from headrace.driver.restarts import RestartPolicy
+from headrace.driver.restore import Recovery
 from headrace.driver.settling import Observers, Settling
-from headrace.metrics.reporters.runner import Reporting
+from headrace.metrics.reporters.settings import Reporting
 from headrace.monitoring.flame_graphs import FlameGraphs
 from headrace.monitoring.job_monitor import JobMonitor
 from headrace.monitoring.progress import ProgressView

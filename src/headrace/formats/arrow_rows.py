@@ -8,29 +8,8 @@ from typing import Any
 from headrace.config.configuration import Configuration
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.foundation.extras import need
-from headrace.types.logical_types import (
-    ArrayType,
-    BigIntType,
-    BinaryType,
-    BooleanType,
-    CharType,
-    DataType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    InstantType,
-    IntType,
-    LocalZonedTimestampType,
-    MapType,
-    RowType,
-    SmallIntType,
-    TimestampType,
-    TimeType,
-    TinyIntType,
-    VarBinaryType,
-    VarCharType,
-)
+from headrace.types import logical_types as types
+from headrace.types.logical_types import DataType, RowType
 from headrace.types.row import Row, named_rows
 from headrace.types.time import Instant, instant_of, utc_moment
 
@@ -87,29 +66,29 @@ def arrow_type(data_type: DataType) -> Any:
     pa = pyarrow()
     if isinstance(data_type, RowType):
         return pa.struct([pa.field(f.name, arrow_type(f.data_type)) for f in data_type.fields])
-    if isinstance(data_type, ArrayType):
+    if isinstance(data_type, types.ArrayType):
         return pa.list_(arrow_type(data_type.element_type))
-    if isinstance(data_type, MapType):
+    if isinstance(data_type, types.MapType):
         return pa.map_(arrow_type(data_type.key_type), arrow_type(data_type.value_type))
-    if isinstance(data_type, DecimalType):
+    if isinstance(data_type, types.DecimalType):
         return pa.decimal128(data_type.precision, data_type.scale)
-    if isinstance(data_type, (TimestampType, LocalZonedTimestampType)):
+    if isinstance(data_type, (types.TimestampType, types.LocalZonedTimestampType)):
         unit = "ms" if data_type.precision <= _MILLIS else "us" if data_type.precision <= _MICROS else "ns"
-        return pa.timestamp(unit, "UTC" if isinstance(data_type, LocalZonedTimestampType) else None)
+        return pa.timestamp(unit, "UTC" if isinstance(data_type, types.LocalZonedTimestampType) else None)
     plain = {
-        BooleanType: pa.bool_,
-        TinyIntType: pa.int8,
-        SmallIntType: pa.int16,
-        IntType: pa.int32,
-        BigIntType: pa.int64,
-        FloatType: pa.float32,
-        DoubleType: pa.float64,
-        CharType: pa.string,
-        VarCharType: pa.string,
-        BinaryType: pa.binary,
-        VarBinaryType: pa.binary,
-        DateType: pa.date32,
-        TimeType: lambda: pa.time32("ms"),
+        types.BooleanType: pa.bool_,
+        types.TinyIntType: pa.int8,
+        types.SmallIntType: pa.int16,
+        types.IntType: pa.int32,
+        types.BigIntType: pa.int64,
+        types.FloatType: pa.float32,
+        types.DoubleType: pa.float64,
+        types.CharType: pa.string,
+        types.VarCharType: pa.string,
+        types.BinaryType: pa.binary,
+        types.VarBinaryType: pa.binary,
+        types.DateType: pa.date32,
+        types.TimeType: lambda: pa.time32("ms"),
     }.get(type(data_type))
     if plain is None:
         raise InvalidProgramError("Files cannot have columns of this type", seen=data_type)
@@ -163,13 +142,13 @@ def _from_arrow(data_type: DataType) -> Convert | None:
         names = data_type.field_names()
         parts = [_from_arrow(part) or _same for part in data_type.field_types()]
         return lambda v: named_rows(names, [[None if v[n] is None else c(v[n]) for n, c in zip(names, parts)]])[0]
-    if isinstance(data_type, ArrayType):
+    if isinstance(data_type, types.ArrayType):
         element = _from_arrow(data_type.element_type)
         return None if element is None else lambda v: [None if e is None else element(e) for e in v]
-    if isinstance(data_type, MapType):
+    if isinstance(data_type, types.MapType):
         key, value = _from_arrow(data_type.key_type) or _same, _from_arrow(data_type.value_type) or _same
         return lambda v: {key(k): None if e is None else value(e) for k, e in v}
-    if isinstance(data_type, InstantType):
+    if isinstance(data_type, types.InstantType):
         return instant_of
     return None
 
@@ -179,13 +158,13 @@ def _to_arrow(data_type: DataType, change: Change) -> Convert | None:
         names = data_type.field_names()
         parts = [_to_arrow(part, change) or _same for part in data_type.field_types()]
         return lambda v: {n: None if e is None else c(e) for n, c, e in zip(names, parts, v)}
-    if isinstance(data_type, ArrayType):
+    if isinstance(data_type, types.ArrayType):
         element = _to_arrow(data_type.element_type, change)
         return None if element is None else lambda v: [None if e is None else element(e) for e in v]
-    if isinstance(data_type, MapType):
+    if isinstance(data_type, types.MapType):
         key, value = _to_arrow(data_type.key_type, change) or _same, _to_arrow(data_type.value_type, change) or _same
         return lambda v: [(key(k), None if e is None else value(e)) for k, e in v.items()]
-    if isinstance(data_type, LocalZonedTimestampType):
+    if isinstance(data_type, types.LocalZonedTimestampType):
         return _moment
     return change(data_type)
 

@@ -9,15 +9,18 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from headrace.common.io import InputFormat
+from headrace.connectors.base.split_reader import Batch, SplitReader
+from headrace.connectors.files.file_format import FileFormat, FileRange, unreadable
 from headrace.connectors.files.source import StreamFormat
 from headrace.errors import BadRecordError, InvalidProgramError, NoJvmError, TypeMismatchError, shortened
 from headrace.formats.avro_columns import row_type_of
-from headrace.formats.avro_files import AvroRecords, fastavro
+from headrace.foundation.extras import need
+from headrace.foundation.file_systems import open_input
 from headrace.types.data_types import stream_type
 from headrace.types.logical_types import ArrayType, DataType, MapType, RowType
 from headrace.types.row import named_rows
 from headrace.types.serialization import BulkWriter, BulkWriterFactory, DeserializationSchema, SerializationSchema
-from headrace.types.typeinfo import TypeInformation
+from headrace.types.typeinfo import TypeInformation, Types
 
 __all__ = [
     "AvroBulkWriters",
@@ -247,3 +250,62 @@ def _record(value: Any, data_type: DataType) -> Any:
     if isinstance(value, datetime.datetime) and value.tzinfo is None:
         return value.replace(tzinfo=datetime.timezone.utc)
     return value
+
+
+def fastavro() -> Any:
+    """Return the module `fastavro`."""
+    return need("fastavro", "formats", "Avro")
+
+
+class AvroRecords(FileFormat):
+    """Records of Avro files, read with the schema of the program."""
+
+    def __init__(self, schema: Any) -> None:
+        self.schema = schema
+        self.produced_type = Types.PICKLED_BYTE_ARRAY()
+
+    def open(self, part: FileRange, position: Any) -> SplitReader:
+        return _AvroReader(part.path, self.schema, position or (0, 0))
+
+
+class _AvroReader(SplitReader):
+    def __init__(self, path: str, schema: Any, position: tuple[int, int]) -> None:
+        self._path = path
+        self._stream = open_input(path)
+        self._blocks = iter(fastavro().block_reader(self._stream, schema))
+        self._block, skipped = position
+        for _ in range(self._block):
+            next(self._blocks, None)
+        self._records: list[Any] = []
+        self._next = 0
+        self._started = False
+        self._load()
+        self._next = min(skipped, len(self._records))
+
+    def _load(self) -> None:
+        """Advance to the next block that has records."""
+        while True:
+            if self._started:
+                self._block += 1
+            self._started, self._next = True, 0
+            try:
+                block = next(self._blocks, None)
+                self._records = [] if block is None else list(block)
+            except Exception as error:
+                raise unreadable(self._path, error, f", in block {self._block}") from error
+            self.finished = block is None
+            if self._records or self.finished:
+                return
+
+    def read(self, limit: int, now: int) -> Batch:
+        values = self._records[self._next : self._next + limit]
+        self._next += len(values)
+        if self._next >= len(self._records):
+            self._load()
+        return Batch(values, more=not values and not self.finished)
+
+    def position(self) -> tuple[int, int]:
+        return self._block, self._next
+
+    def close(self) -> None:
+        self._stream.close()

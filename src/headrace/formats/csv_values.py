@@ -13,27 +13,17 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace.errors import InvalidProgramError
-from headrace.types import java_parsing
+from headrace.types import java_parsing, typeinfo
 from headrace.types.data_types import stream_type
 from headrace.types.java_formatting import decimal_text, double_text, float_text
 from headrace.types.logical_types import ArrayType, DataType, DecimalType
 from headrace.types.row import named_rows
 from headrace.types.time import Instant, utc_moment
-from headrace.types.typeinfo import (
-    BasicArrayTypeInfo,
-    BasicType,
-    BasicTypeInfo,
-    LocalZonedTimestampTypeInfo,
-    ObjectArrayTypeInfo,
-    PrimitiveArrayTypeInfo,
-    RowTypeInfo,
-    TypeInformation,
-    Types,
-)
+from headrace.types.typeinfo import BasicType, TypeInformation, Types
 
 Reader = Callable[[str], Any]
 Writer = Callable[[Any], str]
-_ARRAYS = (PrimitiveArrayTypeInfo, BasicArrayTypeInfo, ObjectArrayTypeInfo)
+_ARRAYS = (typeinfo.PrimitiveArrayTypeInfo, typeinfo.BasicArrayTypeInfo, typeinfo.ObjectArrayTypeInfo)
 
 
 def reader_of(type_info: TypeInformation, separator: str = ";", null: str | None = None) -> Reader:
@@ -56,7 +46,7 @@ def _array_reader(element: Reader, separator: str) -> Reader:
 def _reader(type_info: TypeInformation, separator: str, null: str | None) -> Reader:
     if type_info == Types.PRIMITIVE_ARRAY(Types.BYTE()):
         return _bytes
-    if isinstance(type_info, RowTypeInfo):
+    if isinstance(type_info, typeinfo.RowTypeInfo):
         names = type_info.get_field_names()
         fields = [reader_of(part, separator, null) for part in type_info.get_field_types()]
 
@@ -74,7 +64,7 @@ def _reader(type_info: TypeInformation, separator: str, null: str | None) -> Rea
     for known, read in _PLAIN_READERS:
         if type_info == known:
             return read
-    if isinstance(type_info, BasicTypeInfo) and type_info.basic_type in _READERS:
+    if isinstance(type_info, typeinfo.BasicTypeInfo) and type_info.basic_type in _READERS:
         return _READERS[type_info.basic_type]
     raise InvalidProgramError("CSV has no fields of this type", seen=type_info)
 
@@ -99,7 +89,7 @@ def _array_writer(element: Writer, separator: str) -> Writer:
 def _writer(type_info: TypeInformation, separator: str, null: str) -> Writer:
     if type_info == Types.PRIMITIVE_ARRAY(Types.BYTE()):
         return lambda value: base64.b64encode(value).decode()
-    if isinstance(type_info, RowTypeInfo):
+    if isinstance(type_info, typeinfo.RowTypeInfo):
         fields = [writer_of(part, separator, null) for part in type_info.get_field_types()]
         return lambda row: separator.join([write(part) for write, part in zip(fields, row, strict=True)])
     if isinstance(type_info, _ARRAYS):
@@ -107,7 +97,7 @@ def _writer(type_info: TypeInformation, separator: str, null: str) -> Writer:
     for known, write in _PLAIN_WRITERS:
         if type_info == known:
             return write
-    if isinstance(type_info, BasicTypeInfo) and type_info.basic_type in _WRITERS:
+    if isinstance(type_info, typeinfo.BasicTypeInfo) and type_info.basic_type in _WRITERS:
         return _WRITERS[type_info.basic_type]
     raise InvalidProgramError("CSV has no fields of this type", seen=type_info)
 
@@ -191,7 +181,7 @@ _PLAIN_READERS: list[tuple[TypeInformation, Reader]] = [
     (Types.SQL_TIME(), java_parsing.time_of_day),
     (Types.SQL_TIMESTAMP(), java_parsing.timestamp),
     (Types.INSTANT(), lambda text: java_parsing.instant(text, " ")),
-    (LocalZonedTimestampTypeInfo(), lambda text: utc_moment(java_parsing.instant(text, " "))),
+    (typeinfo.LocalZonedTimestampTypeInfo(), lambda text: utc_moment(java_parsing.instant(text, " "))),
 ]
 _WRITERS: dict[BasicType, Writer] = {
     BasicType.STRING: _text,
@@ -210,5 +200,5 @@ _PLAIN_WRITERS: list[tuple[TypeInformation, Writer]] = [
     (Types.SQL_TIME(), lambda value: f"{value:%H:%M:%S}"),
     (Types.SQL_TIMESTAMP(), lambda value: _stamp(value, ".0")),
     (Types.INSTANT(), _zoned),
-    (LocalZonedTimestampTypeInfo(), _zoned),
+    (typeinfo.LocalZonedTimestampTypeInfo(), _zoned),
 ]

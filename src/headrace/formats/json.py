@@ -1,4 +1,4 @@
-"""Rows as JSON objects; the names are those of `pyflink.datastream.formats.json`."""
+"""Rows as JSON objects, and JSON schemas as row types; the names are those of `pyflink.datastream.formats.json`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from headrace.connectors.files.source import StreamFormat
 from headrace.connectors.files.text_file import TextLines
 from headrace.errors import BadRecordError, InvalidProgramError, TypeMismatchError, shortened
 from headrace.formats.json_reading import reader_of
-from headrace.formats.json_schema import row_type_of
 from headrace.formats.json_writing import writer_of
 from headrace.types.serialization import DeserializationSchema, SerializationSchema
-from headrace.types.typeinfo import RowTypeInfo, TypeInformation
+from headrace.types.typeinfo import RowTypeInfo, TypeInformation, Types
 
 __all__ = ["JsonReaderFormat", "JsonRowDeserializationSchema", "JsonRowSerializationSchema"]
 
@@ -202,3 +201,64 @@ class _Line:
 
     def __call__(self, line: str) -> Any:
         return self._schema.deserialize(line.encode("utf-8", "surrogatepass"))
+
+
+_TEXT_FORMATS = {"date": Types.SQL_DATE, "time": Types.SQL_TIME, "date-time": Types.SQL_TIMESTAMP}
+
+
+def row_type_of(text: str) -> RowTypeInfo:
+    """Return the type of the objects that a schema describes.
+
+    >>> row_type_of('{"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}}')
+    RowTypeInfo(a: BigInteger, b: String)
+    """
+    try:
+        root = json.loads(text)
+    except ValueError as error:
+        raise InvalidProgramError(f"Invalid JSON schema: {error}", seen=text) from None
+    found = _type(root, root)
+    if not isinstance(found, RowTypeInfo):
+        raise InvalidProgramError("A JSON schema for rows must describe an object", seen=text)
+    return found
+
+
+def _type(node: Any, root: Any) -> TypeInformation:
+    if not isinstance(node, dict):
+        raise _refused(node)
+    if "$ref" in node:
+        return _type(_referenced(node["$ref"], root), root)
+    choices = node.get("oneOf") or (
+        [{**node, "type": kind} for kind in node["type"]] if isinstance(node.get("type"), list) else None
+    )
+    if choices is not None:
+        real = [choice for choice in choices if choice.get("type") != "null"]
+        if len(real) != 1:
+            raise _refused(node)
+        return _type(real[0], root)
+    kind = node.get("type")
+    if kind == "object" and "properties" in node:
+        fields = node["properties"]
+        return Types.ROW_NAMED(list(fields), [_type(part, root) for part in fields.values()])
+    if kind == "array" and isinstance(node.get("items"), dict):
+        return Types.OBJECT_ARRAY(_type(node["items"], root))
+    if kind == "string":
+        if node.get("contentEncoding") == "base64":
+            return Types.PRIMITIVE_ARRAY(Types.BYTE())
+        return _TEXT_FORMATS.get(str(node.get("format")), Types.STRING)()
+    plain = {"number": Types.BIG_DEC, "integer": Types.BIG_INT, "boolean": Types.BOOLEAN}.get(str(kind))
+    if plain is None:
+        raise _refused(node)
+    return plain()
+
+
+def _referenced(address: str, root: Any) -> Any:
+    node = root
+    for step in address.removeprefix("#/").split("/"):
+        if not isinstance(node, dict) or step not in node:
+            raise InvalidProgramError("A reference of the JSON schema cannot be resolved", seen=address)
+        node = node[step]
+    return node
+
+
+def _refused(node: object) -> InvalidProgramError:
+    return InvalidProgramError("This part of the JSON schema has no row type", seen=json.dumps(node))

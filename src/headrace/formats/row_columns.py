@@ -11,7 +11,7 @@ from headrace.types.logical_types import RowType
 
 
 class RowColumns:
-    """Rows of a type, as columns; satisfies `headrace.operators.columns.RowColumns`.
+    """Rows of a type, as columns; satisfies `headrace.operators.elementwise.RowColumns`.
 
     >>> from headrace.table import DataTypes
     >>> columns = RowColumns(DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT())]))

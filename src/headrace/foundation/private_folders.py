@@ -5,11 +5,12 @@ headrace keeps below the temporary directory and for checkpoints and savepoints.
 processes that must start fast can use it.
 
 `tempfile.mkdtemp` is as good for a folder with a random name. A folder with a name that others can guess must come from
-`private_folder`: somebody else may have made it first.
+`private_folder`: somebody else may have made it first. A `LifeMark` shows whether the process that created it is alive.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 from pathlib import Path
@@ -70,3 +71,54 @@ def owner_only(path: str, flags: int) -> int:
     '0o600'
     """
     return os.open(path, flags, 0o600)
+
+
+def make_durable(path: str | os.PathLike[str]) -> None:
+    """Make a file, or the names in a folder, survive a crash of the machine."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+class LifeMark:
+    """A file that contains a process id and is locked while that process lives: if it can be locked, the process is dead."""
+
+    def __init__(self, path: Path, *, create: bool = True) -> None:
+        self._file = open(
+            path, "a+" if create else "r+", opener=owner_only
+        )  # not inherited by programs that the process starts
+
+    def take(self) -> bool:
+        """Lock the file for the life of this process. Return False if another process holds the lock."""
+        if not self._lock():
+            return False
+        self._file.truncate(0)
+        self._file.write(str(os.getpid()))
+        self._file.flush()
+        return True
+
+    def keep(self) -> None:
+        """Release the lock only when the process ends, not even when its interpreter ends."""
+        os.dup(self._file.fileno())
+
+    def living(self) -> int | None:
+        """Return the id of the process that holds the lock, or None if it is dead."""
+        if self._lock():
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+            return None
+        self._file.seek(0)
+        text = self._file.read()
+        return int(text) if text.isdigit() else 0
+
+    def close(self) -> None:
+        """Release the lock if this process holds it."""
+        self._file.close()
+
+    def _lock(self) -> bool:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True

@@ -7,12 +7,6 @@ from headrace.functions.async_functions import (
     AsyncRetryPredicate,
     AsyncRetryStrategy,
 )
-from headrace.functions.broadcast_process_functions import (
-    BaseBroadcastProcessFunction,
-    BroadcastProcessFunction,
-    KeyedBroadcastProcessFunction,
-)
-from headrace.functions.checkpointed_functions import CheckpointedFunction, CheckpointListener, ListCheckpointed
 from headrace.functions.element_functions import (
     CoFlatMapFunction,
     CoMapFunction,
@@ -23,10 +17,20 @@ from headrace.functions.element_functions import (
     NullByteKeySelector,
     Partitioner,
 )
-from headrace.functions.function import Function, FunctionWrapper, JavaFunctionWrapper
+from headrace.functions.function import (
+    CheckpointedFunction,
+    CheckpointListener,
+    Function,
+    FunctionWrapper,
+    JavaFunctionWrapper,
+    ListCheckpointed,
+)
 from headrace.functions.join_functions import CoGroupFunction, FlatJoinFunction, JoinFunction, ProcessJoinFunction
 from headrace.functions.process_functions import (
+    BaseBroadcastProcessFunction,
+    BroadcastProcessFunction,
     CoProcessFunction,
+    KeyedBroadcastProcessFunction,
     KeyedCoProcessFunction,
     KeyedProcessFunction,
     ProcessFunction,

@@ -11,8 +11,6 @@ from typing import Any
 
 from headrace.functions.function import Function, FunctionWrapper
 
-__all__ = ["AggregateFunction", "ReduceFunction", "ReduceFunctionWrapper"]
-
 
 class ReduceFunction(Function):
     """Combines two values into one of the same type.

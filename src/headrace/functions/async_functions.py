@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
 from headrace.functions.function import Function
-
-__all__ = ["AsyncFunction", "AsyncFunctionDescriptor", "AsyncRetryPredicate", "AsyncRetryStrategy"]
 
 IN = TypeVar("IN")
 OUT = TypeVar("OUT")
@@ -120,6 +119,7 @@ class AsyncFunction(Function, Generic[IN, OUT]):
         raise TimeoutError(f"Async function call has timed out for input: {value}")
 
 
+@dataclass(eq=False)
 class AsyncFunctionDescriptor:
     """An asynchronous function and the settings of its calls.
 
@@ -133,17 +133,8 @@ class AsyncFunctionDescriptor:
         ORDERED = 0
         UNORDERED = 1
 
-    def __init__(
-        self,
-        async_function: Any,
-        timeout: Any,
-        capacity: int,
-        async_retry_strategy: Any,
-        output_mode: AsyncFunctionDescriptor.OutputMode,
-    ) -> None:
-        """Store the parts."""
-        self.async_function = async_function
-        self.timeout = timeout
-        self.capacity = capacity
-        self.async_retry_strategy = async_retry_strategy
-        self.output_mode = output_mode
+    async_function: Any
+    timeout: Any
+    capacity: int
+    async_retry_strategy: Any
+    output_mode: AsyncFunctionDescriptor.OutputMode

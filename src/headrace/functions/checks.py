@@ -7,8 +7,6 @@ from typing import Any
 from headrace.errors import TypeMismatchError
 from headrace.functions import Function
 
-__all__ = ["check_function", "check_or_callable"]
-
 
 def check_or_callable(given: Any, wanted: type[Function], message: str) -> None:
     """Accept an object of ``wanted`` or a plain callable.

@@ -11,17 +11,6 @@ from typing import Any
 
 from headrace.functions.function import Function
 
-__all__ = [
-    "CoFlatMapFunction",
-    "CoMapFunction",
-    "FilterFunction",
-    "FlatMapFunction",
-    "KeySelector",
-    "MapFunction",
-    "NullByteKeySelector",
-    "Partitioner",
-]
-
 
 class MapFunction(Function):
     """Returns one result for each element.

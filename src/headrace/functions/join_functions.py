@@ -11,8 +11,6 @@ from typing import Any, Generic, TypeVar
 
 from headrace.functions.function import Function
 
-__all__ = ["CoGroupFunction", "FlatJoinFunction", "JoinFunction", "ProcessJoinFunction"]
-
 IN1 = TypeVar("IN1")
 IN2 = TypeVar("IN2")
 OUT = TypeVar("OUT")

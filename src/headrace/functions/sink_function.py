@@ -12,8 +12,6 @@ from headrace.connectors.base.sink import Sink as SinkDefinition
 from headrace.errors import NoJvmError
 from headrace.functions.function import Function
 
-__all__ = ["SinkFunction"]
-
 
 class SinkFunction(Function):
     """Writes the elements at the end of a stream.

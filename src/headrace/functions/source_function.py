@@ -14,8 +14,6 @@ from headrace.common.watermark_generator import Watermark
 from headrace.errors import NoJvmError
 from headrace.functions.function import Function
 
-__all__ = ["ParallelSourceFunction", "SourceFunction"]
-
 
 class SourceFunction(Function):
     """Emits elements from `run` until it returns; runs with parallelism 1.

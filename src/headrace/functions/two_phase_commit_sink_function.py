@@ -14,8 +14,6 @@ from headrace.connectors.functions.two_phase_commit import TwoPhaseCommitSink
 from headrace.errors import InvalidProgramError
 from headrace.functions.sink_function import SinkFunction
 
-__all__ = ["TwoPhaseCommitSinkFunction"]
-
 
 class TwoPhaseCommitSinkFunction(SinkFunction):
     r"""Writes elements in transactions, which are committed when a checkpoint completes.

@@ -9,15 +9,6 @@ from typing import Generic, TypeVar
 from headrace.functions.function import Function
 from headrace.state.interfaces import KeyedStateStore
 
-__all__ = [
-    "AllWindowFunction",
-    "PassThroughAllWindowFunction",
-    "PassThroughWindowFunction",
-    "ProcessAllWindowFunction",
-    "ProcessWindowFunction",
-    "WindowFunction",
-]
-
 IN = TypeVar("IN")
 OUT = TypeVar("OUT")
 KEY = TypeVar("KEY")

@@ -13,8 +13,6 @@ from headrace.connectors.functions.write_ahead import WriteAheadSink
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.functions.sink_function import SinkFunction
 
-__all__ = ["CheckpointCommitter", "GenericWriteAheadSink"]
-
 
 class CheckpointCommitter(ABC):
     """Records what has been sent, ideally in the external system itself: pairs of subtask and number.

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headrace.graph.ids import hashed
 from headrace.graph.partitioners import Forward, KeyGroup
 from headrace.graph.specs import LocalWindowAggregate, WindowOperation
-from headrace.graph.stream_graph import StreamEdge, StreamGraph, StreamNode
+from headrace.graph.stream_graph import StreamEdge, StreamGraph, StreamNode, hashed
 from headrace.graph.transformations import ChainingStrategy
 
 

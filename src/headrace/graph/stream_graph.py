@@ -2,14 +2,19 @@
 
 Decides parallelism, max parallelism, partitioners that the user did not choose, names and ids. Raises
 `InvalidProgramError` for programs that cannot run.
+
+An operator's id is stable: it comes from the user's `uid_hash`, else from the `uid`, else from the operator's position in the
+graph. State is stored under it, so set uids in programs that will be changed and restored.
 """
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from headrace.errors import InvalidProgramError
-from headrace.graph.ids import assign_operator_ids
 from headrace.graph.partitioners import Forward, Partitioner, Rebalance
 from headrace.graph.specs import OperatorSpec
 from headrace.graph.transformations import ChainingStrategy, Transformation, TransformationKind, TransformationRegistry
@@ -105,10 +110,8 @@ def build_stream_graph(registry: TransformationRegistry, settings: GraphSettings
             for up in _resolve(registry, view):
                 partitioner = up.partitioner or (Forward() if wanted[up.node] == wanted[t.id] else Rebalance())
                 if isinstance(partitioner, Forward) and wanted[up.node] != wanted[t.id]:
-                    raise InvalidProgramError(
+                    raise t.invalid(
                         "Forward partitioning does not allow change of parallelism.",
-                        operator_name=t.name,
-                        uid=t.uid,
                         seen=f"upstream {registry.get(up.node).name!r} has parallelism {wanted[up.node]}, "
                         f"{t.name!r} has {wanted[t.id]}",
                         remedy="give both the same parallelism, or use rebalance(), rescale() or another partitioning.",
@@ -129,10 +132,8 @@ def _node(
         raise InvalidProgramError("An operator transformation has no operator", operator_name=t.name)
     maximum = t.max_parallelism or settings.max_parallelism
     if maximum is not None and maximum < parallelism:
-        raise InvalidProgramError(
+        raise t.invalid(
             f"Vertex {t.name}'s parallelism ({parallelism}) is higher than the max parallelism ({maximum}).",
-            operator_name=t.name,
-            uid=t.uid,
             remedy="Please lower the parallelism or increase the max parallelism.",
         )
     return StreamNode(
@@ -188,10 +189,8 @@ def _check_unique_uids(operators: list[Transformation]) -> None:
         if t.uid is None:
             continue
         if t.uid in seen:
-            raise InvalidProgramError(
+            raise t.invalid(
                 f"Hash collision on user-specified ID {t.uid!r}. Most likely cause is a non-unique ID.",
-                operator_name=t.name,
-                uid=t.uid,
                 seen=f"also used by operator {seen[t.uid]!r}",
                 remedy="Please check that all IDs specified via `uid(String)` are unique.",
             )
@@ -204,11 +203,52 @@ def _check_unique_ids(operators: list[Transformation], ids: dict[int, str]) -> N
     for t in operators:
         operator_id = ids[t.id]
         if operator_id in seen:
-            raise InvalidProgramError(
+            raise t.invalid(
                 f"Hash collision on operator id {operator_id}",
-                operator_name=t.name,
-                uid=t.uid,
                 seen=f"also the id of operator {seen[operator_id]!r}",
                 remedy="pass a different hash to set_uid_hash() of every operator, or use uid()",
             )
         seen[operator_id] = t.name
+
+
+class _Edge(Protocol):
+    @property
+    def source(self) -> int: ...
+    @property
+    def target(self) -> int: ...
+
+
+def assign_operator_ids(operators: Sequence[Transformation], edges: Sequence[_Edge]) -> dict[int, str]:
+    """Map the id of each operator transformation to its stable hexadecimal id."""
+    ids: dict[int, str] = {}
+    inputs: dict[int, list[int]] = {t.id: [] for t in operators}
+    for edge in edges:
+        inputs[edge.target].append(edge.source)
+    for position, t in enumerate(operators):
+        if t.uid_hash is not None:
+            ids[t.id] = t.uid_hash
+        elif t.uid is not None:
+            ids[t.id] = id_of_uid(t.uid)
+        else:
+            parents = [ids.get(i, "feedback") for i in inputs[t.id]]
+            kind = type(t.spec).__name__
+            ids[t.id] = hashed("node", str(position), kind, *parents)
+    return ids
+
+
+def id_of_uid(uid: str) -> str:
+    """Return the operator id of a uid.
+
+    >>> id_of_uid("my-map") == hashed("uid", "my-map")
+    True
+    """
+    return hashed("uid", uid)
+
+
+def hashed(*parts: str) -> str:
+    """Return the hexadecimal id of a sequence of strings.
+
+    >>> len(hashed("uid", "my-map"))
+    32
+    """
+    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:32]

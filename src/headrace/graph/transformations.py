@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
+from headrace.errors import InvalidProgramError
 from headrace.graph.partitioners import Partitioner
 from headrace.graph.specs import OperatorSpec
 from headrace.types.typeinfo import TypeInformation
@@ -63,6 +64,10 @@ class Transformation:
     side_types: dict[str, TypeInformation | None] = field(default_factory=dict)
     extra: dict[str, Any] = field(default_factory=dict)
     """Facts for the plan only, such as the resources of a slot sharing group."""
+
+    def invalid(self, message: str, seen: object = None, remedy: str | None = None) -> InvalidProgramError:
+        """Return the error of a program in which this operator is wrong."""
+        return InvalidProgramError(message, operator_name=self.name, uid=self.uid, seen=seen, remedy=remedy)
 
 
 class TransformationRegistry:

@@ -1,34 +1,37 @@
 """Run the tasks of a job one after the other in this process, with the same frames as on Spark.
 
-Provides the files of the job to the tasks, and restores the process when the job ends.
+Provides the files of the job to the tasks, and restores the process when the job ends. Tasks run in a thread, so that one
+that takes too long can be abandoned.
 """
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import logging
 import os
+import queue
 import shutil
 import socket
 import sys
 import tempfile
+import threading
 from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from headrace.config.worker_settings import TimeLimit
 from headrace.driver.executor import EpochResult, ExecutorView, ThreadView, read_frames, threads_of_this_process
 from headrace.errors import TaskTimeoutError
 from headrace.functions.runtime_context import DistributedCache
-from headrace.local.task_thread import TaskThread
 from headrace.worker.exchange.frames import DATA, header_of
 from headrace.worker.failures import failure_frame
 from headrace.worker.job_files import JobFiles
 from headrace.worker.job_spec import JobSpec
 from headrace.worker.messages import EpochOrder, TaskId
-from headrace.worker.slot.deadline import watched_close
+from headrace.worker.slot.deadline import close_timeout, timeout_error, watched_close
 from headrace.worker.slot.host import TaskHost
 from headrace.worker.slot.launch import CLOSE_SECONDS
 from headrace.worker.unpacking import unpack_files
@@ -161,3 +164,71 @@ class FilesInProcess:
             os.chdir(self._came_from)
         shutil.rmtree(self._folder, ignore_errors=True)
         self._folder = None
+
+
+T = TypeVar("T")
+
+
+class _AbandonedError(BaseException):
+    """Raised in a thread whose time is over, wherever it is."""
+
+
+class TaskThread:
+    """Runs one call at a time in a separate thread.
+
+    >>> thread = TaskThread()
+    >>> thread.run(lambda: 3, TimeLimit(10.0, "headrace.task.timeout"), abandoned=print)
+    3
+    >>> thread.end(lambda: "closed")
+    'closed'
+    """
+
+    def __init__(self) -> None:
+        self._calls: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+        self._abandoned: Callable[[], Any] | None = None
+        self._thread = threading.Thread(target=self._work, name="headrace-tasks", daemon=True)
+        self._thread.start()
+
+    def run(self, call: Callable[[], T], limit: TimeLimit, abandoned: Callable[[], Any]) -> T:
+        """Return the result of a call. Raise TaskTimeoutError if it takes too long; call `abandoned` when it returns."""
+        try:
+            return self._answer(call, limit.seconds)
+        except queue.Empty:
+            ident = self._thread.ident
+            assert ident is not None, "it was started"
+            error = timeout_error(ident, limit)
+            self._abandoned = abandoned
+            self._calls.put(None)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(_AbandonedError))
+            raise error from None
+
+    def end(self, call: Callable[[], T], seconds: float | None = None) -> T:
+        """Return the result of the last call, and end the thread. Raise CloseTimeoutError if it takes too long."""
+        try:
+            return self._answer(call, seconds)
+        except queue.Empty:
+            assert self._thread.ident is not None, "it was started"
+            raise close_timeout(self._thread.ident, seconds or 0.0) from None
+        finally:
+            self._calls.put(None)
+
+    def _answer(self, call: Callable[[], T], seconds: float | None) -> T:
+        self._calls.put(call)
+        result, error = self._results.get(timeout=seconds)
+        if error is not None:
+            raise error
+        return cast("T", result)
+
+    def _work(self) -> None:
+        while (call := self._calls.get()) is not None:
+            try:
+                result = call()
+            except _AbandonedError:
+                break
+            except BaseException as error:
+                self._results.put((None, error))
+            else:
+                self._results.put((result, None))
+        if self._abandoned is not None:
+            self._abandoned()

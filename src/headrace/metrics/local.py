@@ -23,8 +23,7 @@ from headrace.metrics.metricbase import (
     Metric,
     MetricGroup,
 )
-from headrace.metrics.sketch import Sketch
-from headrace.metrics.values import QUANTILES, Count, GaugeValue, Path, Rate, Spread, Statistics, Value, flat
+from headrace.metrics.values import QUANTILES, Count, GaugeValue, Path, Rate, Sketch, Spread, Statistics, Value, flat
 
 _FOLD_AT = 4096
 _METER_STEP = 5.0

@@ -12,6 +12,7 @@ from typing import Any
 from headrace.compatibility.names import offer_pyflink_names
 
 __all__ = ["Counter", "Distribution", "Gauge", "Histogram", "HistogramStatistics", "Meter", "Metric", "MetricGroup"]
+offer_pyflink_names(__name__)
 
 
 class MetricGroup(ABC):
@@ -192,6 +193,3 @@ class HistogramStatistics(ABC):
     @abstractmethod
     def size(self) -> int:
         """Return the number of values."""
-
-
-offer_pyflink_names(__name__)

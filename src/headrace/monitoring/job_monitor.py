@@ -22,10 +22,9 @@ from headrace.graph.specs import SourceSpec
 from headrace.metrics.scope import JOB, OPERATOR, TASK, TASK_MANAGER, Sample, Scope
 from headrace.metrics.values import Count, GaugeValue, Path, Value, flat
 from headrace.monitoring.back_pressure import OperatorLoad, SubtaskLoad, VertexLoad, diagnose, epoch_times
-from headrace.monitoring.job_metrics import job_values
 from headrace.monitoring.job_view import BottleneckView, ExceptionView, JobView, SubtaskView, VertexView
 from headrace.monitoring.subtask_metrics import MovingSums, SubtaskMetrics, as_values
-from headrace.monitoring.vertex_metrics import VertexMetrics
+from headrace.monitoring.vertex_metrics import VertexMetrics, job_values
 from headrace.operators.clock import Clock
 from headrace.worker.messages import TaskAck
 from headrace.worker.process_facts import ProcessFacts

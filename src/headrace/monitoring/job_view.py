@@ -1,12 +1,13 @@
 """A job as others see it: plain frozen data, made by `JobMaster.view()`. Read by the REST service, the web UI and reporters.
 
 Metrics have Flink's names. Those of a task have no prefix (`numRecordsIn`). Those of an operator in its chain, including
-the user's own, are prefixed with the operator's name (`Map.numRecordsIn`).
+the user's own, are prefixed with the operator's name (`Map.numRecordsIn`). Views become JSON for the control port and for files.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 LOW_FROM, HIGH_FROM = 0.1, 0.5
@@ -127,3 +128,58 @@ class JobView:
     """Of the job as a whole: uptime, numRestarts, lastCheckpointDuration, ..."""
     waiting_since_ms: int = -1
     """Since when the job has no executor, so that nothing happens; -1 if it has one."""
+
+
+def view_to_json(view: JobView) -> dict[str, Any]:
+    """Return the view as plain data. A value that JSON cannot represent, such as an accumulator's, becomes its `str`.
+
+    >>> view = blank_view("0" * 32, "orders", "RUNNING", 5)
+    >>> view_from_json(view_to_json(view)) == view
+    True
+    """
+    plain: dict[str, Any] = json.loads(json.dumps(asdict(view), default=str))
+    return plain
+
+
+def view_from_json(content: dict[str, Any]) -> JobView:
+    """Return the view that `view_to_json` converted."""
+    bottleneck = content["bottleneck"]
+    return JobView(
+        **{
+            **content,
+            "vertices": tuple(_vertex(vertex) for vertex in content["vertices"]),
+            "exceptions": tuple(ExceptionView(**entry) for entry in content["exceptions"]),
+            "bottleneck": None if bottleneck is None else BottleneckView(**bottleneck),
+        }
+    )
+
+
+def _vertex(content: dict[str, Any]) -> VertexView:
+    return VertexView(
+        **{
+            **content,
+            "inputs": tuple((source, strategy) for source, strategy in content["inputs"]),
+            "subtasks": tuple(SubtaskView(**subtask) for subtask in content["subtasks"]),
+        }
+    )
+
+
+def blank_view(job_id: str, name: str, status: str, start: int) -> JobView:
+    """Return the view of a job whose process has not reported anything yet."""
+    return JobView(
+        job_id=job_id,
+        name=name,
+        status=status,
+        start_ms=start,
+        end_ms=-1,
+        state_timestamps={},
+        max_parallelism=-1,
+        parallelism=1,
+        mode="STREAMING",
+        vertices=(),
+        exceptions=(),
+        checkpoints={"counts": dict.fromkeys(("triggered", "completed", "failed", "restored"), 0), "history": []},
+        accumulators={},
+        configuration={},
+        plan={"jid": job_id, "name": name, "type": "STREAMING", "nodes": []},
+    )

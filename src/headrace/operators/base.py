@@ -16,9 +16,8 @@ from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.errors import HeadraceError, UserCodeError
 from headrace.operators import function_state
 from headrace.operators.clock import ManualClock
-from headrace.operators.context import OperatorContext
+from headrace.operators.context import OperatorContext, TaskRuntimeContext
 from headrace.operators.output import LatencyMarker, Output, Timestamps, Values
-from headrace.operators.runtime_context import TaskRuntimeContext
 
 
 class Place(str):
@@ -227,7 +226,6 @@ class OperatorWithLateRecords(Operator):
         return self._dropped.get_count()
 
     def drop_late(self, number: int) -> None:
-        """Count dropped records."""
         if number:
             self._dropped.inc(number)
 

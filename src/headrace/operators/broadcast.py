@@ -8,8 +8,13 @@ from typing import Any
 
 from headrace.errors import InvalidProgramError
 from headrace.operators.output import Timestamps, Values
-from headrace.operators.process import ElementContext, TimedFunctionOperator, TimerContext
-from headrace.operators.timing import FunctionTimerService, KeylessTimerService
+from headrace.operators.process import (
+    ElementContext,
+    FunctionTimerService,
+    KeylessTimerService,
+    TimedFunctionOperator,
+    TimerContext,
+)
 from headrace.state.keyed_backend import NO_KEY
 from headrace.state.opaque_key import unwrap_key
 

@@ -9,9 +9,7 @@ from typing import Protocol
 class Clock(Protocol):
     """Returns the processing time in milliseconds since the epoch."""
 
-    def now(self) -> int:
-        """Return the current processing time."""
-        ...
+    def now(self) -> int: ...
 
 
 class SystemClock:

@@ -9,38 +9,32 @@ from headrace.connectors.feedback import FeedbackSource
 from headrace.errors import InvalidProgramError
 from headrace.graph import specs
 from headrace.graph.specs import WindowOperation
+from headrace.operators import elementwise
 from headrace.operators.async_wait import AsyncWaitOperator
 from headrace.operators.base import Operator
 from headrace.operators.broadcast import BroadcastProcessOperator
 from headrace.operators.cep.event_time import EventTimeCepOperator
 from headrace.operators.cep.processing_time import ProcessingTimeCepOperator
-from headrace.operators.columns import FilterColumnsOperator, MapColumnsOperator
-from headrace.operators.elementwise import (
-    CoFlatMapOperator,
-    CoMapOperator,
-    FilterOperator,
-    FlatMapOperator,
-    KeyedReduceOperator,
-    MapOperator,
-)
-from headrace.operators.feedback import FeedbackSinkOperator, FeedbackSourceOperator
-from headrace.operators.interval_join import IntervalJoinOperator
-from headrace.operators.large_interval_join import LargeIntervalJoinOperator
+from headrace.operators.elementwise import FilterColumnsOperator, MapColumnsOperator
+from headrace.operators.event_time import AssignTimestampsOperator
+from headrace.operators.interval_join import IntervalJoinOperator, LargeIntervalJoinOperator
 from headrace.operators.process import CoProcessOperator, ProcessOperator
-from headrace.operators.sinks import CacheSinkOperator, CollectSinkOperator, FunctionSinkOperator, PrintSinkOperator
-from headrace.operators.source import SourceOperator
-from headrace.operators.staged_sink import StagedSinkOperator
-from headrace.operators.watermarks import AssignTimestampsOperator
+from headrace.operators.sinks import (
+    CacheSinkOperator,
+    CollectSinkOperator,
+    FunctionSinkOperator,
+    PrintSinkOperator,
+    StagedSinkOperator,
+)
+from headrace.operators.source import FeedbackSinkOperator, FeedbackSourceOperator, SourceOperator
 from headrace.operators.windows.aligned import AlignedWindowOperator
-from headrace.operators.windows.combining import CombiningWindowOperator, LargeCombiningWindowOperator
 from headrace.operators.windows.evicting import CoGroupOperator, EvictingWindowOperator
-from headrace.operators.windows.local import LocalWindowOperator
+from headrace.operators.windows.local import CombiningWindowOperator, LargeCombiningWindowOperator, LocalWindowOperator
 from headrace.operators.windows.operator import WindowOperator
 from headrace.operators.windows.session_operator import SessionWindowOperator
 from headrace.windows.session_windows import EventTimeSessionWindows
-from headrace.windows.sliding_windows import SlidingEventTimeWindows
 from headrace.windows.time_triggers import EventTimeTrigger
-from headrace.windows.tumbling_windows import TumblingEventTimeWindows
+from headrace.windows.time_windows import SlidingEventTimeWindows, TumblingEventTimeWindows
 
 
 def window_operator(spec: WindowOperation, large_state: bool = False) -> Operator:
@@ -76,15 +70,15 @@ _MAKERS: dict[type[specs.OperatorSpec], Callable[[Any], Operator]] = {
         if isinstance(s.source, FeedbackSource)
         else SourceOperator(s.source, s.strategy)
     ),
-    specs.Map: lambda s: MapOperator(s.func),
-    specs.FlatMap: lambda s: FlatMapOperator(s.func),
-    specs.Filter: lambda s: FilterOperator(s.func),
+    specs.Map: lambda s: elementwise.MapOperator(s.func),
+    specs.FlatMap: lambda s: elementwise.FlatMapOperator(s.func),
+    specs.Filter: lambda s: elementwise.FilterOperator(s.func),
     specs.MapColumns: lambda s: MapColumnsOperator(s.func, s.taken, s.given),
     specs.FilterColumns: lambda s: FilterColumnsOperator(s.func, s.taken),
-    specs.KeyedReduce: lambda s: KeyedReduceOperator(s.func),
+    specs.KeyedReduce: lambda s: elementwise.KeyedReduceOperator(s.func),
     specs.Process: lambda s: ProcessOperator(s.func, s.keyed),
-    specs.CoMap: lambda s: CoMapOperator(s.func),
-    specs.CoFlatMap: lambda s: CoFlatMapOperator(s.func),
+    specs.CoMap: lambda s: elementwise.CoMapOperator(s.func),
+    specs.CoFlatMap: lambda s: elementwise.CoFlatMapOperator(s.func),
     specs.CoProcess: lambda s: CoProcessOperator(s.func, s.keyed),
     specs.BroadcastProcess: lambda s: BroadcastProcessOperator(s.func, s.keyed, s.descriptors),
     specs.WindowOperation: window_operator,

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from headrace.errors import InvalidProgramError
-from headrace.operators.context import OperatorContext
-from headrace.operators.runtime_context import TaskRuntimeContext
+from headrace.operators.context import OperatorContext, TaskRuntimeContext
 from headrace.state.descriptors import ListStateDescriptor
 from headrace.state.function_contexts import FunctionInitializationContext, FunctionSnapshotContext
 from headrace.state.operator_state import HeapOperatorListState, OperatorStateBackend

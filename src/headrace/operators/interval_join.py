@@ -5,7 +5,8 @@ kept records of the other side. It is dropped as soon as the watermark reaches t
 recent records keeps nothing.
 
 Working memory and state: during an epoch only dicts change, key -> (left, right), each a dict timestamp -> values. At the
-end of the epoch, those of changed keys are written to the keyed table.
+end of the epoch, those of changed keys are written to the keyed table. For state that may exceed memory, everything is kept
+in the keyed table and in timers.
 """
 
 from __future__ import annotations
@@ -17,8 +18,7 @@ from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP
 from headrace.errors import InvalidProgramError
 from headrace.graph.specs import IntervalJoin
 from headrace.operators.base import FunctionOperator, OperatorWithLateRecords
-from headrace.operators.emission import emit_tagged
-from headrace.operators.output import Timestamps, Values
+from headrace.operators.output import Timestamps, Values, emit_tagged
 
 _Side = dict[int, list[Any]]
 _Sides = tuple[_Side, _Side]
@@ -195,3 +195,52 @@ def _missing_timestamp() -> InvalidProgramError:
         seen="an element without a timestamp",
         remedy="call assign_timestamps_and_watermarks(...) on both streams before key_by(...), with a timestamp assigner",
     )
+
+
+class LargeIntervalJoinOperator(IntervalJoinOperator):
+    """The operator behind `keyed.interval_join(other)` with the disk backend."""
+
+    def take_up(self) -> None:
+        """Register timers for records that an in-memory operator left in the table."""
+        self._live = self._table.data
+        if len(self.context.event_timers) == 0:
+            for key, sides in self._live.items():
+                for number, side in enumerate(sides):
+                    for time in side:
+                        self.context.event_timers.register(time + self._kept_for[number], key, number)
+
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        super().process_batch(values, timestamps, keys)
+        self._mark()
+
+    def process_batch2(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        super().process_batch2(values, timestamps, keys)
+        self._mark()
+
+    def _mark(self) -> None:
+        """Mark the changed keys before anything can leave memory."""
+        live = self._live
+        self._table.dirty.update(key for key in self._touched if key in live)
+        self._touched.clear()
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Drop records that cannot find a partner any more, then forward the watermark."""
+        self.watermark = timestamp
+        timers, live, dirty = self.context.event_timers, self._live, self._table.dirty
+        due = timers.pop_due(timestamp)
+        while due is not None:
+            time, key, number = due
+            sides = live[key]
+            del sides[number][time - self._kept_for[number]]
+            dirty.add(key)
+            if not sides[0] and not sides[1]:
+                del live[key]
+            due = timers.pop_due(timestamp)
+        self.output.emit_watermark(timestamp)
+
+    def _expire_at(self, time: int, entry: Any) -> None:
+        key, side, _ = entry
+        self.context.event_timers.register(time, key, 0 if side is self._live[key][0] else 1)
+
+    def end_epoch(self) -> None:
+        """Do nothing: the table is up to date."""

@@ -1,14 +1,16 @@
 """Pass an operator's results to chained operators and to the edges that leave the task. Called by operators only.
 
 Lists are passed by reference; receivers never change them. Counts and times of consumers are taken per run of records, never
-per record.
+per record. Results of user functions (None, a list, a generator, ...) become runs of records with timestamps.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
+from headrace.common.output_tag import OutputTag
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.types.column_run import as_columns
 
@@ -44,9 +46,7 @@ class Consumer(Protocol):
         """Advance an injected clock (tests only)."""
         ...
 
-    def process_marker(self, marker: LatencyMarker) -> None:
-        """Take a latency marker."""
-        ...
+    def process_marker(self, marker: LatencyMarker) -> None: ...
 
 
 class Output:
@@ -104,7 +104,6 @@ class Output:
             consumer.process_marker(marker)
 
     def begin_epoch(self) -> None:
-        """Reset the counts."""
         self.records = 0
         self.side_records = {}
         self.spent = {}
@@ -125,3 +124,72 @@ class Output:
 
     def _all(self) -> list[Consumer]:
         return [*self.main, *(c for side in self.sides.values() for c in side)]
+
+
+def expand(
+    call: Callable[[Any], Any], records: Iterator[Any], timestamps: Timestamps, keys: list[Any] | None, backend: Any
+) -> tuple[Values, Timestamps]:
+    """Return the results of `call(record)`, each with its record's timestamp. Set `backend.key` if there is a backend.
+
+    >>> expand(lambda v: v * [v], iter([1, 0, 2]), [10, 20, 30], None, None)
+    ([1, 2, 2], [10, 30, 30])
+    """
+    results: Values
+    if timestamps and timestamps[0] == timestamps[-1] and timestamps.count(timestamps[0]) == len(timestamps):
+        results, _ = expand(call, records, None, keys, backend)  # the results of one window: one timestamp for all
+        return results, timestamps[:1] * len(results)
+    results = []
+    extend = results.extend
+    if backend is None:
+        if timestamps is None:
+            for v in records:
+                r = call(v)
+                if r is not None:
+                    extend(r)
+            return results, None
+        times: list[int | None] = []
+        for t, v in zip(timestamps, records):
+            r = call(v)
+            if r is not None:
+                extend(r)
+                times.extend([t] * (len(results) - len(times)))
+        return results, times
+    assert keys is not None
+    turns = backend.in_turn(keys)
+    if timestamps is None:
+        for backend.key, v in zip(turns, records):
+            r = call(v)
+            if r is not None:
+                extend(r)
+        return results, None
+    times = []
+    for backend.key, t, v in zip(turns, timestamps, records):
+        r = call(v)
+        if r is not None:
+            extend(r)
+            times.extend([t] * (len(results) - len(times)))
+    return results, times
+
+
+def emit_tagged(output: Output, results: Values, times: Timestamps) -> None:
+    """Emit results of a process function; send `(OutputTag, value)` pairs to their side outputs.
+
+    The main output and each side output keep their order.
+    """
+    if not OutputTag.in_use or not any(type(r) is tuple and r and isinstance(r[0], OutputTag) for r in results):
+        output.emit(results, times)
+        return
+    main: tuple[Values, list[int | None]] = ([], [])
+    sides: dict[str, tuple[Values, list[int | None]]] = {}
+    stamps = times if times is not None else [None] * len(results)
+    for value, stamp in zip(results, stamps):
+        if type(value) is tuple and value and isinstance(value[0], OutputTag):
+            run = sides.setdefault(value[0].tag_id, ([], []))
+            run[0].append(value[1])
+        else:
+            run = main
+            run[0].append(value)
+        run[1].append(stamp)
+    output.emit(main[0], main[1] if times is not None else None)
+    for tag_id, (values, side_times) in sides.items():
+        output.emit_side(tag_id, values, side_times if times is not None else None)

@@ -4,6 +4,9 @@
 2. `read` reads them in turn, at most `records` in all and not beyond the deadline; event time is per split, the stream's
    watermark is the minimum over the splits that are not idle.
 3. `positions` goes to the driver with the acknowledgement.
+
+The source of an iteration emits what reached the last operator of the loop in the previous epoch. It is idle from the start,
+so event time in the loop follows the records from outside, like in Flink: watermarks do not circulate.
 """
 
 from __future__ import annotations
@@ -17,11 +20,14 @@ from headrace.common.watermark_strategy import MAX_WATERMARK, MIN_TIMESTAMP, Wat
 from headrace.connectors.base.source import Source
 from headrace.connectors.base.split_enumerator import Split
 from headrace.connectors.base.split_reader import Batch, ReaderContext, SplitReader
+from headrace.connectors.feedback import FeedbackSource, Returned
 from headrace.errors import BadRecordError, HeadraceError, shortened
 from headrace.operators.base import Operator, Place
+from headrace.operators.context import TaskRuntimeContext
 from headrace.operators.event_time import EventTime
-from headrace.operators.output import LatencyMarker
-from headrace.operators.runtime_context import TaskRuntimeContext
+from headrace.operators.output import LatencyMarker, Timestamps, Values
+from headrace.types.codecs import codec_for
+from headrace.types.typeinfo import TypeInformation
 
 CHUNK = 4096
 
@@ -132,7 +138,6 @@ class SourceOperator(Operator):
         return ends and not self._open and not self._more_splits
 
     def read(self, budget: ReadBudget) -> None:
-        """Read and emit."""
         self._more_splits = budget.more_splits
         remaining = budget.records
         deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
@@ -272,3 +277,73 @@ class SourceOperator(Operator):
         if idle and not self._said_idle:
             self._said_idle = True
             self.output.emit_idle(True)
+
+
+Run = tuple[Values, Timestamps]
+
+
+class FeedbackSourceOperator(SourceOperator):
+    """Emits the runs of records in the driver's order. Ends when the order says that no more can come."""
+
+    def __init__(self, source: FeedbackSource) -> None:
+        super().__init__(source, WatermarkStrategy.no_watermarks())
+        self._max_wait = source.max_wait_millis
+        self._quiet_since: int | None = None
+        self._runs: list[Run] = []
+        self._over = False
+
+    def assign(self, positions: list[SplitPosition]) -> None:
+        (order,) = positions
+        returned = order.position or Returned([])
+        self._runs, self._over = returned.runs, order.finished or self._waited_enough(returned.quiet)
+
+    def _waited_enough(self, quiet: bool) -> bool:
+        """Return whether nothing has come back for the maximum wait time."""
+        if not quiet:
+            self._quiet_since = None
+            return False
+        now = self.context.clock.now()
+        if self._quiet_since is None:
+            self._quiet_since = now
+        return 0 < self._max_wait <= now - self._quiet_since
+
+    @property
+    def exhausted(self) -> bool:
+        """Return whether nothing can come back any more."""
+        return self._over
+
+    def read(self, budget: ReadBudget) -> None:
+        """Emit everything that came back. The budget does not apply: it was counted when it was first read."""
+        if not self._said_idle:
+            self._said_idle = True
+            self.output.emit_idle(True)
+        runs, self._runs = self._runs, []
+        for values, timestamps in runs:
+            self.records += len(values)
+            self.output.emit(values, timestamps)
+            self.tick()
+
+    def positions(self) -> list[SplitPosition]:
+        """Return none: the driver knows what came back."""
+        return []
+
+
+class FeedbackSinkOperator(Operator):
+    """Keeps records for the driver."""
+
+    def __init__(self, feedback_id: str, input_type: TypeInformation | None) -> None:
+        super().__init__()
+        self.feedback_id = feedback_id
+        self._coerce = codec_for(input_type).coerce
+        self._runs: list[Run] = []
+
+    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        try:
+            self._runs.append((self._coerce(values), timestamps))
+        except Exception as error:
+            raise self.failure(error, values, None) from error
+
+    def take(self) -> list[Run]:
+        """Return the runs of this epoch."""
+        runs, self._runs = self._runs, []
+        return runs

@@ -18,8 +18,8 @@ from headrace.foundation.extras import need
 from headrace.service.dispatcher.node import Election, FileElection, Node
 from headrace.service.settings import ServiceSettings, read_settings
 from headrace.service.tokens import TokenFile
+from headrace.service.web.access import guard_for
 from headrace.service.web.app import make_app
-from headrace.service.web.guard import guard_for
 from headrace.service.web.server import Server, listening_socket
 
 _LINE = "%(asctime)s %(levelname)s %(message)s"

@@ -18,8 +18,8 @@ from headrace.service.logs import ExecutorLogs, Logs
 from headrace.service.rest.backend import Backend, JobGateway
 from headrace.service.rest.operations import Operations
 from headrace.service.settings import ServiceSettings, read_settings
+from headrace.service.web.access import guard_for
 from headrace.service.web.app import make_app
-from headrace.service.web.guard import guard_for
 from headrace.service.web.server import Server, listening_socket
 
 _lock = threading.Lock()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from headrace.errors import HeadraceError
 
-__all__ = ["NotFoundError", "RequestError", "UnavailableError"]
-
 
 class RequestError(HeadraceError):
     """The request cannot be served; `status` is the HTTP status of the response.

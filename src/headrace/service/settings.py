@@ -6,24 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from headrace.config import service_keys as keys
+from headrace.config import headrace_keys as keys
 from headrace.config.checkpoint_keys import CHECKPOINT_DIRECTORY
 from headrace.config.configuration import Configuration
-from headrace.config.headrace_keys import (
-    CLUSTER_DIRECTORY,
-    JOB_ID,
-    SERVICE_AUTHENTICATION,
-    SERVICE_CERTIFICATE,
-    SERVICE_CLIENT_CA,
-    SERVICE_KEPT_JOBS,
-    SERVICE_KEY,
-    SERVICE_RESTART_ATTEMPTS,
-    SERVICE_TOKEN_FILE,
-)
-from headrace.config.service_directories import service_directory
+from headrace.config.headrace_keys import service_directory
 from headrace.errors import ConfigurationError
 
-_CREATE_TOKEN = f"create one with `python -m headrace.service --new-token`, set {SERVICE_TOKEN_FILE.key}"
+_CREATE_TOKEN = f"create one with `python -m headrace.service --new-token`, set {keys.SERVICE_TOKEN_FILE.key}"
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - to recognize them
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _OWN = (
@@ -89,7 +78,7 @@ class ServiceSettings:
         settings = {k: v for k, v in self.configuration.items() if not k.startswith(_OWN)} | dict(own)
         if Configuration.from_dict(settings).get(CHECKPOINT_DIRECTORY) is None:
             settings[CHECKPOINT_DIRECTORY.key] = f"file://{self.directory / 'checkpoints'}"
-        return {**settings, JOB_ID.key: job_id}
+        return {**settings, keys.JOB_ID.key: job_id}
 
 
 def read_settings(configuration: Mapping[str, str]) -> ServiceSettings:
@@ -105,8 +94,8 @@ def read_settings(configuration: Mapping[str, str]) -> ServiceSettings:
       remedy:   create one with `python -m headrace.service --new-token`, set headrace.service.token-file (or set ...)
     """
     values = Configuration.from_dict(configuration)
-    bind, token = values.get(keys.REST_BIND_ADDRESS), values.get(SERVICE_TOKEN_FILE)
-    cluster = values.get(CLUSTER_DIRECTORY)
+    bind, token = values.get(keys.REST_BIND_ADDRESS), values.get(keys.SERVICE_TOKEN_FILE)
+    cluster = values.get(keys.CLUSTER_DIRECTORY)
     settings = ServiceSettings(
         bind_address=str(bind),
         address=values.get(keys.REST_ADDRESS) or str(bind),
@@ -114,18 +103,20 @@ def read_settings(configuration: Mapping[str, str]) -> ServiceSettings:
         directory=service_directory(configuration).resolve(),
         work_directory=None if cluster is None else Path(cluster).resolve() / "work",
         token_file=None if token is None else Path(token),
-        authentication=str(values.get(SERVICE_AUTHENTICATION)).lower(),
+        authentication=str(values.get(keys.SERVICE_AUTHENTICATION)).lower(),
         tls=_tls(values),
         zookeeper=_zookeeper(values),
         longest_upload=_number(values.get(keys.REST_MAX_CONTENT_LENGTH)),
         refresh_interval=_number(values.get(keys.WEB_REFRESH_INTERVAL)),
-        restart_attempts=_number(values.get(SERVICE_RESTART_ATTEMPTS)),
-        kept_jobs=_number(values.get(SERVICE_KEPT_JOBS)),
+        restart_attempts=_number(values.get(keys.SERVICE_RESTART_ATTEMPTS)),
+        kept_jobs=_number(values.get(keys.SERVICE_KEPT_JOBS)),
         configuration=dict(configuration),
     )
     if settings.authentication not in ("token", "none"):
         raise ConfigurationError(
-            f"{SERVICE_AUTHENTICATION.key} has an unknown value", seen=settings.authentication, expected="token or none"
+            f"{keys.SERVICE_AUTHENTICATION.key} has an unknown value",
+            seen=settings.authentication,
+            expected="token or none",
         )
     has_token = settings.token_file is not None and settings.token_file.is_file()
     knows_clients = settings.tls is not None and settings.tls.client_ca is not None
@@ -133,8 +124,8 @@ def read_settings(configuration: Mapping[str, str]) -> ServiceSettings:
         raise ConfigurationError("The token file does not exist", seen=str(settings.token_file), remedy=_CREATE_TOKEN)
     if settings.authentication == "none" and (settings.token_file is not None or not settings.is_local):
         raise ConfigurationError(
-            f"{SERVICE_AUTHENTICATION.key}: none requires a loopback address and no token file",
-            seen=f"rest.bind-address: {bind}, {SERVICE_TOKEN_FILE.key}: {token}",
+            f"{keys.SERVICE_AUTHENTICATION.key}: none requires a loopback address and no token file",
+            seen=f"rest.bind-address: {bind}, {keys.SERVICE_TOKEN_FILE.key}: {token}",
             remedy=f"remove one of the settings; Flink's own clients cannot send a token, so they need "
             f"{keys.REST_BIND_ADDRESS.key}: 127.0.0.1",
         )
@@ -142,7 +133,7 @@ def read_settings(configuration: Mapping[str, str]) -> ServiceSettings:
         raise ConfigurationError(
             "A service that other machines can reach needs a token or client certificates",
             seen=f"rest.bind-address: {bind}",
-            remedy=f"{_CREATE_TOKEN} (or set {SERVICE_CLIENT_CA.key})",
+            remedy=f"{_CREATE_TOKEN} (or set {keys.SERVICE_CLIENT_CA.key})",
         )
     return settings
 
@@ -162,13 +153,14 @@ def _zookeeper(values: Configuration) -> tuple[str, str] | None:
 
 
 def _tls(values: Configuration) -> Tls | None:
-    certificate, key = values.get(SERVICE_CERTIFICATE), values.get(SERVICE_KEY)
-    client_ca = values.get(SERVICE_CLIENT_CA)
+    certificate, key = values.get(keys.SERVICE_CERTIFICATE), values.get(keys.SERVICE_KEY)
+    client_ca = values.get(keys.SERVICE_CLIENT_CA)
     if certificate is None and key is None and client_ca is None:
         return None
     if certificate is None or key is None:
         raise ConfigurationError(
-            f"{SERVICE_CERTIFICATE.key} and {SERVICE_KEY.key} must be set together", remedy="set both"
+            f"{keys.SERVICE_CERTIFICATE.key} and {keys.SERVICE_KEY.key} must be set together",
+            remedy="set both",
         )
     missing = [path for path in (certificate, key, client_ca) if path is not None and not Path(path).is_file()]
     if missing:

@@ -45,7 +45,6 @@ class CachedEntries(dict[Any, Any]):
         return value
 
     def get(self, key: Any, default: Any = None) -> Any:
-        """Return a value."""
         value = dict.get(self, key, _MISSING)
         if value is _MISSING:
             value = self._bring(key)
@@ -83,11 +82,9 @@ class CachedEntries(dict[Any, Any]):
         return (key for key, _ in self.items())
 
     def keys(self) -> Any:
-        """Iterate over the keys."""
         return iter(self)
 
     def values(self) -> Any:
-        """Iterate over the values."""
         return (value for _, value in self.items())
 
     def items(self) -> Any:
@@ -116,7 +113,6 @@ class CachedEntries(dict[Any, Any]):
     __hash__ = None
 
     def clear(self) -> None:
-        """Remove all entries."""
         for key in list(self):
             del self[key]
 
@@ -128,7 +124,6 @@ class CachedEntries(dict[Any, Any]):
         return dict.__len__(self) + len(self._absent)
 
     def held(self) -> dict[Any, Any]:
-        """Return the entries in memory."""
         held = {key: value for key, value in self._old.items() if key not in self._absent}
         held.update(dict.items(self))
         return held

@@ -16,9 +16,9 @@ from typing import Any
 from headrace.errors import StateError, shortened
 from headrace.state.disk_store import DiskStore
 from headrace.state.entry_codec import decode_key, encode_key
-from headrace.state.expiry import Expiry
 from headrace.state.safe_pickle import BY_VALUE, PLAIN, dump
 from headrace.state.tombstone import TOMBSTONE, Entries
+from headrace.state.ttl import Expiry
 
 _PREFIX = struct.Struct(">HH")
 _STATE = struct.Struct(">H")

@@ -30,14 +30,41 @@ import json
 import struct
 import zlib
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
 from headrace.errors import StateError, shortened
-from headrace.state.delta import OperatorState, SubtaskState
 from headrace.state.safe_pickle import dump, load
-from headrace.state.tombstone import StateDelta
+from headrace.state.tombstone import KeyedDelta, StateDelta
+
+
+@dataclass
+class OperatorState:
+    """The saved state of one operator.
+
+    ``keyed`` holds state name -> key group -> entries (``TOMBSTONE`` as a value deletes). ``plain`` holds anything else
+    by name (operator state, kinds of states, watermarks of channels); a name in a later file replaces the earlier
+    value as a whole, and a name that is missing there keeps it.
+
+    >>> OperatorState(plain={"watermark": 5}).plain
+    {'watermark': 5}
+    """
+
+    keyed: KeyedDelta = field(default_factory=dict)
+    plain: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class SubtaskState:
+    """The saved state of one subtask: that of its operators by uid.
+
+    >>> SubtaskState({"count": OperatorState()}).operators["count"].keyed
+    {}
+    """
+
+    operators: dict[str, OperatorState] = field(default_factory=dict)
+
 
 FORMAT_VERSION = 2
 _MAGIC = b"HRSTATE\n"

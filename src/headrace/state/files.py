@@ -15,9 +15,18 @@ from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from headrace.errors import StateError
+from headrace.foundation import private_folders
 from headrace.foundation.private_folders import owner_only
-from headrace.state.delta import OperatorState, SubtaskState
-from headrace.state.file_format import StateHeader, Wanted, checksum_in, decode, encode, verify
+from headrace.state.file_format import (
+    OperatorState,
+    StateHeader,
+    SubtaskState,
+    Wanted,
+    checksum_in,
+    decode,
+    encode,
+    verify,
+)
 
 __all__ = [
     "StateFile",
@@ -68,7 +77,7 @@ def write_state_file(
     1. write under a temporary name (`inside` is called when a part has been written), 2. rename.
 
     >>> import tempfile
-    >>> from headrace.state.delta import OperatorState
+    >>> from headrace.state.file_format import OperatorState
     >>> header = StateHeader("job", "v1", 0, 3, "a0")
     >>> state = SubtaskState({"count": OperatorState({"n": {7: [("a", 1)]}})})
     >>> with tempfile.TemporaryDirectory() as directory:
@@ -98,11 +107,7 @@ def make_durable(directory: str | os.PathLike[str], names: Iterable[str]) -> Non
     """Make written files survive a crash of the machine: fsync each, then the directory."""
     paths = [os.path.join(directory, name) for name in names]
     for path in [*paths, os.fspath(directory)]:
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        private_folders.make_durable(path)
 
 
 def read_state_file(

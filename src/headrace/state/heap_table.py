@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from headrace.state.expiry import Expiry
 from headrace.state.key_groups import GroupCache
 from headrace.state.table import MISSING, MapTable, Table
 from headrace.state.tombstone import TOMBSTONE, Entries, StateDelta
+from headrace.state.ttl import Expiry
 
 
 class HeapTable(Table):

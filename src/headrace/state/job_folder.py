@@ -13,8 +13,7 @@ import socket
 import tempfile
 from pathlib import Path
 
-from headrace.foundation.life_mark import LifeMark
-from headrace.foundation.private_folders import make_folders
+from headrace.foundation.private_folders import LifeMark, make_folders
 
 STATE_PREFIX = "headrace-state-"
 

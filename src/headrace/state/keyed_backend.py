@@ -36,8 +36,14 @@ from headrace.state.state_types import StateTypes
 from headrace.state.table import Table
 from headrace.state.timers import TimerQueue
 from headrace.state.tombstone import KeyedDelta
-from headrace.state.ttl_map_state import TtlMapState
-from headrace.state.ttl_states import TtlAggregatingState, TtlListState, TtlReducingState, TtlValueState, ttl_kind
+from headrace.state.ttl_states import (
+    TtlAggregatingState,
+    TtlListState,
+    TtlMapState,
+    TtlReducingState,
+    TtlValueState,
+    ttl_kind,
+)
 
 TIMER_PREFIX = "_timer_state/"
 OWN_TABLE = "table"

@@ -1,7 +1,7 @@
 """Pickling state to bytes, and safely back.
 
 Decides which classes a state file may contain. Never reads files. Every durable pickle is loaded here, because classes
-may have moved since it was written (``moved_classes``).
+may have moved since it was written (``moved_classes``). In manifests, JSON values stay readable (``packed``).
 
 Two codecs:
 
@@ -17,8 +17,10 @@ Two codecs:
 
 from __future__ import annotations
 
+import base64
 import builtins
 import io
+import math
 import pickle
 from collections.abc import Collection
 from enum import Enum
@@ -182,3 +184,40 @@ def load(
         raise
     except Exception as error:
         raise StateError(f"The state cannot be read: {type(error).__name__}: {error}") from error
+
+
+def packed(value: Any) -> dict[str, Any]:
+    """Return JSON data from which `unpacked` makes an equal value of the same types.
+
+    >>> packed({"file": "part-1", "size": 3})
+    {'json': {'file': 'part-1', 'size': 3}}
+    >>> sorted(packed((1, 2)))
+    ['codec', 'pickle']
+    """
+    if _is_json(value):
+        return {"json": value}
+    codec, data = dump(value)
+    return {"codec": codec, "pickle": base64.b64encode(data).decode("ascii")}
+
+
+def unpacked(data: dict[str, Any]) -> Any:
+    """Return the value that was packed.
+
+    >>> unpacked(packed((1, {2: b"x"})))
+    (1, {2: b'x'})
+    """
+    if "json" in data:
+        return data["json"]
+    return load(data["codec"], base64.b64decode(data["pickle"]), allowed_modules=None, trust_job_code=True)
+
+
+def _is_json(value: Any) -> bool:
+    """Return whether JSON restores it exactly. Members of an IntEnum, for example, would become plain integers."""
+    kind = type(value)
+    if kind is float:
+        return math.isfinite(value)
+    if kind is list:
+        return all(map(_is_json, value))
+    if kind is dict:
+        return all(type(key) is str for key in value) and all(map(_is_json, value.values()))
+    return value is None or kind in (str, int, bool)

@@ -14,9 +14,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
-from headrace.state.expiry import Expiry
 from headrace.state.key_groups import GroupCache
 from headrace.state.tombstone import Entries, StateDelta
+from headrace.state.ttl import Expiry
 
 MISSING = object()
 """The value of a map entry that does not exist."""

@@ -5,8 +5,7 @@ a new savepoint. `savepoint_diff` shows what a program would do with one.
 """
 
 from headrace.state_processor.diff import ChangedKind, ChangedMaxParallelism, ChangedType, SavepointDiff, savepoint_diff
-from headrace.state_processor.reader import SavepointReader
-from headrace.state_processor.records import OperatorInfo, Timer
+from headrace.state_processor.reader import OperatorInfo, SavepointReader, Timer
 from headrace.state_processor.writer import SavepointWriter
 
 __all__ = [

@@ -13,9 +13,7 @@ from headrace.errors import StateError
 from headrace.state import storage
 from headrace.state_processor.chains import Chain
 from headrace.state_processor.keyed_layout import KeyedLayout
-from headrace.state_processor.reader import SavepointReader
-from headrace.state_processor.records import OperatorInfo
-from headrace.state_processor.windows import TABLES, open_windows
+from headrace.state_processor.reader import TABLES, OperatorInfo, SavepointReader, open_windows
 
 _SAMPLE = 100
 

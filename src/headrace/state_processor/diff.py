@@ -1,23 +1,30 @@
 """Compare a savepoint with a program: which state a start would keep, drop, create or change.
 
 The rules are those of a restore: operators match by id, and the savepoint decides the key groups if the program does not.
-Nothing is started.
+Nothing is started: functions are opened once on empty state, which shows the states that they declare.
 """
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import cloudpickle
 
 from headrace.checkpoint.manifests import key_groups_of
 from headrace.errors import InvalidProgramError
-from headrace.graph.job_graph import JobGraph, build_job_graph
-from headrace.graph.rescaling import with_key_groups
-from headrace.graph.stream_graph import StreamGraph
+from headrace.graph.job_graph import JobGraph, JobVertex, build_job_graph, with_key_groups
+from headrace.graph.partitioners import KeyGroup
+from headrace.graph.specs import SourceSpec
+from headrace.graph.stream_graph import StreamGraph, StreamNode
+from headrace.operators.clock import SystemClock
+from headrace.operators.context import OperatorContext, TaskInfo
+from headrace.operators.factory import create_operator
+from headrace.state.heap import HeapKeyedBackend
+from headrace.state.operator_state import OperatorStateBackend
 from headrace.state.state_types import same_type
-from headrace.state_processor.declared import DeclaredStates, declared_states
-from headrace.state_processor.reader import SavepointReader
-from headrace.state_processor.records import OperatorInfo
+from headrace.state_processor.reader import OperatorInfo, SavepointReader
 
 
 @dataclass(frozen=True)
@@ -212,3 +219,63 @@ def _shown(operator: OperatorInfo) -> str:
 
 def _states(operator: OperatorInfo) -> str:
     return ", ".join(f"{name} ({kind})" for name, kind in sorted(operator.states.items()))
+
+
+_log = logging.getLogger("headrace.state_processor")
+
+
+class _Silence:
+    """Drops what would be sent to the driver."""
+
+    def print_lines(self, lines: list[str], stderr: bool) -> None:
+        """Drop lines."""
+
+    def collect(self, collect_id: str, values: list[Any]) -> None:
+        """Drop records."""
+
+
+class DeclaredStates(NamedTuple):
+    """Kinds and types of states by name. Keyed and operator states have separate namespaces."""
+
+    keyed_kinds: dict[str, str]
+    operator_kinds: dict[str, str]
+    keyed_types: dict[str, str]
+    operator_types: dict[str, str]
+
+
+def declared_states(graph: JobGraph, vertex: JobVertex, node: StreamNode) -> DeclaredStates:
+    """Return the states that an operator declares when it opens. Raise the errors of the program's functions."""
+    if node.is_sink or isinstance(node.spec, SourceSpec):
+        return DeclaredStates({}, {}, {}, {})
+    task = TaskInfo(
+        job_id="0" * 32,
+        job_name=graph.name,
+        vertex_name=vertex.name,
+        subtask=0,
+        parallelism=vertex.parallelism,
+        max_parallelism=vertex.max_parallelism,
+        attempt=0,
+        batch=graph.settings.batch,
+    )
+    backend = HeapKeyedBackend(vertex.max_parallelism, range(vertex.max_parallelism))
+    context = OperatorContext(
+        task, node.operator_id, node.name, node.uid, backend, OperatorStateBackend(), SystemClock(), _Silence()
+    )
+    context.keyed = node is vertex.head and _is_keyed(graph, vertex)
+    operator = create_operator(cloudpickle.loads(cloudpickle.dumps(node.spec)))
+    operator.setup(context)
+    try:
+        operator.open()
+        operators = context.operator_state
+        return DeclaredStates(
+            backend.state_kinds(), operators.state_kinds(), backend.types.texts(), operators.types.texts()
+        )
+    finally:
+        try:
+            operator.close()
+        except Exception:
+            _log.debug("cannot close %s", node.name, exc_info=True)
+
+
+def _is_keyed(graph: JobGraph, vertex: JobVertex) -> bool:
+    return any(isinstance(e.edge.partitioner, KeyGroup) and not e.edge.united for e in graph.in_edges(vertex.id))

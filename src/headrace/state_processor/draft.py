@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from headrace.state.delta import OperatorState, SubtaskState
+from headrace.state.file_format import OperatorState, SubtaskState
 from headrace.state.files import StateFile, StateHeader, write_state_file
 from headrace.state.key_groups import key_group, key_group_range
-from headrace.state.operator_state import OperatorSnapshot
-from headrace.state.redistribution import split_evenly
+from headrace.state.operator_state import OperatorSnapshot, split_evenly
 from headrace.state.tombstone import StateDelta
 from headrace.state_processor.chains import Chain, GroupStream
 from headrace.state_processor.keyed_layout import KeyedLayout

@@ -12,29 +12,22 @@ from typing import Any
 
 from headrace.errors import TypeMismatchError
 from headrace.operators.windows.state_migration import is_per_window
-from headrace.state.descriptors import (
-    AggregatingStateDescriptor,
-    ListStateDescriptor,
-    MapStateDescriptor,
-    ReducingStateDescriptor,
-    StateDescriptor,
-    ValueStateDescriptor,
-)
+from headrace.state import descriptors
 from headrace.state.opaque_key import unwrap_key
 from headrace.state.ttl_states import ttl_kind
 
 TABLE = "table"
 """The kind of state that operators keep themselves, such as the running value of `reduce`."""
 _DESCRIBED = (
-    ValueStateDescriptor.kind,
-    ListStateDescriptor.kind,
-    MapStateDescriptor.kind,
-    ReducingStateDescriptor.kind,
-    AggregatingStateDescriptor.kind,
+    descriptors.ValueStateDescriptor.kind,
+    descriptors.ListStateDescriptor.kind,
+    descriptors.MapStateDescriptor.kind,
+    descriptors.ReducingStateDescriptor.kind,
+    descriptors.AggregatingStateDescriptor.kind,
 )
 _TIMED = tuple(map(ttl_kind, _DESCRIBED))
-_LISTS = (ListStateDescriptor.kind, ttl_kind(ListStateDescriptor.kind))
-_MAPS = (MapStateDescriptor.kind, ttl_kind(MapStateDescriptor.kind))
+_LISTS = (descriptors.ListStateDescriptor.kind, ttl_kind(descriptors.ListStateDescriptor.kind))
+_MAPS = (descriptors.MapStateDescriptor.kind, ttl_kind(descriptors.MapStateDescriptor.kind))
 KINDS = (*_DESCRIBED, *_TIMED, TABLE)
 
 Entries = Iterable[tuple[Any, Any]]
@@ -130,14 +123,14 @@ class KeyedLayout:
             yield owner, (value, used(None)) if self.is_timed else value
 
 
-def layout_of(kind: str | StateDescriptor, name: str) -> KeyedLayout:
+def layout_of(kind: str | descriptors.StateDescriptor, name: str) -> KeyedLayout:
     """Return the layout of a state, given its descriptor or the name of its kind.
 
     >>> from headrace.common.typeinfo import Types
-    >>> layout_of(ValueStateDescriptor("count", Types.LONG()), "count").kind
+    >>> layout_of(descriptors.ValueStateDescriptor("count", Types.LONG()), "count").kind
     'ValueState'
     """
-    if isinstance(kind, StateDescriptor):
+    if isinstance(kind, descriptors.StateDescriptor):
         if kind.name != name:
             raise TypeMismatchError("The descriptor belongs to another state", seen=kind.name, expected=repr(name))
         timed = kind.ttl_config is not None and kind.ttl_config.is_enabled()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from headrace.checkpoint.manifests import files_by_owner, unpacked_positions
@@ -11,18 +12,51 @@ from headrace.checkpoint.model import Origin
 from headrace.checkpoint.savepoints import find_origin
 from headrace.common.time_domain import TimeDomain
 from headrace.errors import StateError, shortened
-from headrace.graph.ids import id_of_uid
+from headrace.graph.stream_graph import id_of_uid
 from headrace.operators.context import EVENT_TIMERS, PROCESSING_TIMERS
 from headrace.operators.source import SplitPosition
+from headrace.operators.windows.state_migration import ALIGNED, CONTENTS, SESSIONS, SETS, WINDOW_SIZE
 from headrace.state import storage
 from headrace.state.key_groups import key_group
 from headrace.state.keyed_backend import TIMER_PREFIX
 from headrace.state.opaque_key import filed_keys, unwrap_key
 from headrace.state.operator_state import OperatorSnapshot
-from headrace.state_processor.chains import Chain
+from headrace.state_processor.chains import Chain, GroupStream
 from headrace.state_processor.keyed_layout import KeyedLayout, layout_of
-from headrace.state_processor.records import OperatorInfo, Timer
-from headrace.state_processor.windows import open_windows
+from headrace.windows.window_types import TimeWindow
+
+
+@dataclass(frozen=True)
+class OperatorInfo:
+    """An operator in a savepoint.
+
+    >>> OperatorInfo("counter", "ab12", "Process", 2, 128, {"count": "ValueState"}).states
+    {'count': 'ValueState'}
+    """
+
+    uid: str | None
+    id: str
+    name: str
+    parallelism: int
+    max_parallelism: int
+    states: dict[str, str] = field(default_factory=dict)
+    """The kind of each state by name. State that operators keep themselves has the kind `table`."""
+
+
+@dataclass(frozen=True)
+class Timer:
+    """A timer of a key.
+
+    >>> Timer(TimeDomain.EVENT_TIME, 1000, "a").timestamp
+    1000
+    """
+
+    domain: TimeDomain
+    timestamp: int
+    key: Any
+    namespace: Any = None
+    """The window, if the timer belongs to a window's trigger."""
+
 
 _DOMAINS = {TimeDomain.EVENT_TIME: EVENT_TIMERS, TimeDomain.PROCESSING_TIME: PROCESSING_TIMERS}
 
@@ -239,3 +273,25 @@ def _no_state(operator: OperatorInfo, name: str, kind: str) -> StateError:
         uid=operator.uid,
         expected=f"one of {shortened(operator.states)}",
     )
+
+
+TABLES = (CONTENTS, ALIGNED, SESSIONS)
+"""The states with the contents of windows."""
+
+
+def open_windows(chain: Chain, operator: OperatorInfo) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield (key, window, contents) of all open windows of a subtask."""
+    size = chain.plain(operator.id)["facts"].get(WINDOW_SIZE, 0)
+    merged = GroupStream(range(operator.max_parallelism), chain.groups(operator.id, SETS))
+    for group, entries in chain.groups(operator.id, CONTENTS):
+        # Contents stay where they are when their window grows.
+        grown = {(key, place): window for key, set_ in merged[group] for window, place in set_.items()}
+        for (key, place), contents in entries:
+            yield unwrap_key(key), grown.get((key, place), place), contents
+    for _, entries in chain.groups(operator.id, ALIGNED):
+        for (key, start), (_, contents) in entries:
+            yield unwrap_key(key), TimeWindow(start, start + size), contents
+    for _, entries in chain.groups(operator.id, SESSIONS):
+        for key, sessions in entries:
+            for start, end, _, contents in sessions:
+                yield unwrap_key(key), TimeWindow(start, end), contents

@@ -16,19 +16,18 @@ from headrace.checkpoint.model import FileEntry, Manifest
 from headrace.checkpoint.savepoints import copy_files, has_open_commits
 from headrace.common.time_domain import TimeDomain
 from headrace.errors import StateError
-from headrace.graph.ids import id_of_uid
+from headrace.graph.stream_graph import id_of_uid
 from headrace.operators.context import EVENT_TIMERS, PROCESSING_TIMERS
 from headrace.state import storage
-from headrace.state.delta import SubtaskState
 from headrace.state.descriptors import StateDescriptor
+from headrace.state.file_format import SubtaskState
 from headrace.state.files import StateHeader, write_state_file
 from headrace.state.key_groups import MAX_PARALLELISM_LIMIT
 from headrace.state.keyed_backend import TIMER_PREFIX
 from headrace.state.opaque_key import filed_keys
 from headrace.state_processor.draft import OperatorDraft, spilled
 from headrace.state_processor.keyed_layout import KeyedLayout, layout_of
-from headrace.state_processor.reader import SavepointReader
-from headrace.state_processor.records import OperatorInfo, Timer
+from headrace.state_processor.reader import OperatorInfo, SavepointReader, Timer
 
 _QUEUES = {
     TimeDomain.EVENT_TIME: TIMER_PREFIX + EVENT_TIMERS,

@@ -7,9 +7,18 @@ timestamps, watermarks and idleness. `CollectingSink` collects elements for the 
 """
 
 from headrace.testing.collecting_sink import CollectingSink
-from headrace.testing.events import AdvanceClock, EndEpoch, Event, Fail, Idle, Record, WatermarkTo, event_source
+from headrace.testing.events import (
+    AdvanceClock,
+    EndEpoch,
+    Event,
+    Fail,
+    Idle,
+    Record,
+    WatermarkTo,
+    event_source,
+    observe,
+)
 from headrace.testing.harness import OperatorHarness
-from headrace.testing.observation import observe
 
 __all__ = [
     "AdvanceClock",

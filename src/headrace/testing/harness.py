@@ -15,7 +15,7 @@ from headrace.operators.clock import ManualClock
 from headrace.operators.context import OperatorContext, TaskInfo
 from headrace.operators.factory import create_operator
 from headrace.operators.output import LatencyMarker, Timestamps, Values
-from headrace.state.delta import OperatorState
+from headrace.state.file_format import OperatorState
 from headrace.state.heap import HeapKeyedBackend
 from headrace.state.opaque_key import filed_keys
 from headrace.state.operator_state import OperatorStateBackend

@@ -18,28 +18,11 @@ from collections.abc import Callable
 from decimal import Context, Decimal
 from typing import Any
 
+from headrace.types import typeinfo
 from headrace.types.java_hash import hash_map_order
 from headrace.types.row import Row
 from headrace.types.time import Instant, instant_of
-from headrace.types.typeinfo import (
-    BasicArrayTypeInfo,
-    BasicType,
-    BasicTypeInfo,
-    ExternalTypeInfo,
-    ListTypeInfo,
-    LocalTimeTypeInfo,
-    LocalZonedTimestampTypeInfo,
-    MapTypeInfo,
-    ObjectArrayTypeInfo,
-    PickledBytesTypeInfo,
-    PrimitiveArrayTypeInfo,
-    RowTypeInfo,
-    TimestampTypeInfo,
-    TimeTypeInfo,
-    TupleTypeInfo,
-    TypeInformation,
-    Types,
-)
+from headrace.types.typeinfo import BasicType, TypeInformation, Types
 
 StringForm = Callable[[Any], str]
 _ALL_DIGITS = Context(38)
@@ -56,9 +39,9 @@ def string_form(type_info: TypeInformation | None) -> StringForm:
     >>> string_form(None)((1, "a"))
     "(1, 'a')"
     """
-    if isinstance(type_info, ExternalTypeInfo):
+    if isinstance(type_info, typeinfo.ExternalTypeInfo):
         return string_form(type_info.type_info)
-    if isinstance(type_info, RowTypeInfo):
+    if isinstance(type_info, typeinfo.RowTypeInfo):
         return _printed_row
     return java_form(type_info)
 
@@ -70,7 +53,7 @@ def java_form(type_info: TypeInformation | None) -> StringForm:
     >>> java_form(Types.ROW([Types.DOUBLE(), Types.STRING()]))(Row(1e10, None))
     '+I[1.0E10, null]'
     """
-    return str if isinstance(type_info, PickledBytesTypeInfo) else _java_form(type_info)
+    return str if isinstance(type_info, typeinfo.PickledBytesTypeInfo) else _java_form(type_info)
 
 
 def _printed_row(row: Row) -> str:
@@ -88,41 +71,41 @@ def _java_form(type_info: TypeInformation | None) -> StringForm:
 
 def _value_form(type_info: TypeInformation | None) -> StringForm | None:
     match type_info:
-        case BasicTypeInfo(basic_type=basic):
+        case typeinfo.BasicTypeInfo(basic_type=basic):
             return _BASIC_FORMS.get(basic, str)
-        case PickledBytesTypeInfo():
+        case typeinfo.PickledBytesTypeInfo():
             return lambda value: _bytes_text(value) if isinstance(value, (bytes, bytearray)) else str(value)
-        case TimeTypeInfo():
+        case typeinfo.TimeTypeInfo():
             return lambda time: f"{time:%H:%M:%S}"
-        case TimestampTypeInfo():
+        case typeinfo.TimestampTypeInfo():
             return _sql_timestamp
-        case LocalTimeTypeInfo():
+        case typeinfo.LocalTimeTypeInfo():
             return lambda moment: str(moment.isoformat())
-        case LocalZonedTimestampTypeInfo():
+        case typeinfo.LocalZonedTimestampTypeInfo():
             return lambda moment: _instant_text(instant_of(moment))
-        case ExternalTypeInfo(type_info=inner):
+        case typeinfo.ExternalTypeInfo(type_info=inner):
             return _java_form(inner)
     return None
 
 
 def _collection_form(type_info: TypeInformation | None) -> StringForm | None:
     match type_info:
-        case TupleTypeInfo():
+        case typeinfo.TupleTypeInfo():
             return _fields_form(type_info.get_field_types(), ",", "({})")
-        case RowTypeInfo():
+        case typeinfo.RowTypeInfo():
             fields = _fields_form(type_info.get_field_types(), ", ", "[{}]")
             return lambda row: f"{row.get_row_kind()}{fields(row)}"
-        case PrimitiveArrayTypeInfo(element_type=element) if element == Types.BYTE():
+        case typeinfo.PrimitiveArrayTypeInfo(element_type=element) if element == Types.BYTE():
             return _bytes_text
         case (
-            PrimitiveArrayTypeInfo(element_type=element)
-            | BasicArrayTypeInfo(element_type=element)
-            | ObjectArrayTypeInfo(element_type=element)
-            | ListTypeInfo(element_type=element)
+            typeinfo.PrimitiveArrayTypeInfo(element_type=element)
+            | typeinfo.BasicArrayTypeInfo(element_type=element)
+            | typeinfo.ObjectArrayTypeInfo(element_type=element)
+            | typeinfo.ListTypeInfo(element_type=element)
         ):
             item = _java_form(element)
             return lambda values: f"[{', '.join(map(item, values))}]"
-        case MapTypeInfo(key_type_info=key, value_type_info=value):
+        case typeinfo.MapTypeInfo(key_type_info=key, value_type_info=value):
             return _map_form(key, value)
     return None
 

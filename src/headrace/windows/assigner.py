@@ -9,12 +9,9 @@ from typing import Any, Generic, TypeVar
 from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.types.serializer import TypeSerializer
-from headrace.windows.serializers import TimeWindowSerializer
 from headrace.windows.time_triggers import EventTimeTrigger, ProcessingTimeTrigger
 from headrace.windows.trigger import Trigger
-from headrace.windows.window_types import TimeWindow
-
-__all__ = ["MergingWindowAssigner", "SessionWindowTimeGapExtractor", "WindowAssigner"]
+from headrace.windows.window_types import TimeWindow, TimeWindowSerializer
 
 T = TypeVar("T")
 W = TypeVar("W")

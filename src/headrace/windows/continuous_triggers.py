@@ -14,8 +14,6 @@ from headrace.windows.window_types import TimeWindow
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["ContinuousEventTimeTrigger", "ContinuousProcessingTimeTrigger", "Min"]
-
 
 class Min:
     """Keeps the smaller of two values.

@@ -13,8 +13,6 @@ from headrace.common.watermark_strategy import MIN_TIMESTAMP
 from headrace.errors import TypeMismatchError
 from headrace.windows.assigner import check_parameters, milliseconds
 
-__all__ = ["CountEvictor", "DeltaEvictor", "Evictor", "TimeEvictor", "TimestampedValue"]
-
 T = TypeVar("T")
 W = TypeVar("W")
 

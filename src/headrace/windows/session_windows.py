@@ -13,13 +13,6 @@ from headrace.windows.window_types import TimeWindow
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = [
-    "DynamicEventTimeSessionWindows",
-    "DynamicProcessingTimeSessionWindows",
-    "EventTimeSessionWindows",
-    "ProcessingTimeSessionWindows",
-]
-
 
 class _Sessions(TimeAssigner, MergingWindowAssigner[Any, TimeWindow]):
     """The base of all sessions."""

@@ -8,8 +8,6 @@ from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.windows.trigger import QuietTrigger, TriggerResult
 from headrace.windows.window_types import GlobalWindow, TimeWindow
 
-__all__ = ["EndOfStreamTrigger", "EventTimeTrigger", "ProcessingTimeTrigger"]
-
 
 class EventTimeTrigger(QuietTrigger[Any, TimeWindow]):
     """Fires when the watermark passes the end of the window, and again for each later element within the allowed lateness.

@@ -12,8 +12,6 @@ from typing import Any, Generic, TypeVar
 
 from headrace.state.descriptors import StateDescriptor
 
-__all__ = ["Trigger", "TriggerResult"]
-
 T = TypeVar("T")
 W = TypeVar("W")
 

@@ -1,28 +1,19 @@
 """Windows as values: time windows, count windows, the global window. Pure; used by assigners, triggers and operators.
 
 A window is the namespace of state and timers, so it is hashable and small. A `TimeWindow` is a tuple of its two ends: it
-hashes and compares as fast as one.
+hashes and compares as fast as one. Serializers are for programs that ask an assigner for one: state pickles windows.
 """
 
 from __future__ import annotations
 
+import struct
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from io import BytesIO
 from typing import Any
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
-
-__all__ = [
-    "CountWindow",
-    "GlobalWindow",
-    "TimeWindow",
-    "Window",
-    "first_end",
-    "in_flinks_order",
-    "long_to_int_with_bit_mixing",
-    "mod_inverse",
-    "time_reached",
-]
+from headrace.types.serializer import TypeSerializer
 
 
 class Window(ABC):
@@ -158,9 +149,6 @@ class GlobalWindow(Window):
 
     __slots__ = ()
 
-    def __init__(self) -> None:
-        """Return whether both are global windows: all are equal."""
-
     @staticmethod
     def get() -> GlobalWindow:
         """Return it."""
@@ -250,3 +238,54 @@ def mod_inverse(x: int) -> int:
     for _ in range(4):
         inverse *= 2 - x * inverse
     return inverse
+
+
+_TWO_LONGS = struct.Struct(">qq")
+_ONE_LONG = struct.Struct(">q")
+
+
+class TimeWindowSerializer(TypeSerializer[TimeWindow]):
+    """Writes a time window as two longs.
+
+    >>> stream = BytesIO()
+    >>> TimeWindowSerializer().serialize(TimeWindow(1, 2), stream)
+    >>> TimeWindowSerializer().deserialize(BytesIO(stream.getvalue()))
+    TimeWindow(start=1, end=2)
+    """
+
+    def serialize(self, element: TimeWindow, stream: BytesIO) -> None:
+        stream.write(_TWO_LONGS.pack(element.start, element.end))
+
+    def deserialize(self, stream: BytesIO) -> TimeWindow:
+        return TimeWindow(*_TWO_LONGS.unpack(stream.read(16)))
+
+
+class CountWindowSerializer(TypeSerializer[CountWindow]):
+    """Writes a count window as a long.
+
+    >>> stream = BytesIO()
+    >>> CountWindowSerializer().serialize(CountWindow(7), stream)
+    >>> CountWindowSerializer().deserialize(BytesIO(stream.getvalue()))
+    CountWindow(id=7)
+    """
+
+    def serialize(self, element: CountWindow, stream: BytesIO) -> None:
+        stream.write(_ONE_LONG.pack(element.id))
+
+    def deserialize(self, stream: BytesIO) -> CountWindow:
+        return CountWindow(_ONE_LONG.unpack(stream.read(8))[0])
+
+
+class GlobalWindowSerializer(TypeSerializer[GlobalWindow]):
+    """Writes the global window as a byte.
+
+    >>> GlobalWindowSerializer().deserialize(BytesIO(bytes(1)))
+    GlobalWindow
+    """
+
+    def serialize(self, element: GlobalWindow, stream: BytesIO) -> None:
+        stream.write(bytes(1))
+
+    def deserialize(self, stream: BytesIO) -> GlobalWindow:
+        stream.read(1)
+        return GlobalWindow()

@@ -10,8 +10,6 @@ from headrace.types.typeinfo import Types
 from headrace.windows.assigner import check_parameters, milliseconds
 from headrace.windows.trigger import QuietTrigger, Trigger, TriggerResult
 
-__all__ = ["NeverTrigger", "NoOpTrigger", "ProcessingTimeoutTrigger", "PurgingTrigger"]
-
 
 def _trigger(given: Any, owner: str) -> Trigger[Any, Any]:
     if not isinstance(given, Trigger):
@@ -35,7 +33,7 @@ NoOpTrigger = NeverTrigger
 class PurgingTrigger(Trigger[Any, Any]):
     """Drops the contents of the window whenever another trigger fires.
 
-    >>> from headrace.windows.count_triggers import CountTrigger
+    >>> from headrace.windows.count_windows import CountTrigger
     >>> PurgingTrigger.of(CountTrigger.of(2))
     PurgingTrigger(CountTrigger(2))
     """
@@ -78,7 +76,7 @@ class ProcessingTimeoutTrigger(QuietTrigger[Any, Any]):
     """Fires when another trigger does, and a time after the first (or last) element by the clock.
 
     >>> from headrace.common import Duration
-    >>> from headrace.windows.count_triggers import CountTrigger
+    >>> from headrace.windows.count_windows import CountTrigger
     >>> ProcessingTimeoutTrigger.of(CountTrigger.of(100), Duration.of_millis(500))
     ProcessingTimeoutTrigger(CountTrigger(100), 500)
     """

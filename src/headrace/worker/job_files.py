@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from headrace.config.configuration import Configuration
-from headrace.config.job_file_keys import CACHED_FILES, PYTHON_ARCHIVES, PYTHON_FILES, PYTHON_REQUIREMENTS
+from headrace.config.pipeline_keys import CACHED_FILES, PYTHON_ARCHIVES, PYTHON_FILES, PYTHON_REQUIREMENTS
 from headrace.errors import ConfigurationError, JobExecutionError
 
 LARGEST_SHIPPED = 64 << 20

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from headrace.config.job_file_keys import PYTHON_ARCHIVES
+from headrace.config.pipeline_keys import PYTHON_ARCHIVES
 from headrace.errors import ConfigurationError, JobExecutionError
 from headrace.worker.job_files import JobFiles
 

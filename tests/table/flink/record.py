@@ -20,7 +20,7 @@ from pyflink.java_gateway import get_gateway
 from pyflink.table import EnvironmentSettings, TableEnvironment
 
 
-def environment(case, tables, folder):
+def environment(case, tables, views, folder):
     batch = case.get("batch", False)
     settings = EnvironmentSettings.in_batch_mode() if batch else EnvironmentSettings.in_streaming_mode()
     env = TableEnvironment.create(settings)
@@ -32,6 +32,8 @@ def environment(case, tables, folder):
         if batch and table.get("kinds"):
             continue
         env.execute_sql(ddl(name, table, folder))
+    for name, query in (views or {}).items():
+        env.execute_sql(f"CREATE VIEW {name} AS {query}")
     return env
 
 
@@ -103,7 +105,7 @@ def record(path, again):
         case.pop("expected", None)
         case.pop("error", None)
         try:
-            env = environment(case, document["tables"], folder)
+            env = environment(case, document["tables"], document.get("views"), folder)
             if not case.get("batch"):
                 explained = env._j_tenv.executeSql("EXPLAIN CHANGELOG_MODE " + case["query"]).collect().next()
                 plans[case["name"]] = str(explained.getField(0)).split("\n\n")[1].split("\n")[1:]
@@ -128,11 +130,14 @@ def written(document):
             yield "    kinds: true"
         yield "    rows:"
         yield from (f"      - {json.dumps(row, ensure_ascii=False)}" for row in table["rows"])
+    if "views" in document:
+        yield "views:"
+        yield from (f"  {name}: {json.dumps(query)}" for name, query in document["views"].items())
     if "compare" in document:
         yield f"compare: {document['compare']}"
     yield "cases:"
     for case in document["cases"]:
-        yield f"  - name: {case['name']}"
+        yield f"  - name: {json.dumps(case['name'])}"
         yield from (
             f"    {key}: {json.dumps(case[key])}"
             for key in ("batch", "conf", "skip", "order", "compare")

@@ -97,7 +97,7 @@ def test_a_name_that_may_not_be_durable_is_no_success(store, monkeypatch):
     def failing(folder):
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(file_store, "_fsync_folder", failing)
+    monkeypatch.setattr(file_store, "make_durable", failing)
     with pytest.raises(OutcomeUnknownError):
         store.create(SLOT, manifest())
     with pytest.raises(OutcomeUnknownError):  # nor is another's record to be acted on

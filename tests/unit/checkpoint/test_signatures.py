@@ -10,8 +10,7 @@ import pytest
 from headrace.checkpoint.errors import DamagedRecordError, UntrustedStateError
 from headrace.checkpoint.model import FileEntry, Manifest, Marker, Seal
 from headrace.checkpoint.record_format import encode, split, with_signature
-from headrace.checkpoint.signatures import state_key
-from headrace.checkpoint.signed_records import SignedRecords
+from headrace.checkpoint.signatures import SignedRecords, state_key
 from headrace.common.errors import ConfigurationError
 
 MANIFEST = Manifest("job", 3, 7, "a", 6, (FileEntry("v/0", "v-0-e0000000007-g0000000003-1.delta", 120, 77),))

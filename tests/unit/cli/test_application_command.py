@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from headrace.cli.app import app
 from headrace.cli.application_command import make_application, submit_command
-from headrace.cli.bundle import make_bundle, module_of
+from headrace.cli.run_command import make_bundle, module_of
 from headrace.common.errors import ConfigurationError
 
 PROGRAM = """

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 
-from headrace.cli.processes import NotedProcess, end_process, start_process
+from headrace.cli.local_cluster import NotedProcess, end_process, start_process
 
 
 def test_a_process_is_started_known_and_ended(tmp_path):

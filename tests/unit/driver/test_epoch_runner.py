@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from headrace.common.errors import JobExecutionError, UserCodeError
-from headrace.driver.epoch_runner import EpochRunner
+from headrace.driver.epochs import EpochRunner
 from headrace.driver.executor import EpochLostError, EpochResult
 from headrace.worker.messages import DriverOutput, EpochOrder, TaskAck, TaskFailure
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from headrace.graph.ids import hashed
 from headrace.graph.partitioners import Rebalance
 from headrace.graph.specs import Filter
+from headrace.graph.stream_graph import hashed
 
 
 def ids(graph):

@@ -14,8 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from headrace.common.errors import ConfigurationError, MissingExtraError
 from headrace.metrics.local import LocalDistribution
 from headrace.metrics.reporters import MetricReporter
-from headrace.metrics.reporters.runner import Reporting
-from headrace.metrics.reporters.settings import read_reporters
+from headrace.metrics.reporters.settings import Reporting, read_reporters
 from headrace.metrics.scope import JOB, OPERATOR, Sample, Scope
 from headrace.metrics.values import Count, GaugeValue, Rate, Spread
 

@@ -10,8 +10,7 @@ from headrace.common.errors import ConfigurationError, TypeMismatchError
 from headrace.metrics import Counter, Gauge, Histogram, HistogramStatistics, Meter
 from headrace.metrics.local import LocalDistribution, LocalMeter, LocalMetricGroup
 from headrace.metrics.scope import OPERATOR, TASK, Scope, ScopeFormats
-from headrace.metrics.sketch import Sketch
-from headrace.metrics.values import Count, GaugeValue, Rate, Spread, continued, flat, joined
+from headrace.metrics.values import Count, GaugeValue, Rate, Sketch, Spread, continued, flat, joined
 
 
 class Doubled(Counter):

@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from headrace.driver.executor import ExecutorView
-from headrace.monitoring.job_view import SubtaskView, VertexView
+from headrace.monitoring.job_view import SubtaskView, VertexView, blank_view
 from headrace.service.rest.task_managers import task_managers_of
-from headrace.service.view_json import blank_view
 
 
 class Job:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.spark.anchors import surplus
+from headrace.spark.stages import surplus
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from headrace.state.delta import OperatorState, SubtaskState
+from headrace.state.file_format import OperatorState, SubtaskState
 from headrace.state.files import read_state_file, since_last_base
 from headrace.state.tombstone import TOMBSTONE, StateDelta
 

@@ -10,7 +10,7 @@ from headrace.state.descriptors import ListStateDescriptor, MapStateDescriptor, 
 PROGRAM = """
 import sys, zlib
 from pathlib import Path
-from headrace.state.delta import OperatorState, SubtaskState
+from headrace.state.file_format import OperatorState, SubtaskState
 from headrace.state.descriptors import MapStateDescriptor, ValueStateDescriptor
 from headrace.state.disk import DiskKeyedBackend
 from headrace.state.files import StateHeader, read_parts, write_state_file

@@ -12,7 +12,7 @@ from tests.unit.state.folding import fold, read_chain
 
 from headrace.common.errors import StateError
 from headrace.state import file_format
-from headrace.state.delta import OperatorState, SubtaskState
+from headrace.state.file_format import OperatorState, SubtaskState
 from headrace.state.files import (
     StateFile,
     StateHeader,

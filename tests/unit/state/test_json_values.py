@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from headrace.state.json_values import packed, unpacked
+from headrace.state.safe_pickle import packed, unpacked
 
 
 class Size(enum.IntEnum):

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from tests.unit.state.backends import KINDS, make_backend, plain
 from tests.unit.state.folding import fold
 
-from headrace.state.delta import OperatorState, SubtaskState
 from headrace.state.descriptors import (
     AggregatingStateDescriptor,
     ListStateDescriptor,
@@ -16,6 +15,7 @@ from headrace.state.descriptors import (
     ReducingStateDescriptor,
     ValueStateDescriptor,
 )
+from headrace.state.file_format import OperatorState, SubtaskState
 from headrace.state.key_groups import key_group, key_group_range, subtask_of
 from headrace.state.opaque_key import OpaqueKey
 

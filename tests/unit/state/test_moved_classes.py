@@ -6,23 +6,43 @@ import pickle
 
 import pytest
 
+from headrace.cep import GroupPattern, WithinType
 from headrace.common.errors import StateError
 from headrace.connectors.kafka.source import PartitionRange
-from headrace.datastream.functions import MapFunction
-from headrace.datastream.window import TimeWindow, TriggerResult
-from headrace.state.json_values import unpacked
+from headrace.datastream.functions import CheckpointedFunction, KeySelector, MapFunction
+from headrace.datastream.window import (
+    CountTrigger,
+    SlidingEventTimeWindows,
+    TimeWindow,
+    TimeWindowSerializer,
+    TriggerResult,
+    TumblingEventTimeWindows,
+)
 from headrace.state.moved_classes import MOVED_MODULES, MOVED_NAMES, MOVED_PACKAGES, current_module
-from headrace.state.safe_pickle import BY_VALUE, PLAIN, load
+from headrace.state.safe_pickle import BY_VALUE, PLAIN, load, unpacked
 from headrace.types.row import Row, RowKind
 from headrace.types.typeinfo import Types
 
 OLD_PLACES = [
+    ("headrace.cep.group_pattern", GroupPattern),
+    ("headrace.cep.within_type", WithinType),
     ("headrace.common.typeinfo._types", Types),
     ("headrace.common.types", RowKind),
+    ("headrace.datastream.functions.checkpointed_functions", CheckpointedFunction),
     ("headrace.datastream.functions.element_functions", MapFunction),
+    ("headrace.datastream.functions.selection_functions", KeySelector),
+    ("headrace.functions.checkpointed_functions", CheckpointedFunction),
+    ("headrace.functions.selection_functions", KeySelector),
+    ("headrace.operators.windows.count_triggers", CountTrigger),
+    ("headrace.operators.windows.serializers", TimeWindowSerializer),
+    ("headrace.operators.windows.sliding", SlidingEventTimeWindows),
     ("headrace.operators.windows.trigger", TriggerResult),
     ("headrace.operators.windows.window_types", TimeWindow),
+    ("headrace.connectors.kafka.subscription", PartitionRange),
     ("headrace.sources.kafka.source", PartitionRange),
+    ("headrace.windows.count_triggers", CountTrigger),
+    ("headrace.windows.serializers", TimeWindowSerializer),
+    ("headrace.windows.tumbling_windows", TumblingEventTimeWindows),
 ]
 
 

@@ -10,8 +10,7 @@ from headrace.common.errors import StateError
 from headrace.common.time import Time
 from headrace.state.descriptors import ListStateDescriptor, MapStateDescriptor
 from headrace.state.interfaces import BroadcastState, ReadOnlyBroadcastState
-from headrace.state.operator_state import OperatorSnapshot, OperatorStateBackend
-from headrace.state.redistribution import redistribute, split_evenly
+from headrace.state.operator_state import OperatorSnapshot, OperatorStateBackend, redistribute, split_evenly
 from headrace.state.ttl import StateTtlConfig
 
 RULES = MapStateDescriptor("rules", None, None)

@@ -3,7 +3,7 @@
 import pytest
 from tests.unit.state.backends import plain
 
-from headrace.state.disk_map_table import DiskMapTable
+from headrace.state.disk import DiskMapTable
 from headrace.state.disk_table import DiskTable
 from headrace.state.heap_table import HeapMapTable, HeapTable
 from headrace.state.key_groups import GroupCache

@@ -13,7 +13,7 @@ from typing import IO, Any, cast
 
 from headrace.connectors.base.sink_committer import StagedOutputLostError
 from headrace.foundation.file_systems import file_system, is_local, present
-from headrace.foundation.private_folders import owner_only
+from headrace.foundation.private_folders import make_durable, owner_only
 from headrace.state import storage
 
 _BUFFER_BYTES = 1 << 20
@@ -29,7 +29,7 @@ def stage(name: str, write: Callable[[IO[bytes]], None], place: str, working: st
     if local is not None:
         path = os.path.join(local, name)
         _write(path, write)
-        sync_folder(local)
+        make_durable(local)
         return path
     try:
         _write(os.path.join(working, name), write, sync=False)
@@ -82,7 +82,7 @@ def create_mark(address: str) -> None:
         system.pipe_file(path, b"")
         return
     _write(address, lambda _: None)
-    sync_folder(os.path.dirname(address))
+    make_durable(os.path.dirname(address))
 
 
 def remove(address: str) -> None:
@@ -101,12 +101,3 @@ def _write(path: str, write: Callable[[IO[bytes]], Any], sync: bool = True) -> N
         file.flush()
         if sync:
             os.fsync(file.fileno())
-
-
-def sync_folder(path: str) -> None:
-    """Make the new name survive a crash of the machine."""
-    folder = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -26,8 +26,6 @@ from headrace.types.column_run import as_columns
 from headrace.types.logical_types import RowType
 from headrace.types.row import Row
 
-__all__ = ["FrameFiles", "FrameSink", "SparkWriter"]
-
 
 @dataclass(frozen=True)
 class SparkWriter:

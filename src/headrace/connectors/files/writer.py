@@ -22,6 +22,7 @@ from headrace.connectors.files.compaction import Held, found_again
 from headrace.connectors.files.parts import BulkPart, Part, PartName, RowPart
 from headrace.errors import JobExecutionError
 from headrace.foundation.file_systems import is_local
+from headrace.foundation.private_folders import make_durable
 from headrace.types.serialization import Encoder
 
 if TYPE_CHECKING:
@@ -162,5 +163,5 @@ def _rename(pending: str, final: str) -> bool:
         os.rename(pending, final)
     except FileNotFoundError:
         return False
-    staging.sync_folder(os.path.dirname(final))
+    make_durable(os.path.dirname(final))
     return True

@@ -19,7 +19,7 @@ from headrace.connectors.base.sink import Sink
 from headrace.connectors.base.sink_committer import Handle, SinkCommitter
 from headrace.connectors.base.sink_writer import ElementContext, EpochEnd, RecordError, SinkWriter, WriterContext
 from headrace.metrics.values import Path, Value
-from headrace.state.json_values import packed, unpacked
+from headrace.state.safe_pickle import packed, unpacked
 
 _log = logging.getLogger("headrace")
 _REMEMBERED = 10

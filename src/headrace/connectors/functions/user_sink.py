@@ -20,7 +20,7 @@ from headrace.connectors.base.sink_writer import ElementContext, EpochEnd, Recor
 from headrace.errors import InvalidProgramError
 from headrace.metrics.local import LocalMetricGroup
 from headrace.metrics.values import Path, Value
-from headrace.state.json_values import packed, unpacked
+from headrace.state.safe_pickle import packed, unpacked
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,8 @@ from typing import Any
 
 from headrace.connectors.base import staging
 from headrace.connectors.base.sink_committer import Handle, SinkCommitter, StagedOutputLostError
-from headrace.connectors.kafka.client import confluent, consumer
+from headrace.connectors.kafka.client import Sender, confluent, consumer
 from headrace.connectors.kafka.messages import Messages
-from headrace.connectors.kafka.sending import Sender
 from headrace.errors import JobExecutionError, reason_of
 
 _LOG = logging.getLogger("headrace.kafka")

@@ -1,6 +1,7 @@
 """Finds the partitions of a Kafka source, in the driver, and commits its offsets.
 
-1. The subscription is resolved, then the offsets: partitions become splits with fixed start and stop offsets.
+1. The subscription (topics, a pattern of topics, or given partitions) is resolved, then the offsets: partitions become
+   splits with fixed start and stop offsets.
 2. Every `discovery_seconds` the subscription is resolved again; new partitions are read from their beginning.
 3. Completed checkpoints commit offsets for the consumer group, for others to see; recovery never reads them.
 """
@@ -8,16 +9,76 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from headrace.connectors.base.split_enumerator import PeriodicEnumerator, Split, SplitProgress
 from headrace.connectors.kafka.client import confluent, consumer
 from headrace.connectors.kafka.offsets import Offsets, Partition, Start
-from headrace.connectors.kafka.subscription import PartitionRange
+from headrace.errors import JobExecutionError
 
 if TYPE_CHECKING:
     from headrace.connectors.kafka.source import KafkaPartitions
+
+_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class PartitionRange:
+    """The payload of a split: a partition from one offset up to, and without, another (None: no end)."""
+
+    topic: str
+    partition: int
+    start: int
+    stop: int | None
+
+
+@dataclass(frozen=True)
+class Subscription:
+    """Exactly one of the three is set.
+
+    >>> Subscription(topics=("orders",)).described()
+    "topics ['orders']"
+    """
+
+    topics: tuple[str, ...] = ()
+    pattern: str | None = None
+    partitions: frozenset[Partition] = frozenset()
+
+    def described(self) -> str:
+        """Return the name for errors."""
+        if self.pattern is not None:
+            return f"topics that match {self.pattern!r}"
+        return f"topics {list(self.topics)}" if self.topics else f"partitions {sorted(self.partitions)}"
+
+    def resolve(self, client: Any) -> list[Partition]:
+        """Ask the broker which partitions there are; a topic or partition that was named must exist."""
+        known: dict[str, list[int]] = {}
+        for name, topic in client.list_topics(timeout=_SECONDS).topics.items():
+            if topic.error is None:
+                known[name] = sorted(topic.partitions)
+        if self.pattern is not None:
+            whole = re.compile(self.pattern)
+            names = [name for name in sorted(known) if whole.fullmatch(name)]
+        else:
+            names = list(self.topics) or sorted({topic for topic, _ in self.partitions})
+            for name in names:
+                if name not in known:
+                    raise JobExecutionError(
+                        f"There is no topic {name!r} in Kafka",
+                        seen=f"the topics {sorted(known)}",
+                        remedy="create it first",
+                    )
+        found = [(name, partition) for name in names for partition in known[name]]
+        if not self.partitions:
+            return found
+        missing = sorted(self.partitions - set(found))
+        if missing:
+            raise JobExecutionError("There are no such partitions in Kafka", seen=str(missing), expected=str(found))
+        return sorted(self.partitions)
+
 
 _LOG = logging.getLogger("headrace.kafka")
 _COMMIT_SECONDS = 0.5

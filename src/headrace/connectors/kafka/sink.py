@@ -17,13 +17,10 @@ from headrace.connectors.base.sink import Sink
 from headrace.connectors.base.sink_committer import SinkCommitter
 from headrace.connectors.base.sink_writer import EpochEnd, SinkWriter, WriterContext
 from headrace.connectors.base.staging import stage
-from headrace.connectors.kafka.client import ClientProperties, admin_client, translated
+from headrace.connectors.kafka.client import ClientProperties, Sender, admin_client, translated
 from headrace.connectors.kafka.committer import ACCESS, KafkaCommitter
-from headrace.connectors.kafka.sending import Sender
 from headrace.connectors.kafka.serialization import KafkaRecordSerializationSchema, Serializer
 from headrace.errors import InvalidProgramError, JobExecutionError, TypeMismatchError
-
-__all__ = ["KafkaSink", "KafkaSinkBuilder"]
 
 _HANDLES_OF_A_CHECKPOINT = 1 << 32
 _PARTITIONS_SECONDS = 300.0

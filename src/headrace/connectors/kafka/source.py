@@ -16,10 +16,9 @@ from headrace.connectors.base.source import Source
 from headrace.connectors.base.split_enumerator import Split
 from headrace.connectors.base.split_reader import ReaderContext, SplitReader
 from headrace.connectors.kafka.client import ClientProperties, translated
-from headrace.connectors.kafka.enumerator import KafkaEnumerator
+from headrace.connectors.kafka.enumerator import KafkaEnumerator, PartitionRange, Subscription
 from headrace.connectors.kafka.offsets import KafkaOffsetsInitializer, KafkaTopicPartition, Offsets, Start
 from headrace.connectors.kafka.reader import EndMark, PartitionReader
-from headrace.connectors.kafka.subscription import PartitionRange, Subscription
 from headrace.errors import ConfigurationError, InvalidProgramError, TypeMismatchError
 from headrace.types.java_hash import string_hash
 from headrace.types.serialization import DeserializationSchema

@@ -19,20 +19,10 @@ from typing import Any
 from headrace.connectors.base import definitions
 from headrace.connectors.base.sink import Sink
 from headrace.connectors.base.sink_writer import EpochEnd, RecordError, SinkWriter, WriterContext
-from headrace.connectors.rabbitmq.client import (
-    RabbitSettings,
-    RMQConnectionConfig,
-    away_errors,
-    connect,
-    no_exchange,
-    open_channel,
-    persistent,
-    settings_of,
-)
+from headrace.connectors.rabbitmq import client
+from headrace.connectors.rabbitmq.client import RMQConnectionConfig
 from headrace.errors import ConfigurationError, InvalidProgramError, JobExecutionError, TypeMismatchError
 from headrace.types.serialization import SerializationSchema
-
-__all__ = ["RMQSink", "RMQSinkPublishOptions"]
 
 _LOG = logging.getLogger("headrace.rabbitmq")
 _BATCH = 5000
@@ -101,7 +91,7 @@ class RMQSink(definitions.Sink):
                 remedy="pass None for the queue to use publish options",
             )
         route = None if publish_options is None else publish_options.route
-        settings = settings_of(connection_config)
+        settings = client.settings_of(connection_config)
         super().__init__(RabbitPublisher(settings, queue_name, serialization_schema.serialize, route))
 
 
@@ -109,7 +99,7 @@ class RMQSink(definitions.Sink):
 class RabbitPublisher(Sink):
     """Publishes to `queue` through the default exchange; without a queue, where `route` says."""
 
-    settings: RabbitSettings
+    settings: client.RabbitSettings
     queue: str | None
     serialize: Callable[[Any], bytes | None]
     route: Callable[[Any], Route] | None = None
@@ -145,7 +135,7 @@ class _Writer(SinkWriter):
     def end_epoch(self, end: EpochEnd) -> list[Any]:
         self._publish()
         if self._connection is not None:
-            with contextlib.suppress(*away_errors()):
+            with contextlib.suppress(*client.away_errors()):
                 self._connection.process_data_events(0)  # answers heartbeats
         return []
 
@@ -161,9 +151,9 @@ class _Writer(SinkWriter):
             try:
                 self._transaction(messages)
                 return
-            except away_errors() as error:
+            except client.away_errors() as error:
                 self.close()
-                if no_exchange(error):
+                if client.no_exchange(error):
                     raise ConfigurationError(
                         f"RabbitMQ at {settings.where} does not know an exchange: {error!r}",
                         remedy="declare the exchange, and queues that are bound to it, before the job starts",
@@ -178,10 +168,10 @@ class _Writer(SinkWriter):
 
     def _transaction(self, messages: list[Message]) -> None:
         if self._connection is None:
-            self._connection = connect(self._sink.settings)
-            self._channel = open_channel(self._connection, self._sink.queue)
+            self._connection = client.connect(self._sink.settings)
+            self._channel = client.open_channel(self._connection, self._sink.queue)
             self._channel.tx_select()
-        publish, usual = self._channel.basic_publish, persistent()
+        publish, usual = self._channel.basic_publish, client.persistent()
         for exchange, key, body, properties in messages:
             publish(exchange, key, body, usual if properties is None else properties)
         self._channel.tx_commit()

@@ -23,14 +23,8 @@ from headrace.connectors.base import definitions
 from headrace.connectors.base.source import Source
 from headrace.connectors.base.split_enumerator import Split
 from headrace.connectors.base.split_reader import EMPTY, Batch, ReaderContext, SplitReader
-from headrace.connectors.rabbitmq.client import (
-    RabbitSettings,
-    RMQConnectionConfig,
-    away_errors,
-    connect,
-    open_channel,
-    settings_of,
-)
+from headrace.connectors.rabbitmq import client
+from headrace.connectors.rabbitmq.client import RMQConnectionConfig
 from headrace.errors import (
     BadRecordError,
     HeadraceError,
@@ -97,7 +91,7 @@ class RMQSource(definitions.Source):
             )
         super().__init__(
             RabbitQueue(
-                settings_of(connection_config),
+                client.settings_of(connection_config),
                 queue_name,
                 use_correlation_id,
                 deserialization_schema.deserialize,
@@ -116,7 +110,7 @@ class RMQSource(definitions.Source):
 class RabbitQueue(Source):
     """Consumes `queue`. With `use_ids` in one subtask, because the ids of a subtask are its own."""
 
-    settings: RabbitSettings
+    settings: client.RabbitSettings
     queue: str
     use_ids: bool
     deserialize: Callable[[bytes], Any]
@@ -155,7 +149,7 @@ class _Connection(threading.Thread):
         while not self._stop.is_set():
             try:
                 self._consume()
-            except away_errors() as error:
+            except client.away_errors() as error:
                 if not settings.automatic_recovery:
                     self.error = error
                     return
@@ -167,9 +161,9 @@ class _Connection(threading.Thread):
 
     def _consume(self) -> None:
         source = self._source
-        connection = connect(source.settings)
+        connection = client.connect(source.settings)
         try:
-            channel = open_channel(connection, source.queue)
+            channel = client.open_channel(connection, source.queue)
             channel.basic_qos(prefetch_count=source.settings.prefetch or _PREFETCH)
             with self.lock:
                 self.generation += 1

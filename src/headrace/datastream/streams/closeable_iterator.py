@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["CloseableIterator"]
-
 
 class _Job(Protocol):
     def results(self, collect_id: str) -> Iterator[Any]: ...

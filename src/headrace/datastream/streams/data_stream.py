@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 from headrace.common.output_tag import OutputTag
 from headrace.datastream.key_selectors import key_function, key_type_of
 from headrace.datastream.operator_handle import check_integer
-from headrace.datastream.streams.broadcast_stream import BroadcastConnectedStream, BroadcastStream
-from headrace.datastream.streams.connected_streams import ConnectedStreams
+from headrace.datastream.streams.connected_streams import BroadcastConnectedStream, BroadcastStream, ConnectedStreams
 from headrace.datastream.streams.element_operators import ElementOperators
 from headrace.datastream.streams.stream_sinks import StreamSinks
 from headrace.datastream.streams.window_settings import count_windows, needs_keys
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from headrace.datastream.streams.keyed_stream import KeyedStream
     from headrace.datastream.streams.window_joins import CoGroupedStreams, JoinedStreams
     from headrace.datastream.streams.windowed_stream import AllWindowedStream
-
-__all__ = ["DataStream", "NameableView"]
 
 
 class DataStream(ElementOperators, StreamSinks):

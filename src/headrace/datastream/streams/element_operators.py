@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from headrace.datastream.streams.data_stream import DataStream
 
-__all__ = ["ElementOperators"]
-
 
 class ElementOperators(PartitionedStream):
     """Operators that handle elements one by one.
@@ -175,12 +173,7 @@ class ElementOperators(PartitionedStream):
         strategy = rate if isinstance(rate, RateLimiterStrategy) else RateLimiterStrategy.per_second(rate)
         t = self.transformation
         if not isinstance(t.spec, SourceSpec):
-            raise InvalidProgramError(
-                "Only a source has a rate",
-                operator_name=t.name,
-                uid=t.uid,
-                remedy="call limit_rate() on the stream of a source",
-            )
+            raise t.invalid("Only a source has a rate", remedy="call limit_rate() on the stream of a source")
         if strategy.rate is not None:
             spec = replace(t.spec, source=RateLimited(t.spec.source, strategy.rate))
             self._env.registry.update(t.id, spec=spec)
@@ -220,6 +213,7 @@ class FieldProjection:
         self._fields = itemgetter(*indexes)
 
     def __call__(self, element: Any) -> tuple[Any, ...]:
+        """Return the selected fields of ``element``."""
         fields = self._fields(element)
         return fields if len(self._indexes) > 1 else (fields,)
 

@@ -18,8 +18,6 @@ from headrace.graph.transformations import TransformationKind, TransformationReg
 if TYPE_CHECKING:
     from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment
 
-__all__ = ["IterativeStream", "check_iterations"]
-
 
 class IterativeStream(DataStream):
     """The start of a loop; `close_with` sets the stream that is fed back.

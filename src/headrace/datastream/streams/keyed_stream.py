@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from headrace.datastream.streams.interval_join import IntervalJoin
     from headrace.datastream.streams.windowed_stream import WindowedStream
 
-__all__ = ["KeyedStream"]
-
 
 class KeyedStream(WithoutSettings):
     """A keyed stream. The keys determine the partitioning, and it has no settings.
@@ -86,8 +84,6 @@ class KeyedStream(WithoutSettings):
         spec = Map(KeyAndElement(self._keys.selector))
         pairs = self._origin_stream.beside(spec, "_stream_key_by_map_operator", self.get_type())
         return pairs.execute_and_collect(job_execution_name, limit)
-
-    # ------------------------------------------------------------------ operators of keyed streams only
 
     def key_by(self, key_selector: Any, key_type: TypeInformation | None = None) -> KeyedStream:
         """Key the elements by another key."""
@@ -194,8 +190,6 @@ class KeyedStream(WithoutSettings):
                 seen="None" if position is None else position,
             )
         return self.reduce(FieldAggregation(acc_type.name, position))
-
-    # ------------------------------------------------------------------ not on keyed streams
 
     def shuffle(self) -> NoReturn:
         """Raise an error: the keys determine the partitioning."""

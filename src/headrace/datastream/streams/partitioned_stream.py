@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from headrace.datastream.key_selectors import key_function
 from headrace.datastream.operator_handle import OperatorHandle
-from headrace.datastream.streams.broadcast_stream import BroadcastStream
+from headrace.datastream.streams.connected_streams import BroadcastStream
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.functions import Partitioner
 from headrace.functions.checks import check_or_callable
@@ -23,8 +23,6 @@ from headrace.types.typeinfo import TypeInformation
 if TYPE_CHECKING:
     from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment
     from headrace.datastream.streams.data_stream import DataStream
-
-__all__ = ["PartitionedStream"]
 
 
 class PartitionedStream(OperatorHandle):

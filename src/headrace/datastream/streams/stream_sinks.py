@@ -6,21 +6,24 @@ program.
 
 from __future__ import annotations
 
+import atexit
+import os
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from headrace.connectors.base.definitions import Sink, SupportsPreprocessing
 from headrace.connectors.base.sink import Sink as SinkDefinition
+from headrace.connectors.dataframes.sink import FrameFiles, FrameSink, SparkWriter
 from headrace.datastream.operator_handle import OperatorHandle, check_integer
 from headrace.datastream.streams.closeable_iterator import CloseableIterator
 from headrace.datastream.streams.partitioned_stream import PartitionedStream
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.functions import SinkFunction
 from headrace.functions.checks import check_function
-from headrace.graph.specs import CollectSink, FunctionSink, OperatorSpec, PrintSink, StagedSink
+from headrace.graph.specs import CollectSink, FunctionSink, OperatorSpec, PrintSink, SourceSpec, StagedSink
 from headrace.graph.transformations import TransformationKind
-
-__all__ = ["DataStreamSink", "StreamSinks"]
 
 
 class DataStreamSink(OperatorHandle):
@@ -93,8 +96,6 @@ class StreamSinks(PartitionedStream):
         the values of ``options``, ``{epoch}`` is the number of the checkpoint and ``{job}`` the id of the job. A retried
         write has the same values, so a writer can recognize it. Without them, a write may happen twice after a failure.
         """
-        from headrace.datastream.streams.data_frames import spark_sink
-
         sink = spark_sink(self, format, options or {}, schema, mode, partition_by)
         return self._sink(StagedSink(sink, self.transformation.output_type), f"Spark {format}")
 
@@ -103,8 +104,6 @@ class StreamSinks(PartitionedStream):
 
         For bounded streams. The rows are in files of this process, which are removed when it exits.
         """
-        from headrace.datastream.streams.data_frames import as_data_frame
-
         return as_data_frame(self, schema, job_execution_name)
 
     def execute_and_collect(self, job_execution_name: str | None = None, limit: int | None = None) -> Any:
@@ -150,3 +149,58 @@ class StreamSinks(PartitionedStream):
     def _sink(self, spec: OperatorSpec, name: str) -> DataStreamSink:
         operator = self._env.registry.add(TransformationKind.OPERATOR, (self._id,), spec=spec, name=name, is_sink=True)
         return DataStreamSink(self._env, operator).name(name)
+
+
+STATE_DIRECTORY = "headrace.state.directory"
+_MODES = ("append", "overwrite", "ignore", "error", "errorifexists")
+
+
+def spark_sink(
+    stream: StreamSinks, format: str, options: Mapping[str, Any], schema: Any, mode: str, partition_by: Sequence[str]
+) -> FrameSink:
+    """Return the sink that commits with a Spark writer."""
+    from headrace.spark import dataframes
+
+    if not isinstance(format, str) or not format:
+        raise TypeMismatchError("sink_to_spark takes the name of a Spark format", seen=format)
+    if mode not in _MODES:
+        raise InvalidProgramError("Unknown save mode", seen=mode, expected=" or ".join(_MODES))
+    wanted = _schema(stream, schema)
+    texts = tuple((str(k), str(v).lower() if isinstance(v, bool) else str(v)) for k, v in options.items())
+    env = stream.get_execution_environment()
+    target = SparkWriter(wanted.json(), format, texts, mode, tuple(partition_by), env.spark_session())
+    return FrameSink(dataframes.row_type_of(wanted), target, env.get_configuration().to_dict().get(STATE_DIRECTORY))
+
+
+def as_data_frame(stream: StreamSinks, schema: Any, job_name: str | None) -> Any:
+    """Run the program and return the rows of the stream."""
+    from headrace.spark import dataframes
+
+    env = stream.get_execution_environment()
+    endless = [
+        t
+        for t in env.registry.program()
+        if isinstance(t.spec, SourceSpec) and not (t.spec.source.bounded or t.spec.source.may_finish)
+    ]
+    if endless:
+        raise endless[0].invalid(
+            "to_dataframe needs bounded sources", remedy="bound the source, or write with sink_to_spark()"
+        )
+    wanted = _schema(stream, schema)
+    parent = env.get_configuration().to_dict().get(STATE_DIRECTORY)
+    if parent is not None:
+        os.makedirs(parent, exist_ok=True)
+    folder = tempfile.mkdtemp(prefix="headrace-frame-", dir=parent)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    sink = FrameSink(dataframes.row_type_of(wanted), FrameFiles(folder))
+    stream._sink(StagedSink(sink, stream.transformation.output_type), "DataFrame")  # noqa: SLF001 - a part of the stream
+    env.execute(job_name)
+    paths = sorted(os.path.join(folder, name) for name in os.listdir(folder))
+    return dataframes.read_files(env.spark_session(), paths, wanted)
+
+
+def _schema(stream: StreamSinks, given: Any) -> Any:
+    from headrace.spark import dataframes
+
+    stream.get_execution_environment().spark_session()  # Spark itself parses a schema string
+    return dataframes.schema_of(given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from headrace.datastream.streams.data_stream import DataStream
@@ -64,26 +65,26 @@ class CoGroupedStreams(_Pair):
     _name = "CoGroup"
 
 
+@dataclass(frozen=True)
 class _Where:
     """Both streams, and the key of the first one."""
 
-    def __init__(self, name: str, first: KeyedStream, second: DataStream) -> None:
-        self._name = name
-        self._first = first
-        self._second = second
+    _name: str
+    _first: KeyedStream
+    _second: DataStream
 
     def equal_to(self, key_selector: Any, key_type: TypeInformation | None = None) -> _EqualTo:
         """Set the key of the second stream."""
         return _EqualTo(self._name, self._first, self._second.key_by(key_selector, key_type))
 
 
+@dataclass(frozen=True)
 class _EqualTo:
     """Both streams and their keys."""
 
-    def __init__(self, name: str, first: KeyedStream, second: KeyedStream) -> None:
-        self._name = name
-        self._first = first
-        self._second = second
+    _name: str
+    _first: KeyedStream
+    _second: KeyedStream
 
     def window(self, window_assigner: Any) -> WindowedJoin:
         """Set the windows in which elements are joined."""

@@ -20,8 +20,6 @@ from headrace.datastream.window import (
 from headrace.errors import InvalidProgramError, TypeMismatchError
 from headrace.types.time import millis_of
 
-__all__ = ["WindowSettings", "checked_assigner", "count_windows", "needs_keys"]
-
 Self = TypeVar("Self", bound="WindowSettings")
 
 

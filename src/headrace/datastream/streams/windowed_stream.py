@@ -28,8 +28,6 @@ from headrace.operators.windows.pre_aggregation import can_pre_aggregate
 from headrace.types.declared_types import declared_type
 from headrace.types.typeinfo import TypeInformation
 
-__all__ = ["AllWindowedStream", "WindowedStream"]
-
 _AGGREGATE_METHODS = ("create_accumulator", "add", "get_result", "merge")
 
 

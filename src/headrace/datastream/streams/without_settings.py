@@ -7,8 +7,6 @@ from typing import Any, ClassVar, NoReturn
 from headrace.datastream.streams.data_stream import DataStream
 from headrace.errors import InvalidProgramError
 
-__all__ = ["WithoutSettings"]
-
 
 class WithoutSettings(DataStream):
     """A stream that has no name, uid or parallelism, because it is not an operator.

@@ -1,6 +1,6 @@
-"""Reporters send the metrics of a job to other systems. One class per file.
+"""Reporters send the metrics of a job to other systems. One file per system.
 
-`settings` reads the configuration. `runner` calls each reporter in a separate thread: errors in a reporter are logged and never
+`settings` reads the configuration and calls each reporter in a separate thread: errors in a reporter are logged and never
 affect the job.
 """
 

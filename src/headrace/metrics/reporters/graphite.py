@@ -1,4 +1,4 @@
-"""The Graphite reporter: sends the plain-text protocol `name value timestamp`, one line per number."""
+"""The reporters of one line per number: Graphite (`name value timestamp`) and StatsD (`name:value|g` in UDP datagrams)."""
 
 from __future__ import annotations
 
@@ -68,3 +68,31 @@ def _packed(lines: list[str]) -> list[bytes]:
             current = b""
         current += encoded
     return [*datagrams, current] if current else datagrams
+
+
+_NOT_IN_STATSD = re.compile(r"[:|@\s]")
+
+
+class StatsDReporter(MetricReporter):
+    """Keys: host, port (8125). As in Flink, all values are gauges.
+
+    >>> issubclass(StatsDReporter, MetricReporter)
+    True
+    """
+
+    def open(self, settings: ReporterSettings) -> None:
+        self._address = settings.text("host"), settings.number("port", 8125)
+        self._delimiter = settings.delimiter
+
+    def report(self, metrics: list[Reported]) -> None:
+        send_datagrams([line for metric in metrics for line in self._lines(metric)], self._address)
+
+    def _lines(self, metric: Reported) -> list[str]:
+        name = _NOT_IN_STATSD.sub("-", metric.identifier(self._delimiter))
+        lines = []
+        for part, number in metric.numbers():
+            full = name if metric.kind in ("counter", "gauge") else f"{name}{self._delimiter}{part}"
+            if number < 0:  # a sign would change the gauge instead of setting it
+                lines.append(f"{full}:0|g\n")
+            lines.append(f"{full}:{number:.15g}|g\n")
+        return lines

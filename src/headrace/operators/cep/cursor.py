@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from headrace.graph.cep_pattern import AllOf, Condition, ConditionTree, Contiguity, PatternData, Repetition, Step
-from headrace.operators.cep.conditions import kinds_of
+from headrace.operators.cep.decisions import kinds_of
 from headrace.operators.cep.nfa import ALWAYS, Action, Atom, Both, Edge, Formula, Not, State, StateKind
 
 
@@ -28,7 +28,6 @@ class Cursor:
 
     @property
     def step(self) -> Step:
-        """The current step."""
         return self._chain[self._at]
 
     @property
@@ -37,7 +36,6 @@ class Cursor:
         return self._at == 0
 
     def go_back(self) -> None:
-        """Go to the previous step."""
         self.following = self.step
         self._at -= 1
 

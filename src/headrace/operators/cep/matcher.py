@@ -15,10 +15,8 @@ from typing import Any
 
 from headrace.errors import HeadraceError
 from headrace.graph.cep_pattern import Skip, SkipKind
-from headrace.operators.cep.conditions import ConditionContext, callable_of
-from headrace.operators.cep.decisions import Decision, roots
-from headrace.operators.cep.key_state import Branch, KeyState
-from headrace.operators.cep.match_queue import keep, pop, push
+from headrace.operators.cep.decisions import ConditionContext, Decision, callable_of, roots
+from headrace.operators.cep.key_state import Branch, KeyState, keep, pop, push
 from headrace.operators.cep.nfa import Nfa, StateKind
 from headrace.operators.cep.shared_buffer import Link, match_of, numbers_of
 

@@ -15,13 +15,12 @@ from headrace.errors import TypeMismatchError
 from headrace.graph.specs import Cep
 from headrace.operators.base import FunctionOperator, OperatorWithLateRecords
 from headrace.operators.cep.compiler import compile_pattern
-from headrace.operators.cep.conditions import owners_of
+from headrace.operators.cep.decisions import owners_of
 from headrace.operators.cep.key_state import KeyState
 from headrace.operators.cep.matcher import Match, Matcher
 from headrace.operators.clock import Clock
-from headrace.operators.emission import emit_tagged
-from headrace.operators.output import Values
-from headrace.operators.runtime_context import TaskRuntimeContext
+from headrace.operators.context import TaskRuntimeContext
+from headrace.operators.output import Values, emit_tagged
 from headrace.state.table import Table
 
 Event = tuple[int, Any]
@@ -43,11 +42,9 @@ class MatchContext:
         return self.time
 
     def current_processing_time(self) -> int:
-        """Return the clock, in milliseconds."""
         return self._clock.now()
 
     def output(self, output_tag: OutputTag, value: Any) -> None:
-        """Emit to a side output."""
         if not isinstance(output_tag, OutputTag):
             raise TypeMismatchError("ctx.output takes an OutputTag and a value", seen=output_tag)
         values, times = self.sides.setdefault(output_tag.tag_id, ([], []))

@@ -13,6 +13,7 @@ from headrace.operators.table.over_processing_time import (
     ProcessingTimeRangeOverOperator,
     ProcessingTimeRowsOverOperator,
 )
+from headrace.operators.table.over_values import ValueOverOperator
 
 
 def over(spec: OverAggregate) -> Operator:
@@ -26,6 +27,8 @@ def over(spec: OverAggregate) -> Operator:
             remedy="use BETWEEN ... PRECEDING AND CURRENT ROW, or batch mode",
         )
     bounded = spec.frame.start is not None
+    if spec.time is None and not bounded:
+        return ValueOverOperator(spec)
     if spec.event_time:
         if not bounded:
             return EventTimeOverOperator(spec)

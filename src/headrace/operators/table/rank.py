@@ -56,6 +56,8 @@ class RankOperator(KeyedTableOperator):
                 if memory is None:
                     memory = [[], [], self.spec.end if fixed else row[self.spec.end_column]]
                 self.end = _NEVER if memory[2] is None else memory[2]
+                if self.end < 1:
+                    continue
                 if kind in (UPDATE_BEFORE, DELETE):
                     self.retract(memory[0], memory[1], row)
                 else:

@@ -10,7 +10,7 @@ from typing import Any
 from headrace.graph.specs import WindowOperation
 from headrace.operators.base import method_of
 from headrace.operators.output import Timestamps, Values
-from headrace.operators.windows.contents import Contents
+from headrace.operators.windows.folding import Contents
 from headrace.operators.windows.operator import WindowOperator
 from headrace.state.opaque_key import unwrap_key
 from headrace.windows.evictors import TimestampedValue

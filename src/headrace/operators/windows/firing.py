@@ -11,11 +11,10 @@ from typing import Any
 
 from headrace.graph.specs import WindowOperation
 from headrace.operators.base import OperatorWithLateRecords
-from headrace.operators.emission import emit_tagged
-from headrace.operators.output import Values
-from headrace.operators.runtime_context import TaskRuntimeContext
-from headrace.operators.windows.contents import contents_for
+from headrace.operators.context import TaskRuntimeContext
+from headrace.operators.output import Values, emit_tagged
 from headrace.operators.windows.contexts import FiringContext
+from headrace.operators.windows.folding import contents_for
 from headrace.state.opaque_key import unwrap_key
 from headrace.windows.assigner import MergingWindowAssigner
 
@@ -91,7 +90,6 @@ class WindowFunctionOperator(OperatorWithLateRecords):
             self.guarded(self.spec.function.clear, self.firing.at(key, window))
 
     def emit_results(self) -> None:
-        """Emit the collected results."""
         if self.results:
             results, times = self.results, self.times
             self.results, self.times = [], []

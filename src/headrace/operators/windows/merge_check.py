@@ -19,8 +19,7 @@ from copy import deepcopy
 from itertools import islice
 from typing import Any
 
-from headrace.operators.windows.contents import AggregatedContents, Contents
-from headrace.operators.windows.folding import isolated
+from headrace.operators.windows.folding import AggregatedContents, Contents, isolated
 
 _RECORDS = 512
 """How many records of each run are examined until the outcome is known."""

@@ -10,9 +10,8 @@ from typing import Any
 
 from headrace.graph.specs import WindowOperation
 from headrace.operators.function_state import is_checkpointed
-from headrace.windows.sliding_windows import SlidingEventTimeWindows
 from headrace.windows.time_triggers import EventTimeTrigger
-from headrace.windows.tumbling_windows import TumblingEventTimeWindows
+from headrace.windows.time_windows import SlidingEventTimeWindows, TumblingEventTimeWindows
 
 
 def can_pre_aggregate(spec: WindowOperation) -> bool:

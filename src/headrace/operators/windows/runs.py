@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from headrace.operators.windows.contents import AggregatedContents, Contents
-from headrace.operators.windows.folding import isolated
+from headrace.operators.windows.folding import AggregatedContents, Contents, isolated
 
 Run = list[Any]
 """[pane, number of records, contents]"""
@@ -22,7 +21,7 @@ Run = list[Any]
 class Runs:
     """The records combined so far.
 
-    >>> from headrace.operators.windows.contents import ReducedContents
+    >>> from headrace.operators.windows.folding import ReducedContents
     >>> runs = Runs(ReducedContents(lambda a, b: a + b))
     >>> runs.add(["a", "b", "a", "a"], [0, 0, 0, 10], iter([1, 2, 3, 4]))
     >>> runs.keys, runs.runs
@@ -37,7 +36,6 @@ class Runs:
         self.records = 0
 
     def add(self, keys: list[Any], panes: list[int], records: Iterator[Any]) -> None:
-        """Combine more records."""
         contents, last = self._contents, self._open.get
         add = contents.add
         first = contents.first if isinstance(contents, AggregatedContents) else isolated

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from headrace.service.dispatcher.dispatcher import Dispatcher
-from headrace.service.files import FileLock, read_json, write_json
+from headrace.service.job_folder import FileLock, read_json, write_json
 from headrace.service.rest.backend import Backend
 from headrace.service.settings import ServiceSettings
 

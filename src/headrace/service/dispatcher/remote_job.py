@@ -11,11 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from headrace.driver.executor import ExecutorView, ThreadView
-from headrace.monitoring.job_view import ExceptionView, JobView
+from headrace.monitoring.job_view import ExceptionView, JobView, blank_view, view_from_json
 from headrace.service.errors import RequestError, UnavailableError
 from headrace.service.job_folder import End, JobFolder
 from headrace.service.responses.jobs import is_over
-from headrace.service.view_json import blank_view, view_from_json
 
 _log = logging.getLogger("headrace.service")
 _FRESH_SECONDS = 0.3

@@ -17,11 +17,10 @@ from pathlib import Path
 
 from headrace.config.config_file import load_configuration
 from headrace.config.headrace_keys import SERVICE_CONTROL_ADDRESS
-from headrace.driver.job_listeners import listen
+from headrace.driver.job_master import listen
 from headrace.service.job_folder import Control, JobFolder
-from headrace.service.job_process.control_server import ControlServer
-from headrace.service.job_process.job_watch import JobWatch
-from headrace.service.job_process.program_run import run_program
+from headrace.service.job_process.control_server import ControlServer, JobWatch
+from headrace.service.job_process.plan import run_program
 
 
 def main() -> None:

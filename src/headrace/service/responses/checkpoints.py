@@ -10,7 +10,7 @@ from headrace.config import checkpoint_keys as keys
 from headrace.config.configuration import Configuration
 from headrace.config.masking import masked_text
 from headrace.monitoring.job_view import JobView
-from headrace.service.responses.numbers import size_summary
+from headrace.service.responses.states import size_summary
 
 _NEVER = 2**63 - 1
 _NOTHING_BUFFERED = {"alignment_buffered": 0, "processed_data": 0, "persisted_data": 0}

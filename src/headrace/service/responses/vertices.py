@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from headrace.monitoring.job_view import SubtaskView, VertexView, back_pressure_level
-from headrace.service.responses.numbers import five_number_summary
-from headrace.service.responses.states import TASK_STATES, counted, task_state, vertex_state
+from headrace.service.responses.states import TASK_STATES, counted, five_number_summary, task_state, vertex_state
 
 _COUNTS = (
     ("read-bytes", "numBytesIn"),

@@ -14,9 +14,8 @@ from headrace.config.masking import masked
 from headrace.driver.executor import threads_of_this_process
 from headrace.service.responses.jobs import is_over
 from headrace.service.responses.metrics import listed
-from headrace.service.rest.backend import Backend
+from headrace.service.rest.backend import Backend, Handler, job_of
 from headrace.service.rest.endpoint import METRIC_NAMES, Call, Endpoint, File
-from headrace.service.rest.lookup import Handler, job_of
 from headrace.service.rest.task_managers import listed_logs, listed_threads, task_managers_of
 
 FLINK_VERSION = "2.3.0"
@@ -133,12 +132,7 @@ ENDPOINTS: tuple[Endpoint[Backend], ...] = (
     Endpoint("GET", "/jobmanager/config", _manager_config, "The configuration of the service, secrets masked"),
     Endpoint("GET", "/jobmanager/environment", _environment, "The process of the service"),
     Endpoint("GET", "/jobmanager/metrics", _metrics, "Metrics of the service", query=(METRIC_NAMES,)),
-    Endpoint(
-        "GET",
-        "/jobmanager/thread-dump",
-        lambda *_: listed_threads(threads_of_this_process()),
-        "Stack traces of the service's threads",
-    ),
+    Endpoint("GET", "/jobmanager/thread-dump", _threads, "Stack traces of the service's threads"),
     Endpoint("GET", "/jobmanager/logs", _logs, "Logs of the service and of its jobs"),
     Endpoint("GET", "/jobmanager/logs/{filename}", _log, "A log, secrets masked"),
     Endpoint("GET", "/jobmanager/log", _main_log, "The log of the service, secrets masked"),

@@ -7,9 +7,8 @@ from typing import Any
 from headrace.service.errors import RequestError
 from headrace.service.responses import jobs as responses
 from headrace.service.responses import metrics
-from headrace.service.rest.backend import Backend
+from headrace.service.rest.backend import Backend, from_view, job_of, view_of
 from headrace.service.rest.endpoint import METRIC_NAMES, Call, Endpoint, Field
-from headrace.service.rest.lookup import from_view, job_of, view_of
 
 _PAGE = 20
 

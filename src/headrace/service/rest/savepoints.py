@@ -1,4 +1,4 @@
-"""The routes that start an operation and poll it: savepoints, checkpoints, stop, rescaling, disposal."""
+"""The routes that show checkpoints, and those that start an operation and poll it: savepoints, stop, rescaling, disposal."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 from headrace.checkpoint.disposal import discard_savepoint
 from headrace.monitoring.job_view import VertexView
-from headrace.service.errors import RequestError
+from headrace.service.errors import NotFoundError, RequestError
+from headrace.service.responses import checkpoints as responses
 from headrace.service.responses.jobs import is_over
-from headrace.service.rest.backend import Backend, JobGateway
+from headrace.service.rest.backend import Backend, Handler, JobGateway, from_view, job_of, view_of
 from headrace.service.rest.endpoint import Call, Endpoint, Field
-from headrace.service.rest.lookup import Handler, job_of
 
 _FORMATS = ("CANONICAL", "NATIVE")
 _TRIGGER = Field("triggerId", summary="an id chosen by the client, so that it can retry the request")
@@ -123,7 +123,37 @@ def _disposal_status(backend: Backend, call: Call) -> dict[str, Any]:
     return backend.operations.status("disposal", "savepoints", call.path["triggerid"])
 
 
+def _entry(backend: Backend, call: Call) -> dict[str, Any]:
+    number = call.index("checkpointid")
+    entry = responses.find(view_of(backend, call), number)
+    if entry is None:
+        raise NotFoundError(f"Could not find checkpointing statistics for checkpoint {number}.")
+    return entry
+
+
+def _details(backend: Backend, call: Call) -> dict[str, Any]:
+    return responses.details(view_of(backend, call), _entry(backend, call))
+
+
+def _subtasks(backend: Backend, call: Call) -> dict[str, Any]:
+    entry = _entry(backend, call)
+    found = responses.subtask_details(entry, call.path["vertexid"])
+    if found is None:
+        raise NotFoundError(f"There are no checkpoint statistics for task {call.path['vertexid'][:100]}.")
+    return found
+
+
+_AT = "/jobs/{jobid}/checkpoints"
 ENDPOINTS: tuple[Endpoint[Backend], ...] = (
+    Endpoint("GET", _AT, from_view(responses.statistics), "Counts, summaries and the latest checkpoints"),
+    Endpoint("GET", _AT + "/config", from_view(responses.configuration), "Settings of the checkpoints"),
+    Endpoint("GET", _AT + "/details/{checkpointid}", _details, "A checkpoint with its vertices"),
+    Endpoint(
+        "GET",
+        _AT + "/details/{checkpointid}/subtasks/{vertexid}",
+        _subtasks,
+        "A checkpoint of a vertex with its subtasks",
+    ),
     Endpoint(
         *("POST", "/jobs/{jobid}/savepoints", _savepoint, "Take a savepoint, and cancel the job if asked to"),
         body=(Field("target-directory"), Field("cancel-job", bool), _FORMAT, _TRIGGER),

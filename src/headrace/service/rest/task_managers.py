@@ -9,9 +9,8 @@ from typing import Any
 from headrace.driver.executor import ExecutorView, ThreadView
 from headrace.service.errors import NotFoundError
 from headrace.service.responses.metrics import aggregated, listed
-from headrace.service.rest.backend import Backend, JobGateway
+from headrace.service.rest.backend import Backend, Handler, JobGateway, job_of, task_manager_id
 from headrace.service.rest.endpoint import METRIC_NAMES, Call, Endpoint, Field, File
-from headrace.service.rest.lookup import Handler, job_of, task_manager_id
 
 _MEGABYTE = 1 << 20
 _IN_SLOTS = ("INITIALIZING", "RUNNING", "CANCELLING", "FAILING")

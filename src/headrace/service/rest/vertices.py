@@ -10,9 +10,8 @@ from headrace.service.errors import NotFoundError, RequestError
 from headrace.service.responses import metrics
 from headrace.service.responses import vertices as responses
 from headrace.service.responses.jobs import is_over
-from headrace.service.rest.backend import Backend
+from headrace.service.rest.backend import Backend, Handler, job_of, subtask_of, task_manager_of, vertex_of
 from headrace.service.rest.endpoint import METRIC_NAMES, Call, Endpoint, Field
-from headrace.service.rest.lookup import Handler, job_of, subtask_of, task_manager_of, vertex_of
 
 _JOB_IS_OVER, _NOTHING_SAMPLED_YET = -1, -3
 """Flink's time stamps for a missing flame graph."""

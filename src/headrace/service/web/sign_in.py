@@ -23,7 +23,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from headrace.service.web.answers import answer, error_answer
+from headrace.service.web.bodies import answer, error_answer
 
 SIGN_IN_PATH = "/sign-in"
 _CODE_SECONDS = 600.0

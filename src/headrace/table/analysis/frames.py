@@ -10,11 +10,17 @@ from headrace.table.analysis.uses import OverUse, contains
 from headrace.table.functions.definition import AggregateFunction
 from headrace.table.plan.rex import Frame, Literal
 from headrace.table.sql.syntax import expressions as syntax
-from headrace.types.logical_types import DayTimeIntervalType
+from headrace.types import logical_types as types
+from headrace.types.logical_types import DataType, DayTimeIntervalType
 
 Windows = dict[str, syntax.WindowSpecification]
 _WHOLE_FRAME = frozenset(("ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LAG", "LEAD"))
 """Functions whose frame is not for the statement to choose."""
+_MOMENTS = (types.DateType, types.TimeType, types.TimestampType, types.LocalZonedTimestampType)
+_NUMBERS = (
+    types.TinyIntType, types.SmallIntType, types.IntType, types.BigIntType, types.FloatType, types.DoubleType,
+    types.DecimalType,
+)  # fmt: skip
 
 
 def over_use(calls: Calls, node: syntax.Over, windows: Windows) -> OverUse:
@@ -34,7 +40,7 @@ def over_use(calls: Calls, node: syntax.Over, windows: Windows) -> OverUse:
     order = calls.order(window.order_by)
     if function.over_only and function.name not in _WHOLE_FRAME and not order:
         raise invalid(f"'{function.name}' needs an ORDER BY in its window", node.position)
-    frame = _frame(calls, function.name, window)
+    frame = _frame(calls, function.name, window, [each.value.type for each in order])
     kind = use.type
     return OverUse(kind, replace(use, type=kind), partition, order, frame)
 
@@ -62,7 +68,7 @@ def _specification(
     )
 
 
-def _frame(calls: Calls, name: str, window: syntax.WindowSpecification) -> Frame:
+def _frame(calls: Calls, name: str, window: syntax.WindowSpecification, order: list[DataType]) -> Frame:
     given = window.frame
     if name in _WHOLE_FRAME:
         if given is not None:
@@ -72,14 +78,15 @@ def _frame(calls: Calls, name: str, window: syntax.WindowSpecification) -> Frame
         # The standard's default: up to the current row and its peers if there is an order, else all rows.
         return Frame(False, None, 0 if window.order_by else None)
     rows = given.unit == "ROWS"
-    start = _bound(calls, given.start, rows, False)
-    end = 0 if given.end is None else _bound(calls, given.end, rows, True)
+    start = _bound(calls, given.start, None if rows else order, False)
+    end = 0 if given.end is None else _bound(calls, given.end, None if rows else order, True)
     if start is not None and end is not None and start > end:
         raise invalid("The frame of the window starts after its end", given.position)
     return Frame(rows, start, end)
 
 
-def _bound(calls: Calls, bound: syntax.FrameBound, rows: bool, is_end: bool) -> int | None:
+def _bound(calls: Calls, bound: syntax.FrameBound, order: list[DataType] | None, is_end: bool) -> int | None:
+    """Return a bound; `order` are the types of ORDER BY if it is one of RANGE."""
     if bound.kind == "CURRENT ROW":
         return 0
     preceding = bound.kind == "PRECEDING"
@@ -91,9 +98,14 @@ def _bound(calls: Calls, bound: syntax.FrameBound, rows: bool, is_end: bool) -> 
     offset = calls.rex(bound.offset)
     if not isinstance(offset, Literal) or not isinstance(offset.value, int) or isinstance(offset.value, bool):
         raise invalid("The bounds of a frame must be constants", bound.position)
-    if not rows and not isinstance(offset.type, DayTimeIntervalType):
-        remedy = "write RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW, or ROWS"
-        raise invalid("The bounds of RANGE must be intervals of days to seconds", bound.position, remedy)
-    if rows and isinstance(offset.type, DayTimeIntervalType):
+    interval = isinstance(offset.type, DayTimeIntervalType)
+    if order is None and interval:
         raise invalid("The bounds of ROWS must be numbers", bound.position)
+    if order is not None:
+        if len(order) != 1:
+            raise invalid("RANGE with bounds needs exactly one column in ORDER BY", bound.position)
+        if interval != isinstance(order[0], _MOMENTS) or not (interval or isinstance(order[0], _NUMBERS)):
+            remedy = "write RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW, or ROWS"
+            fits = "intervals of days to seconds" if isinstance(order[0], _MOMENTS) else "numbers, as the column is"
+            raise invalid(f"The bounds of RANGE must be {fits}", bound.position, remedy)
     return -offset.value if preceding else offset.value

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from headrace.common.watermark_strategy import WatermarkStrategy
@@ -20,10 +20,13 @@ from headrace.connectors.files.sink import FileParts
 from headrace.connectors.files.source import Files
 from headrace.foundation.file_systems import file_system, is_local, local_path
 from headrace.graph.specs import StagedSink
-from headrace.table.connectors.base import ConnectorContext, TableFactory, TableSink, TableSource
+from headrace.table.connectors import partition_commit
+from headrace.table.connectors.base import ConnectorContext, LookupSource, TableFactory, TableSink, TableSource
 from headrace.table.connectors.file_columns import METADATA, FileColumns, WithFileColumns
+from headrace.table.connectors.file_lookup import FileLookup
 from headrace.table.connectors.file_writing import OverwritingParts, record_writer
 from headrace.table.connectors.options import Option, Options, boolean, duration, integer, memory
+from headrace.table.connectors.partition_commit import CommitRules, MarkedParts
 from headrace.table.connectors.partitions import PartitionBuckets
 from headrace.table.connectors.sinks import InsertOnlySink
 from headrace.table.errors import SqlNotSupportedError, SqlValidationError
@@ -33,8 +36,6 @@ from headrace.types.serialization import Encoder
 
 if TYPE_CHECKING:
     from headrace.datastream import DataStream, StreamExecutionEnvironment
-
-_COMMIT = "sink.partition-commit."
 
 
 class FileSystemFactory(TableFactory):
@@ -58,16 +59,12 @@ class FileSystemFactory(TableFactory):
         Option("sink.parallelism", integer),
         Option("auto-compaction", boolean, False),
         Option("compaction.file-size", memory),
+        *partition_commit.OPTIONS,
     )
 
     def _options(self, context: ConnectorContext) -> tuple[Options, Options]:
         """Return the options of the connector and of the format."""
         owner = f"the table {context.label}"
-        for key in context.options:
-            if key.startswith(_COMMIT):
-                raise SqlNotSupportedError(
-                    f"The option '{key}' of {owner} is not supported: partitions are visible as soon as their files are"
-                )
         identifier = context.options.get("format", "")
         if not identifier:
             Options(context.options, self.options, owner)  # raises: the format is missing
@@ -96,7 +93,8 @@ class FileSystemFactory(TableFactory):
 
         def write(stream: DataStream, kinds: bool, name: str) -> Any:
             del kinds
-            if options["sink.shuffle-by-partition.enable"] and context.partition_keys:
+            marks = isinstance(parts, MarkedParts)  # only who writes all rows of a partition knows when it is complete
+            if (marks or options["sink.shuffle-by-partition.enable"]) and context.partition_keys:
                 stream = stream.key_by(_PartitionKey(parts.buckets))
             sink = stream.sink_operator(StagedSink(parts, None, ("Writer", "Committer")), name)
             if parallelism is not None:
@@ -115,7 +113,7 @@ class _PartitionKey:
 
 
 @dataclass
-class FileTable(TableSource):
+class FileTable(TableSource, LookupSource):
     """The files of a table; `columns` are those that are read."""
 
     context: ConnectorContext
@@ -141,6 +139,15 @@ class FileTable(TableSource):
             cut_large_files=self.context.batch,  # a stream has the rows of a file in their order
         )
         return env.from_source(files, WatermarkStrategy.no_watermarks(), name)
+
+    def lookup(self, columns: tuple[int, ...]) -> FileLookup:
+        """Return the rows of the files that exist when a subtask starts, by key."""
+        if not self.bounded:
+            raise SqlNotSupportedError(
+                f"The table {self.context.label} cannot be looked up: it is read continuously",
+                remedy="remove 'source.monitor-interval'",
+            )
+        return FileLookup(Files((_path(self.options),), self._format()), columns)
 
     def _format(self) -> FileFormat:
         context = self.context
@@ -225,7 +232,7 @@ def _file_parts(context: ConnectorContext, options: Options, own: Options, overw
         )
     prefix = f"part-{uuid.uuid4()}"
     made = OverwritingParts if overwrite else FileParts
-    return made(
+    parts = made(
         base,
         writer,
         rolling,
@@ -234,6 +241,12 @@ def _file_parts(context: ConnectorContext, options: Options, own: Options, overw
         check_interval=options["sink.rolling-policy.check-interval"],
         compaction=_compaction(options, writer),
     )
+    rules = CommitRules.of(options) if keys else None
+    if rules is None:
+        return parts
+    if overwrite or parts.compaction is not None:
+        raise SqlNotSupportedError("Partitions that are replaced or compacted cannot be marked as complete")
+    return MarkedParts(**{each.name: getattr(parts, each.name) for each in fields(parts)}, rules=rules)
 
 
 def _compaction(options: Options, writer: Any) -> Compaction | None:

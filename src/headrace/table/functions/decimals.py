@@ -62,6 +62,8 @@ def modulo_type(left: DecimalType, right: DecimalType) -> DecimalType:
     >>> modulo_type(DecimalType(10, 2), DecimalType(5, 1))
     DecimalType(6, 2, true)
     """
+    if left.scale == right.scale == 0:
+        return DecimalType(right.precision, 0)
     scale = max(left.scale, right.scale)
     return _adjusted(min(left.precision - left.scale, right.precision - right.scale) + scale, scale)
 
@@ -111,9 +113,9 @@ def fitted(number: Decimal, precision: int, scale: int) -> Decimal | None:
     if number.adjusted() > MAX_PRECISION:
         return None if number else Decimal(0).quantize(_UNITS[scale])
     rounded = number.quantize(_UNITS[scale], context=EXACT)
-    if abs(rounded) >= _LIMITS[precision - scale]:
+    if rounded.copy_abs() >= _LIMITS[precision - scale]:  # abs() would round to the digits of the default context
         return None
-    return rounded if rounded else abs(rounded)  # there is no negative zero
+    return rounded if rounded else rounded.copy_abs()  # there is no negative zero
 
 
 def truncated(number: Decimal, scale: int) -> Decimal:

@@ -122,12 +122,6 @@ def _infer_round(arguments: Sequence[Argument]) -> Signature:
     return strict(arguments, (data_type, IntType()), result)
 
 
-def _infer_truncate(arguments: Sequence[Argument]) -> Signature:
-    signature = _infer_round(arguments)
-    data_type = signature.arguments[0]
-    return strict(arguments, signature.arguments, data_type)
-
-
 def _at_digits(rounding: str) -> Callable[[CallSite], Callable[..., Any]]:
     def rows(site: CallSite) -> Callable[..., Any]:
         result = site.result
@@ -194,7 +188,7 @@ FUNCTIONS = (
     ScalarFunction("CEIL", _infer_whole, rows=_whole(ROUND_CEILING, math.ceil)),
     ScalarFunction("FLOOR", _infer_whole, rows=_whole(ROUND_FLOOR, math.floor)),
     ScalarFunction("ROUND", _infer_round, rows=_at_digits(ROUND_HALF_UP)),
-    ScalarFunction("TRUNCATE", _infer_truncate, rows=_at_digits(ROUND_DOWN)),
+    ScalarFunction("TRUNCATE", _infer_round, rows=_at_digits(ROUND_DOWN)),
     ScalarFunction("PI", fixed(result=DoubleType()), rows=lambda site: lambda: math.pi),
     ScalarFunction("E", fixed(result=DoubleType()), rows=lambda site: lambda: math.e),
 )

@@ -13,7 +13,8 @@ from headrace.table.functions.type_families import Family, family
 from headrace.types.logical_types import BigIntType, BooleanType, VarBinaryType, VarCharType
 
 _BITS = (1 << 64) - 1
-_NUMBER = re.compile(r"[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[fFdD]?", re.ASCII)
+_DIGITS = re.compile(r"[0-9a-fA-F]*")
+_NUMBER = re.compile(r"[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[fFdD]?")
 
 
 def _infer_bin(arguments: Sequence[Argument]) -> Signature:
@@ -36,12 +37,10 @@ def _hex(site: CallSite) -> Callable[[Any], str]:
 
 
 def _unhex(text: str) -> bytes | None:
-    try:
-        if len(text) % 2:
-            return bytes.fromhex("0" + text)
-        return bytes.fromhex(text) if text.isalnum() or not text else None
-    except ValueError:
+    if not _DIGITS.fullmatch(text):
         return None
+    # The first of an odd number of digits has no value.
+    return bytes.fromhex("00" + text[1:] if len(text) % 2 else text)
 
 
 def _infer_text_test(arguments: Sequence[Argument]) -> Signature:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from headrace.table.functions.casts.numeric import numeric_cast
 from headrace.table.functions.civil import (
     MICROS_PER_DAY,
     MILLIS_PER_DAY,
@@ -13,11 +14,20 @@ from headrace.table.functions.civil import (
 )
 from headrace.table.functions.definition import Argument, ArgumentError, CallSite, Inline, Signature
 from headrace.table.functions.inference import same_arguments, strict
-from headrace.table.functions.numbers import division_by_zero
+from headrace.table.functions.numbers import division_by_zero, wrapper
 from headrace.table.functions.type_families import DATETIME, INTERVAL, NUMERIC, TIMESTAMPS, Family, family
 from headrace.table.functions.type_rules import common_type, without_time_attribute
 from headrace.table.functions.type_text import sql_text
-from headrace.types.logical_types import DataType, DateType, DayTimeIntervalType, NullType, TimestampType
+from headrace.types.logical_types import (
+    BigIntType,
+    DataType,
+    DateType,
+    DayTimeIntervalType,
+    DoubleType,
+    IntType,
+    NullType,
+    TimestampType,
+)
 
 
 def infer(name: str, arguments: Sequence[Argument]) -> Signature:
@@ -73,16 +83,21 @@ def rows(name: str, site: CallSite) -> Callable[..., Any]:
         return move if name == "+" else lambda moment, interval: move(moment, -interval)
     if name in "+-":
         return (lambda one, other: one + other) if name == "+" else lambda one, other: one - other
+    stored = IntType() if family(site.result) is Family.MONTHS else BigIntType()
+    whole = numeric_cast(DoubleType(), stored)
     if name == "/":
-        return _divided
-    if left in INTERVAL:
-        return lambda interval, number: int(interval * number)
-    return lambda number, interval: int(number * interval)
+        return lambda interval, number: _divided(interval, number, whole)
+    if {left, right} & {Family.APPROXIMATE}:
+        return lambda one, other: whole(one * other)
+    wrap = wrapper(stored)
+    return lambda one, other: wrap(int(one * other))
 
 
-def _divided(interval: int, number: Any) -> int:
+def _divided(interval: int, number: Any, whole: Callable[[float], int]) -> int:
     if not number:
         raise division_by_zero()
+    if isinstance(number, float):
+        return whole(interval / number)
     quotient = abs(interval) // abs(number) if isinstance(number, int) else int(abs(interval) / abs(number))
     return int(quotient) if (interval < 0) is (number < 0) else -int(quotient)
 

@@ -101,7 +101,10 @@ class AggregateCall:
 
 @dataclass(frozen=True)
 class Frame:
-    """The rows of an OVER window. Bounds: None is unbounded, 0 the current row, negative preceding; RANGE in milliseconds."""
+    """The rows of an OVER window. Bounds: None is unbounded, 0 the current row, negative preceding.
+
+    Those of RANGE are milliseconds if ORDER BY is a time, else a distance in the unit of the column.
+    """
 
     rows: bool
     start: int | None

@@ -27,46 +27,21 @@ import datetime
 from collections.abc import Callable
 from functools import lru_cache, partial
 
+from headrace.types import typeinfo
+from headrace.types.codecs import _scalars as scalars
 from headrace.types.codecs._codec import AnyCodec, Codec
 from headrace.types.codecs._collections import ListCodec, MapCodec
 from headrace.types.codecs._composite import RowCodec, TupleCodec
 from headrace.types.codecs._numbers import BooleanCodec, FloatCodec, IntegerCodec
-from headrace.types.codecs._scalars import (
-    ScalarCodec,
-    to_big_decimal,
-    to_big_integer,
-    to_date,
-    to_instant,
-    to_moment,
-    to_time,
-    to_zoned_moment,
-)
+from headrace.types.codecs._scalars import ScalarCodec
 from headrace.types.codecs._texts import BytesCodec, CharCodec, TextCodec
 from headrace.types.time import Instant
-from headrace.types.typeinfo import (
-    BasicArrayTypeInfo,
-    BasicType,
-    BasicTypeInfo,
-    DateTypeInfo,
-    ExternalTypeInfo,
-    ListTypeInfo,
-    LocalTimeTypeInfo,
-    LocalZonedTimestampTypeInfo,
-    MapTypeInfo,
-    ObjectArrayTypeInfo,
-    PrimitiveArrayTypeInfo,
-    RowTypeInfo,
-    TimestampTypeInfo,
-    TimeTypeInfo,
-    TupleTypeInfo,
-    TypeInformation,
-    Types,
-)
+from headrace.types.typeinfo import BasicType, TypeInformation, Types
 
 __all__ = ["AnyCodec", "Codec", "codec_for"]
 
-_EXACT_TIME = partial(to_time, step=1)
-_EXACT_MOMENT = partial(to_moment, step=1)
+_EXACT_TIME = partial(scalars.to_time, step=1)
+_EXACT_MOMENT = partial(scalars.to_moment, step=1)
 
 _INTEGER_BITS = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
 
@@ -76,22 +51,22 @@ _BASIC: dict[BasicType, Callable[[str], Codec]] = {
     BasicType.BOOLEAN: BooleanCodec,
     BasicType.FLOAT: partial(FloatCodec, code="f"),
     BasicType.DOUBLE: partial(FloatCodec, code="d"),
-    BasicType.BIG_INT: partial(ScalarCodec, function=to_big_integer, plain=int),
-    BasicType.BIG_DEC: partial(ScalarCodec, function=to_big_decimal),
-    BasicType.INSTANT: partial(ScalarCodec, function=to_instant, plain=Instant),
+    BasicType.BIG_INT: partial(ScalarCodec, function=scalars.to_big_integer, plain=int),
+    BasicType.BIG_DEC: partial(ScalarCodec, function=scalars.to_big_decimal),
+    BasicType.INSTANT: partial(ScalarCodec, function=scalars.to_instant, plain=Instant),
 }
 
 _TIME: dict[type[TypeInformation], Callable[[str], Codec]] = {
-    DateTypeInfo: partial(ScalarCodec, function=to_date, plain=datetime.date),
-    TimeTypeInfo: partial(ScalarCodec, function=to_time),
-    TimestampTypeInfo: partial(ScalarCodec, function=to_moment),
-    LocalZonedTimestampTypeInfo: partial(ScalarCodec, function=to_zoned_moment),
+    typeinfo.DateTypeInfo: partial(ScalarCodec, function=scalars.to_date, plain=datetime.date),
+    typeinfo.TimeTypeInfo: partial(ScalarCodec, function=scalars.to_time),
+    typeinfo.TimestampTypeInfo: partial(ScalarCodec, function=scalars.to_moment),
+    typeinfo.LocalZonedTimestampTypeInfo: partial(ScalarCodec, function=scalars.to_zoned_moment),
 }
 
-_LOCAL_TIME: dict[LocalTimeTypeInfo.TimeType, Callable[[str], Codec]] = {
-    LocalTimeTypeInfo.TimeType.LOCAL_DATE: partial(ScalarCodec, function=to_date, plain=datetime.date),
-    LocalTimeTypeInfo.TimeType.LOCAL_TIME: partial(ScalarCodec, function=_EXACT_TIME),
-    LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME: partial(ScalarCodec, function=_EXACT_MOMENT),
+_LOCAL_TIME: dict[typeinfo.LocalTimeTypeInfo.TimeType, Callable[[str], Codec]] = {
+    typeinfo.LocalTimeTypeInfo.TimeType.LOCAL_DATE: partial(ScalarCodec, function=scalars.to_date, plain=datetime.date),
+    typeinfo.LocalTimeTypeInfo.TimeType.LOCAL_TIME: partial(ScalarCodec, function=_EXACT_TIME),
+    typeinfo.LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME: partial(ScalarCodec, function=_EXACT_MOMENT),
 }
 
 
@@ -119,19 +94,19 @@ def codec_for(type_info: TypeInformation | None, *, wrap: bool = False) -> Codec
 @lru_cache(maxsize=1024)
 def _cached(type_info: TypeInformation | None, text: str, wrap: bool) -> Codec:
     match type_info:
-        case BasicTypeInfo(basic_type=basic):
+        case typeinfo.BasicTypeInfo(basic_type=basic):
             if basic in _INTEGER_BITS:
                 bits = _INTEGER_BITS[basic]
                 return IntegerCodec(text, bits, wrap=wrap and basic is not BasicType.LONG)
             return _BASIC[basic](text)
-        case TupleTypeInfo():
+        case typeinfo.TupleTypeInfo():
             return TupleCodec(text, [codec_for(field, wrap=wrap) for field in type_info.get_field_types()])
-        case RowTypeInfo():
+        case typeinfo.RowTypeInfo():
             fields = [codec_for(field, wrap=wrap) for field in type_info.get_field_types()]
             return RowCodec(text, type_info.get_field_names(), fields)
-        case ExternalTypeInfo(type_info=inner):
+        case typeinfo.ExternalTypeInfo(type_info=inner):
             return codec_for(inner, wrap=wrap)
-        case MapTypeInfo(key_type_info=key, value_type_info=value):
+        case typeinfo.MapTypeInfo(key_type_info=key, value_type_info=value):
             return MapCodec(text, codec_for(key, wrap=wrap), codec_for(value, wrap=wrap), objects=wrap)
         case _:
             return _sequence_or_time(type_info, text, wrap)
@@ -139,15 +114,20 @@ def _cached(type_info: TypeInformation | None, text: str, wrap: bool) -> Codec:
 
 def _sequence_or_time(type_info: TypeInformation | None, text: str, wrap: bool) -> Codec:
     match type_info:
-        case PrimitiveArrayTypeInfo(element_type=element) if element == Types.BYTE():
+        case typeinfo.PrimitiveArrayTypeInfo(element_type=element) if element == Types.BYTE():
             return BytesCodec(f"{text}, that is bytes")
-        case PrimitiveArrayTypeInfo(element_type=element) | ListTypeInfo(element_type=element):
+        case typeinfo.PrimitiveArrayTypeInfo(element_type=element) | typeinfo.ListTypeInfo(element_type=element):
             return ListCodec(text, codec_for(element, wrap=wrap), gaps=False)
-        case BasicArrayTypeInfo(element_type=element) | ObjectArrayTypeInfo(element_type=element):
+        case typeinfo.BasicArrayTypeInfo(element_type=element) | typeinfo.ObjectArrayTypeInfo(element_type=element):
             return ListCodec(text, codec_for(element, wrap=wrap), gaps=True)
-        case DateTypeInfo() | TimeTypeInfo() | TimestampTypeInfo() | LocalZonedTimestampTypeInfo():
+        case (
+            typeinfo.DateTypeInfo()
+            | typeinfo.TimeTypeInfo()
+            | typeinfo.TimestampTypeInfo()
+            | typeinfo.LocalZonedTimestampTypeInfo()
+        ):
             return _TIME[type(type_info)](text)
-        case LocalTimeTypeInfo(time_type=kind):
+        case typeinfo.LocalTimeTypeInfo(time_type=kind):
             return _LOCAL_TIME[kind](text)
         case _:
             return AnyCodec(text)

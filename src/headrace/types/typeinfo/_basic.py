@@ -31,6 +31,16 @@ class BasicType(Enum):
     INSTANT = "Instant"
 
 
+def _creator(basic_type: BasicType) -> staticmethod[[], BasicTypeInfo]:
+    def create() -> BasicTypeInfo:
+        return (InstantTypeInfo if basic_type is BasicType.INSTANT else BasicTypeInfo)(basic_type)
+
+    create.__name__ = f"{basic_type.name}_TYPE_INFO"
+    create.__qualname__ = f"BasicTypeInfo.{create.__name__}"
+    create.__doc__ = f"Return the type ``Types.{basic_type.name}()``."
+    return staticmethod(create)
+
+
 class BasicTypeInfo(TypeInformation):
     """The type of a number, a string, a boolean or an instant.
 
@@ -62,65 +72,18 @@ class BasicTypeInfo(TypeInformation):
     def __repr__(self) -> str:
         return self._basic_type.value
 
-    @staticmethod
-    def STRING_TYPE_INFO() -> BasicTypeInfo:
-        """Return the type ``Types.STRING()``."""
-        return BasicTypeInfo(BasicType.STRING)
-
-    @staticmethod
-    def BOOLEAN_TYPE_INFO() -> BasicTypeInfo:
-        """Return the type ``Types.BOOLEAN()``."""
-        return BasicTypeInfo(BasicType.BOOLEAN)
-
-    @staticmethod
-    def BYTE_TYPE_INFO() -> BasicTypeInfo:
-        """Return the type ``Types.BYTE()``."""
-        return BasicTypeInfo(BasicType.BYTE)
-
-    @staticmethod
-    def SHORT_TYPE_INFO() -> BasicTypeInfo:
-        """Return the type ``Types.SHORT()``."""
-        return BasicTypeInfo(BasicType.SHORT)
-
-    @staticmethod
-    def INT_TYPE_INFO() -> BasicTypeInfo:
-        """Return the type ``Types.INT()``."""
-        return BasicTypeInfo(BasicType.INT)
-
-    @staticmethod
-    def LONG_TYPE_INFO() -> BasicTypeInfo:
-        """Return the type ``Types.LONG()``."""
-        return BasicTypeInfo(BasicType.LONG)
-
-    @staticmethod
-    def FLOAT_TYPE_INFO() -> BasicTypeInfo:
-        """Return the type ``Types.FLOAT()``."""
-        return BasicTypeInfo(BasicType.FLOAT)
-
-    @staticmethod
-    def DOUBLE_TYPE_INFO() -> BasicTypeInfo:
-        """Return the type ``Types.DOUBLE()``."""
-        return BasicTypeInfo(BasicType.DOUBLE)
-
-    @staticmethod
-    def CHAR_TYPE_INFO() -> BasicTypeInfo:
-        """Return the type ``Types.CHAR()``."""
-        return BasicTypeInfo(BasicType.CHAR)
-
-    @staticmethod
-    def BIG_INT_TYPE_INFO() -> BasicTypeInfo:
-        """Return the type ``Types.BIG_INT()``."""
-        return BasicTypeInfo(BasicType.BIG_INT)
-
-    @staticmethod
-    def BIG_DEC_TYPE_INFO() -> BasicTypeInfo:
-        """Return the type ``Types.BIG_DEC()``."""
-        return BasicTypeInfo(BasicType.BIG_DEC)
-
-    @staticmethod
-    def INSTANT_TYPE_INFO() -> BasicTypeInfo:
-        """Return the type ``Types.INSTANT()``."""
-        return InstantTypeInfo(BasicType.INSTANT)
+    STRING_TYPE_INFO = _creator(BasicType.STRING)
+    BOOLEAN_TYPE_INFO = _creator(BasicType.BOOLEAN)
+    BYTE_TYPE_INFO = _creator(BasicType.BYTE)
+    SHORT_TYPE_INFO = _creator(BasicType.SHORT)
+    INT_TYPE_INFO = _creator(BasicType.INT)
+    LONG_TYPE_INFO = _creator(BasicType.LONG)
+    FLOAT_TYPE_INFO = _creator(BasicType.FLOAT)
+    DOUBLE_TYPE_INFO = _creator(BasicType.DOUBLE)
+    CHAR_TYPE_INFO = _creator(BasicType.CHAR)
+    BIG_INT_TYPE_INFO = _creator(BasicType.BIG_INT)
+    BIG_DEC_TYPE_INFO = _creator(BasicType.BIG_DEC)
+    INSTANT_TYPE_INFO = _creator(BasicType.INSTANT)
 
 
 class InstantTypeInfo(BasicTypeInfo):

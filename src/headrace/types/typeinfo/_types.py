@@ -20,150 +20,92 @@ class Types:
 
     >>> Types.TUPLE([Types.STRING(), Types.LIST(Types.LONG())])
     TupleTypeInfo(String, ListTypeInfo<Long>)
+    >>> Types.STRING(), Types.BYTE(), Types.BOOLEAN(), Types.SHORT(), Types.INT(), Types.LONG()
+    (String, Byte, Boolean, Short, Integer, Long)
+    >>> Types.FLOAT(), Types.DOUBLE(), Types.CHAR(), Types.BIG_INT(), Types.BIG_DEC(), Types.INSTANT()
+    (Float, Double, Char, BigInteger, BigDecimal, Instant)
+    >>> Types.SQL_DATE(), Types.SQL_TIME(), Types.SQL_TIMESTAMP(), Types.PICKLED_BYTE_ARRAY()
+    (DateTypeInfo, TimeTypeInfo, TimestampTypeInfo, PickledByteArrayTypeInfo)
     """
 
     @staticmethod
     def STRING() -> TypeInformation:
-        """Return the type of ``str``. May be ``None`` inside a row.
-
-        >>> Types.STRING()
-        String
-        """
+        """Return the type of ``str``. May be ``None`` inside a row."""
         return BasicTypeInfo.STRING_TYPE_INFO()
 
     @staticmethod
     def BYTE() -> TypeInformation:
-        """Return the type of an ``int`` of 8 bits.
-
-        >>> Types.BYTE()
-        Byte
-        """
+        """Return the type of an ``int`` of 8 bits."""
         return BasicTypeInfo.BYTE_TYPE_INFO()
 
     @staticmethod
     def BOOLEAN() -> TypeInformation:
-        """Return the type of ``bool``.
-
-        >>> Types.BOOLEAN()
-        Boolean
-        """
+        """Return the type of ``bool``."""
         return BasicTypeInfo.BOOLEAN_TYPE_INFO()
 
     @staticmethod
     def SHORT() -> TypeInformation:
-        """Return the type of an ``int`` of 16 bits.
-
-        >>> Types.SHORT()
-        Short
-        """
+        """Return the type of an ``int`` of 16 bits."""
         return BasicTypeInfo.SHORT_TYPE_INFO()
 
     @staticmethod
     def INT() -> TypeInformation:
-        """Return the type of an ``int`` of 32 bits.
-
-        >>> Types.INT()
-        Integer
-        """
+        """Return the type of an ``int`` of 32 bits."""
         return BasicTypeInfo.INT_TYPE_INFO()
 
     @staticmethod
     def LONG() -> TypeInformation:
-        """Return the type of an ``int`` of 64 bits.
-
-        >>> Types.LONG()
-        Long
-        """
+        """Return the type of an ``int`` of 64 bits."""
         return BasicTypeInfo.LONG_TYPE_INFO()
 
     @staticmethod
     def FLOAT() -> TypeInformation:
-        """Return the type of a ``float`` of 32 bits.
-
-        >>> Types.FLOAT()
-        Float
-        """
+        """Return the type of a ``float`` of 32 bits."""
         return BasicTypeInfo.FLOAT_TYPE_INFO()
 
     @staticmethod
     def DOUBLE() -> TypeInformation:
-        """Return the type of ``float``.
-
-        >>> Types.DOUBLE()
-        Double
-        """
+        """Return the type of ``float``."""
         return BasicTypeInfo.DOUBLE_TYPE_INFO()
 
     @staticmethod
     def CHAR() -> TypeInformation:
-        """Return the type of a ``str`` of one character.
-
-        >>> Types.CHAR()
-        Char
-        """
+        """Return the type of a ``str`` of one character."""
         return BasicTypeInfo.CHAR_TYPE_INFO()
 
     @staticmethod
     def BIG_INT() -> TypeInformation:
-        """Return the type of an ``int`` of any size.
-
-        >>> Types.BIG_INT()
-        BigInteger
-        """
+        """Return the type of an ``int`` of any size."""
         return BasicTypeInfo.BIG_INT_TYPE_INFO()
 
     @staticmethod
     def BIG_DEC() -> TypeInformation:
-        """Return the type of ``decimal.Decimal``.
-
-        >>> Types.BIG_DEC()
-        BigDecimal
-        """
+        """Return the type of ``decimal.Decimal``."""
         return BasicTypeInfo.BIG_DEC_TYPE_INFO()
 
     @staticmethod
     def INSTANT() -> TypeInformation:
-        """Return the type of ``headrace.common.Instant``. May be ``None``.
-
-        >>> Types.INSTANT()
-        Instant
-        """
+        """Return the type of ``headrace.common.Instant``. May be ``None``."""
         return BasicTypeInfo.INSTANT_TYPE_INFO()
 
     @staticmethod
     def SQL_DATE() -> TypeInformation:
-        """Return the type of ``datetime.date``.
-
-        >>> Types.SQL_DATE()
-        DateTypeInfo
-        """
+        """Return the type of ``datetime.date``."""
         return DateTypeInfo()
 
     @staticmethod
     def SQL_TIME() -> TypeInformation:
-        """Return the type of ``datetime.time``, exact to the millisecond.
-
-        >>> Types.SQL_TIME()
-        TimeTypeInfo
-        """
+        """Return the type of ``datetime.time``, exact to the millisecond."""
         return TimeTypeInfo()
 
     @staticmethod
     def SQL_TIMESTAMP() -> TypeInformation:
-        """Return the type of ``datetime.datetime``, exact to the millisecond.
-
-        >>> Types.SQL_TIMESTAMP()
-        TimestampTypeInfo
-        """
+        """Return the type of ``datetime.datetime``, exact to the millisecond."""
         return TimestampTypeInfo()
 
     @staticmethod
     def PICKLED_BYTE_ARRAY() -> TypeInformation:
-        """Return the type of any Python object, which is the default.
-
-        >>> Types.PICKLED_BYTE_ARRAY()
-        PickledByteArrayTypeInfo
-        """
+        """Return the type of any Python object, which is the default."""
         return PickledBytesTypeInfo()
 
     @staticmethod

@@ -98,7 +98,6 @@ class Valve:
         return None
 
     def snapshot(self) -> dict[str, Any]:
-        """Return what a successor needs."""
         return {
             "marks": dict(self.marks),
             "idle": set(self.idle),

@@ -15,8 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from headrace.foundation.life_mark import LifeMark
-from headrace.foundation.private_folders import private_folder, require_private
+from headrace.foundation.private_folders import LifeMark, private_folder, require_private
 
 _LONGEST_SOCKET_PATH = 100
 """Unix socket paths are limited to 108 bytes on Linux, 104 on macOS."""

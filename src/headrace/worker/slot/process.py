@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headrace.foundation.life_mark import LifeMark
+from headrace.foundation.private_folders import LifeMark
 from headrace.state.job_folder import remove_if_abandoned
 from headrace.worker.process_facts import resident_bytes
 from headrace.worker.slot.ending import Ending, SlotEnding
@@ -124,7 +124,7 @@ class Slot:
     def _start(self, shipped: bytes) -> TaskHost:
         from headrace.functions.runtime_context import DistributedCache
         from headrace.worker.job_spec import JobSpec
-        from headrace.worker.slot.close_limit import CloseLimit
+        from headrace.worker.slot.ending import CloseLimit
         from headrace.worker.slot.fork_guard import guard_fork
         from headrace.worker.slot.host import TaskHost
         from headrace.worker.slot.quick_json import use_quick_json

@@ -38,7 +38,6 @@ class StackSampler(threading.Thread):
                 self._file(frame)
 
     def stop(self) -> None:
-        """End the sampling."""
         self._over.set()
         self.join()
 

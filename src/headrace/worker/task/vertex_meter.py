@@ -46,7 +46,6 @@ class VertexMeter:
         self._left.add((node, tag))
 
     def begin_epoch(self) -> None:
-        """Reset the counts."""
         for operator in self._operators.values():
             operator.output.begin_epoch()
         self._beside = {}

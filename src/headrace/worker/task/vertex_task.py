@@ -21,13 +21,11 @@ from headrace.graph.table_specs import TableKey
 from headrace.operators.base import Operator
 from headrace.operators.batch import GroupedInput
 from headrace.operators.clock import ManualClock
-from headrace.operators.context import OperatorContext
+from headrace.operators.context import OperatorContext, TaskRuntimeContext
 from headrace.operators.factory import create_operator
-from headrace.operators.feedback import FeedbackSinkOperator
 from headrace.operators.output import Consumer
-from headrace.operators.runtime_context import TaskRuntimeContext
-from headrace.operators.source import ReadBudget, SourceOperator, SplitPosition
-from headrace.operators.staged_sink import StagedSinkOperator
+from headrace.operators.sinks import StagedSinkOperator
+from headrace.operators.source import FeedbackSinkOperator, ReadBudget, SourceOperator, SplitPosition
 from headrace.operators.table.base import keys_of
 from headrace.types.column_run import ColumnRun, as_columns
 from headrace.worker.exchange.channels import Channel, Item, Valve, merged

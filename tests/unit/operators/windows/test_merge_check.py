@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from headrace.datastream.functions import AggregateFunction
-from headrace.operators.windows.contents import AggregatedContents, ReducedContents
+from headrace.operators.windows.folding import AggregatedContents, ReducedContents
 from headrace.operators.windows.merge_check import MergeCheck
 
 

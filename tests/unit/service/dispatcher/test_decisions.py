@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headrace.service.dispatcher.decisions import Action, Facts, decide
+from headrace.service.dispatcher.supervisor import Action, Facts, decide
 from headrace.service.job_folder import Starts
 
 HOUR = 3_600_000

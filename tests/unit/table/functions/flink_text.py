@@ -57,12 +57,8 @@ def duration(millis: int) -> str:
 
 
 def period(months: int) -> str:
-    """Return a java.time.Period, normalized to years and months."""
-    if months == 0:
-        return "P0D"
-    sign = -1 if months < 0 else 1
-    years, rest = divmod(abs(months), 12)
-    return "P" + (f"{sign * years}Y" if years else "") + (f"{sign * rest}M" if rest else "")
+    """Return a java.time.Period of months."""
+    return f"P{months}M" if months else "P0D"
 
 
 def flink_text(value: Any, data_type: DataType) -> str | None:

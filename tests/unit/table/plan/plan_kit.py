@@ -82,6 +82,12 @@ class Tables:
         self._tables[table.name[-1]] = replace(table, name=name, source=Access(source, takes))
         return self
 
+    def view(self, name: str, query: str) -> Tables:
+        """Add a view."""
+        [node] = parse_statements(query)
+        self._tables[name] = ResolvedTable(("default_catalog", "default_database", name), view=node)  # type: ignore[arg-type]
+        return self
+
     def resolve(self, name: tuple[str, ...]) -> ResolvedTable | None:
         return self._tables.get(name[-1])
 

@@ -13,7 +13,7 @@ from headrace.common import Configuration, Types
 from headrace.common.errors import CloseTimeoutError
 from headrace.datastream import MapFunction, StreamExecutionEnvironment
 from headrace.local import executor as local_executor
-from headrace.local.task_thread import TaskThread
+from headrace.local.executor import TaskThread
 from headrace.worker.slot.deadline import watched_close
 
 
@@ -64,7 +64,7 @@ def test_a_slow_close_is_reported_while_it_waits():
 CLOSES = """
 import os, sys, time
 from headrace.common.errors import CloseTimeoutError
-from headrace.worker.slot.close_limit import CloseLimit
+from headrace.worker.slot.ending import CloseLimit
 
 os.setpgrp()  # as a slot: it is ended with all that it has started
 

@@ -22,7 +22,6 @@ def test_a_courier_loads_next_to_nothing():
         "headrace.worker.slot",
     }
     assert set(listed.stdout.split()) - packages == {
-        "headrace.foundation.life_mark",
         "headrace.foundation.private_folders",
         "headrace.worker.exchange.frames",
         "headrace.worker.slot.courier",

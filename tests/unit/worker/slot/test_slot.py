@@ -31,8 +31,7 @@ from headrace.datastream.state import ListStateDescriptor
 from headrace.driver.enumerators import Enumerators
 from headrace.driver.executor import EpochResult, read_frames
 from headrace.driver.ledger import Ledger
-from headrace.foundation.life_mark import LifeMark
-from headrace.foundation.private_folders import require_private
+from headrace.foundation.private_folders import LifeMark, require_private
 from headrace.graph.epoch_plan import build_epoch_plan
 from headrace.state.job_folder import StateFolder, remove_if_abandoned, sweep_abandoned
 from headrace.worker.job_spec import make_job_spec

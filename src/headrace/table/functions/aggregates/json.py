@@ -89,6 +89,7 @@ def json_text(value: Any, kind: t.DataType) -> str:
 
     >>> json_text((1, None), t.ArrayType(t.IntType())), json_text("a", t.VarCharType())
     ('[1,null]', '"a"')
+    >>> from decimal import Decimal
     >>> json_text(Decimal("1.50"), t.DecimalType(5, 2))
     '1.50'
     """

@@ -13,15 +13,21 @@ from headrace.table.functions.civil import MICROS_PER_DAY, days_from_civil, days
 from headrace.table.functions.decimals import fitted
 from headrace.table.functions.numbers import integer_limits, to_float32
 from headrace.table.functions.type_families import Family, family
-from headrace.types.logical_types import BinaryType, DataType, DecimalType, FloatType, VarBinaryType
+from headrace.types.logical_types import BinaryType, DataType, DecimalType, FloatType, TimeType, VarBinaryType
 
 Cast = Callable[[str], Any]
 _TRUE = frozenset({"t", "true", "y", "yes", "1"})
 _FALSE = frozenset({"f", "false", "n", "no", "0"})
-_INTEGER = re.compile(r"[+-]?\d+(?:\.\d*)?", re.ASCII)
+_INTEGER = re.compile(r"(?![+-]?$)([+-]?\d*)(?:\.\d*)?", re.ASCII)
+_SHORT_DECIMAL = re.compile(rb"([+-]?\d*\.?\d*(?:[eE][+-]?\d+)?).?", re.DOTALL)
+"""Numbers that fit into a long: one character after the number is ignored."""
+_SHORT = 18
+_DIGIT = re.compile(rb"\d")
 _DOUBLE = re.compile(r"([+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?))[fFdD]?", re.ASCII)
 _DATE = re.compile(r"(\d{1,4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?", re.ASCII)
 _TIME = re.compile(r"(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?)?)?", re.ASCII)
+_TIMESTAMP = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?: (\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{0,9}))?)?", re.ASCII)
+_SECOND = 1_000_000
 
 
 def parsing_cast(target: DataType, time_zone: str) -> Cast:
@@ -40,14 +46,15 @@ def parsing_cast(target: DataType, time_zone: str) -> Cast:
         case Family.BINARY:
             return _binary(target)
         case Family.DATE:
-            return lambda text: _parse_date(text.strip(), target)
+            return lambda text: _parse_date(text, target)
         case Family.TIME:
-            return lambda text: _parse_time(text.strip(), target) // 1000
+            unit = time_unit(target)
+            return lambda text: _parse_time(text, target) // 1000 // unit * unit
     return _timestamp(target, time_zone)
 
 
 def _boolean(text: str, target: DataType) -> bool:
-    word = text.strip().lower()
+    word = text.lower()
     if word in _TRUE:
         return True
     if word in _FALSE:
@@ -59,10 +66,10 @@ def _integer(target: DataType) -> Cast:
     low, high = integer_limits(target)
 
     def cast(text: str) -> int:
-        stripped = text.strip()
-        if not _INTEGER.fullmatch(stripped):
+        found = _INTEGER.fullmatch(text.strip())
+        if found is None:
             raise malformed(text, target)
-        number = int(stripped.partition(".")[0])
+        number = int(found[1]) if found[1].strip("+-") else 0
         if not low <= number <= high:
             raise overflow(text, target)
         return number
@@ -74,14 +81,25 @@ def _decimal(target: DataType) -> Cast:
     assert isinstance(target, DecimalType)
     precision, scale = target.precision, target.scale
 
-    def cast(text: str) -> Decimal | None:
+    def cast(text: str) -> Decimal:
+        stripped = text.strip()
+        data = stripped.encode()
         try:
-            number = Decimal(text.strip())
+            if precision <= _SHORT and len(data) <= _SHORT:
+                found = _SHORT_DECIMAL.fullmatch(data)
+                if found is None or data in (b"", b"+", b"-"):
+                    raise malformed(text, target)
+                number = Decimal((found[1].decode() if _DIGIT.search(found[1]) else "") or "0")
+            elif "_" in stripped:
+                raise malformed(text, target)
+            else:
+                number = Decimal(stripped)
         except InvalidOperation:
             raise malformed(text, target) from None
-        if not number.is_finite() or "_" in text:
-            raise malformed(text, target)
-        return fitted(number, precision, scale)
+        fits = fitted(number, precision, scale) if number.is_finite() else None
+        if fits is None:
+            raise overflow(text, target)
+        return fits
 
     return cast
 
@@ -102,7 +120,7 @@ def _binary(target: DataType) -> Cast:
 
 
 def _parse_date(text: str, target: DataType) -> int:
-    found = _DATE.fullmatch(text)
+    found = _DATE.fullmatch(text.strip().partition(" ")[0])
     if found is not None:
         year, month, day = int(found[1]), int(found[2] or 1), int(found[3] or 1)
         if 1 <= month <= 12 and 1 <= day <= days_in_month(year, month):
@@ -111,7 +129,7 @@ def _parse_date(text: str, target: DataType) -> int:
 
 
 def _parse_time(text: str, target: DataType) -> int:
-    found = _TIME.fullmatch(text)
+    found = _TIME.fullmatch(text.strip())
     if found is not None:
         hour, minute, second = int(found[1]), int(found[2] or 0), int(found[3] or 0)
         if hour < 24 and minute < 60 and second < 60:
@@ -127,9 +145,26 @@ def parse_timestamp(text: str, target: DataType) -> int:
     >>> parse_timestamp("1970-01-02 00:00:00.5", TimestampType(3))
     86400500000
     """
-    date, _, time = text.strip().replace("T", " ", 1).partition(" ")
-    days = _parse_date(date, target)
-    return days * MICROS_PER_DAY + (_parse_time(time, target) if time else 0)
+    found = _TIMESTAMP.fullmatch(text)
+    if found is not None:
+        year, month, day, hour, minute, second = (int(each or 0) for each in found.groups()[:6])
+        micros = int((found[7] or "")[:6].ljust(6, "0"))
+        time = ((hour * 60 + minute) * 60 + second) * _SECOND + micros
+        midnight = time == MICROS_PER_DAY and not (found[7] or "").strip("0")  # 24:00:00
+        if year and 1 <= month <= 12 and 1 <= day <= 31 and ((hour < 24 and minute < 60 and second < 60) or midnight):
+            # A day that the month does not have is its last one.
+            return days_from_civil(year, month, min(day, days_in_month(year, month))) * MICROS_PER_DAY + time
+    raise malformed(text, target)
+
+
+def time_unit(target: DataType) -> int:
+    """Return the milliseconds of the smallest unit of a TIME type.
+
+    >>> time_unit(TimeType(0)), time_unit(TimeType(3))
+    (1000, 1)
+    """
+    assert isinstance(target, TimeType)
+    return int(10 ** (3 - min(3, target.precision)))
 
 
 def _timestamp(target: DataType, time_zone: str) -> Cast:

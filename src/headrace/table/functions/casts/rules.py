@@ -7,7 +7,7 @@ from headrace.types.logical_types import ArrayType, DataType, MapType, MultisetT
 
 _F = Family
 _SOURCES: dict[Family, frozenset[Family]] = {
-    _F.BOOLEAN: frozenset({_F.BOOLEAN, _F.CHARACTER, _F.INTEGER}),
+    _F.BOOLEAN: NUMERIC | {_F.BOOLEAN, _F.CHARACTER},
     _F.INTEGER: NUMERIC | INTERVAL | {_F.BOOLEAN, _F.CHARACTER},
     _F.DECIMAL: NUMERIC | {_F.BOOLEAN, _F.CHARACTER},
     _F.APPROXIMATE: NUMERIC | {_F.BOOLEAN, _F.CHARACTER},

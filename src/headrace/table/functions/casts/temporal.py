@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from headrace.table.functions.casts.from_text import time_unit
 from headrace.table.functions.casts.zones import local_micros, utc_micros, zone_of
 from headrace.table.functions.civil import MICROS_PER_DAY
 from headrace.table.functions.type_families import TIMESTAMPS, Family, family
@@ -25,6 +26,9 @@ def temporal_cast(source: DataType, target: DataType, time_zone: str) -> Cast:
         if _unit(source) >= unit:
             return lambda value: value
         return lambda value: value // unit * unit
+    if one is other is Family.TIME and time_unit(target) > time_unit(source):
+        millis = time_unit(target)
+        return lambda value: value // millis * millis
     if one is other:
         return lambda value: value
     to_local = _to_local(one, time_zone)
@@ -50,7 +54,8 @@ def _from_local(target: DataType, time_zone: str) -> Cast:
         case Family.DATE:
             return lambda micros: micros // MICROS_PER_DAY
         case Family.TIME:
-            return lambda micros: micros % MICROS_PER_DAY // 1000
+            millis = time_unit(target)
+            return lambda micros: micros % MICROS_PER_DAY // 1000 // millis * millis
         case Family.TIMESTAMP:
             unit = _unit(target)
             return lambda micros: micros // unit * unit

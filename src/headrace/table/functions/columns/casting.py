@@ -29,7 +29,7 @@ def cast_columns(site: CallSite) -> ColumnForm | None:
         return _numeric(source, target)
     if one in TIMESTAMPS | {Family.DATE} and other in TIMESTAMPS | {Family.DATE}:
         return _temporal(source, target, site.session.time_zone)
-    if one is other and one in (Family.TIME, Family.MONTHS, Family.DURATION):
+    if one is other and one in (Family.MONTHS, Family.DURATION):
         return lambda value: value
     if isinstance(target, VarCharType):
         return _text(source, target)

@@ -221,6 +221,11 @@ def _over_window(to: Converter, below: Node, window: OverWindow, row_type: RowTy
                 if not window.frame.rows
                 else "OVER ROWS FOLLOWING windows are not supported yet."
             )
+        if attribute is None and window.frame.start is not None:
+            raise SqlNotSupportedError(
+                "OVER windows with a bounded frame must be ordered by a time attribute in stream mode.",
+                remedy="order by a time attribute, or start the frame with UNBOUNDED PRECEDING",
+            )
     event_time = attribute is not TimeAttribute.PROCTIME
     timed = time if attribute is not None and not batch else None
     return distributed(aggregates.OverAggregate(row_type, (below,), window, timed, event_time, to.settings.ttl))

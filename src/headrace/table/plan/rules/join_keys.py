@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from headrace.table.plan.relations import Join, Project, Relation
+from dataclasses import replace
+
+from headrace.table.plan.relations import Join, Project, Relation, TemporalJoin
 from headrace.table.plan.rex import InputRef, Rex, input_columns, shifted
 from headrace.table.plan.rules.conditions import call, comparison, conjunction, conjuncts, movable
 from headrace.table.plan.rules.rewriting import project, references, row_of
 
 
 def compute_join_keys(relation: Relation) -> Relation | None:
-    """Move the operands of `f(left) = g(right)` into projections of the sides."""
-    if not isinstance(relation, Join):
+    """Move the operands of `f(left) = g(right)` into projections of the sides; of a temporal join, of the left side only.
+
+    Versions and rows of external systems are found by columns of the table itself.
+    """
+    if not isinstance(relation, (Join, TemporalJoin)):
         return None
     width = len(relation.left.row_type)
     added: tuple[list[Rex], list[Rex]] = ([], [])
@@ -39,7 +44,7 @@ def _place(operand: Rex, added: list[Rex], moved: int) -> int | Rex:
     return added.index(own)
 
 
-def _sides(part: Rex, join: Join, width: int) -> tuple[str, Rex, Rex] | None:
+def _sides(part: Rex, join: Join | TemporalJoin, width: int) -> tuple[str, Rex, Rex] | None:
     """Return the operands of an equality, the left side's first, if at least one of them must be computed."""
     found = comparison(part)
     if found is None or found[0] not in ("=", "IS NOT DISTINCT FROM") or not movable(part):
@@ -52,7 +57,9 @@ def _sides(part: Rex, join: Join, width: int) -> tuple[str, Rex, Rex] | None:
         one, other, used_one, used_other = other, one, used_other, used_one
     if max(used_one) >= width or min(used_other) < width:
         return None
-    if isinstance(one, InputRef) and isinstance(other, InputRef):
+    if isinstance(other, InputRef) and isinstance(one, InputRef):
+        return None
+    if isinstance(join, TemporalJoin) and not isinstance(other, InputRef):
         return None
     kinds = [*join.left.row_type.field_types(), *join.right.row_type.field_types()]
     timed = [any(getattr(kinds[column], "time_attribute", None) for column in used) for used in (used_one, used_other)]
@@ -60,7 +67,7 @@ def _sides(part: Rex, join: Join, width: int) -> tuple[str, Rex, Rex] | None:
 
 
 def _rebuilt(
-    relation: Join,
+    relation: Join | TemporalJoin,
     added: tuple[list[Rex], list[Rex]],
     changed: list[tuple[str, Rex, int | Rex, int | Rex]],
     rest: list[Rex],
@@ -80,8 +87,8 @@ def _rebuilt(
     condition = conjunction([*keys, *(shifted(part, places) for part in rest)])
     assert condition is not None
     if relation.kind in ("SEMI", "ANTI"):
-        joined = Join(left.row_type, left, right, relation.kind, condition, relation.hints)
-        return project(joined, range(width), relation.row_type.field_names())
+        semi = replace(relation, row_type=left.row_type, left=left, right=right, condition=condition)
+        return project(semi, range(width), relation.row_type.field_names())
     fields = list(relation.row_type.fields)
     kind = row_of(
         [(f.name, f.data_type) for f in fields[:width]]
@@ -89,7 +96,7 @@ def _rebuilt(
         + [(f.name, f.data_type) for f in fields[width:]]
         + [(f.name, f.data_type) for f in right.row_type.fields[right_width:]]
     )
-    joined = Join(kind, left, right, relation.kind, condition, relation.hints)
+    joined = replace(relation, row_type=kind, left=left, right=right, condition=condition)
     return project(joined, [places[column] for column in range(len(fields))], relation.row_type.field_names())
 
 
