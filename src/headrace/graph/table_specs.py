@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from headrace.graph.cep_pattern import PatternData
 from headrace.graph.specs import OperatorSpec
 
 INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = range(4)
@@ -41,10 +40,6 @@ class Condition(Protocol):
 
     def pair(self, left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
         """Return whether a pair of rows (without kinds) meets the condition; null counts as false."""
-        ...
-
-    def columns(self, batch: Any) -> Any:
-        """Return the rows of a record batch, with the columns of both sides, that meet the condition."""
         ...
 
 
@@ -326,112 +321,6 @@ class OverAggregate(TableSpec):
     label = "OverAggregate"
 
 
-# -- rank, deduplication, sort ------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Rank(TableSpec):
-    """Top N: the rows with rank `start` to `end` per key. `function`: ROW_NUMBER, RANK or DENSE_RANK.
-
-    `rank_column`: whether the rank (BIGINT) is the last column of the result. `end_column`: a column with the last rank.
-    `upsert_key`: columns that identify a row within its key, if the input is updated by upserts.
-    """
-
-    keys: tuple[int, ...]
-    order_by: tuple[SortOrder, ...]
-    start: int
-    end: int | None
-    rank_column: bool
-    function: str = "ROW_NUMBER"
-    end_column: int | None = None
-    kinds: bool = False
-    update_before: bool = True
-    upsert_key: tuple[int, ...] | None = None
-    ttl: int = 0
-    batch: bool = False
-    label = "Rank"
-
-
-@dataclass(frozen=True)
-class Deduplicate(TableSpec):
-    """The first or last row per key by a time attribute. Keep-first in event time emits when the watermark passes."""
-
-    keys: tuple[int, ...]
-    time: int | None
-    event_time: bool
-    keep_last: bool
-    kinds: bool = False
-    update_before: bool = True
-    emits_kinds: bool = True
-    ttl: int = 0
-    label = "Deduplicate"
-
-
-@dataclass(frozen=True)
-class WindowRank(TableSpec):
-    """Top N (or deduplication: N is 1) per key and window; insert-only, emitted when the window ends.
-
-    `window_end` is the column with the end of the window.
-    """
-
-    keys: tuple[int, ...]
-    window_end: int
-    order_by: tuple[SortOrder, ...]
-    start: int
-    end: int
-    rank_column: bool
-    event_time: bool = True
-    time_zone: str = "UTC"
-    local: bool = True
-    label = "WindowRank"
-
-
-@dataclass(frozen=True)
-class TemporalSort(TableSpec):
-    """ORDER BY a time attribute first: rows are emitted in order when the watermark (or clock) passes."""
-
-    time: int
-    order_by: tuple[SortOrder, ...]
-    event_time: bool = True
-    label = "TemporalSort"
-
-
-@dataclass(frozen=True)
-class Sort(TableSpec):
-    """ORDER BY, OFFSET, LIMIT at the end of a bounded input; streaming top-N of all rows is `Rank` without keys."""
-
-    order_by: tuple[SortOrder, ...]
-    offset: int = 0
-    limit: int | None = None
-    kinds: bool = False
-    label = "Sort"
-
-
-@dataclass(frozen=True)
-class Limit(TableSpec):
-    """The first rows that arrive. In streaming mode over changes, use `Rank` without order."""
-
-    offset: int
-    limit: int | None
-    label = "Limit"
-
-
-@dataclass(frozen=True)
-class Match(TableSpec):
-    """MATCH_RECOGNIZE with one row per match. Result: the columns of `keys`, then the measures.
-
-    `pattern` is one of `headrace.cep`; its conditions get rows. `order_by` has the columns of ORDER BY behind the time.
-    """
-
-    keys: tuple[int, ...]
-    time: int
-    pattern: PatternData
-    measures: Measures
-    order_by: tuple[SortOrder, ...] = ()
-    event_time: bool = True
-    label = "Match"
-
-
 # -- changelogs ---------------------------------------------------------------------------------------------------------
 
 
@@ -466,102 +355,6 @@ class CheckNotNull(TableSpec):
     lengths: tuple[tuple[int, int, bool], ...] = ()
     """(column, length, whether to pad) for `table.exec.sink.type-length-enforcer=TRIM_PAD`."""
     label = "ConstraintEnforcer"
-
-
-# -- joins --------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class JoinSide:
-    """What is known of one input of a join."""
-
-    keys: tuple[int, ...]
-    width: int
-    kinds: bool = False
-    unique_key: tuple[int, ...] | None = None
-    """Columns that identify a row of this side; the join key itself may contain them."""
-    time: int | None = None
-    ttl: int = 0
-    null_safe: tuple[bool, ...] = ()
-    """Per key: whether null equals null (IS NOT DISTINCT FROM)."""
-
-
-@dataclass(frozen=True)
-class RegularJoin(TableSpec):
-    """A join of two changing tables. `kind`: INNER, LEFT, RIGHT, FULL, SEMI or ANTI."""
-
-    kind: str
-    left: JoinSide
-    right: JoinSide
-    condition: Condition | None = None
-    emits_kinds: bool = True
-    update_before: bool = True
-    batch: bool = False
-    label = "Join"
-
-
-@dataclass(frozen=True)
-class IntervalJoin(TableSpec):
-    """left.time + lower <= right.time <= left.time + upper. `kind`: INNER, LEFT, RIGHT or FULL."""
-
-    kind: str
-    left: JoinSide
-    right: JoinSide
-    lower: int
-    upper: int
-    event_time: bool = True
-    condition: Condition | None = None
-    label = "IntervalJoin"
-
-
-@dataclass(frozen=True)
-class WindowJoin(TableSpec):
-    """Rows of both sides with equal keys and equal windows, emitted when the window ends. All kinds of joins.
-
-    `left_end` and `right_end` are the columns with the ends of the windows.
-    """
-
-    kind: str
-    left: JoinSide
-    right: JoinSide
-    left_end: int
-    right_end: int
-    condition: Condition | None = None
-    event_time: bool = True
-    time_zone: str = "UTC"
-    local: bool = True
-    label = "WindowJoin"
-
-
-@dataclass(frozen=True)
-class TemporalJoin(TableSpec):
-    """Each left row with the version of the right row that was valid at its time; event time (or the latest version)."""
-
-    kind: str
-    left: JoinSide
-    right: JoinSide
-    event_time: bool = True
-    condition: Condition | None = None
-    label = "TemporalJoin"
-
-
-@dataclass(frozen=True)
-class LookupJoin(TableSpec):
-    """Each left row with the rows that `lookup(key values)` finds in an external system."""
-
-    kind: str
-    lookup: Any
-    """Has `open()`, `close()` and `rows(key: tuple) -> list of rows`."""
-    keys: tuple[Any, ...]
-    """Per key of the lookup: a column of the left row, or a constant as `("constant", value)`."""
-    width: int
-    condition: Condition | None = None
-    kinds: bool = False
-    cache_rows: int = 0
-    """How many keys are remembered with their rows; 0: none."""
-    cache_ttl: int = 0
-    """How long, in milliseconds; 0: for ever."""
-    label = "LookupJoin"
 
 
 # -- between streams and tables ---------------------------------------------------------------------------------------

@@ -144,8 +144,8 @@ class ColumnAggregates:
                 if numbers.startswith("float"):
                     result = result / by
                 else:  # truncated towards zero
-                    quotient = np.abs(result) // by
-                    result = np.where(result < 0, -quotient, quotient)
+                    quotient = result // by
+                    result = quotient + ((result < 0) & (quotient * by != result))
             out.append((result.astype(numbers, copy=False), empty if empty.any() else None))
         return out
 

@@ -1,25 +1,31 @@
-"""Inner interval join in event time on columns: the fast form of `interval_join`, with the same results and state.
+"""Inner interval join in event time on columns: the fast form of `interval_join`, with the same results.
 
-A batch is paired with the rows of the other side at once. The rows of keys that changed are written to the table of the
-row form at the end of an epoch, with their timers, so that either form can continue. State that may not fit into memory
-stays with the row form, and so do times and keys that `IntervalRows` cannot hold.
+A batch is paired with the rows of the other side at once. At the end of an epoch, its new rows are written to a table as
+serialised batches, one per key group and side, which are removed when the watermark has passed all their rows. The key of
+such an entry is any key of the group. State that may not fit into memory stays with the row form, and so do times and keys
+that `IntervalRows` cannot hold; each form reads what the other one wrote.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, cast
 
+from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.errors import TypeMismatchError
 from headrace.graph.table_specs import IntervalJoin
-from headrace.operators.output import Timestamps, Values
+from headrace.operators.output import Values
 from headrace.operators.table.batches import TableColumns, is_columnar, numpy, pyarrow
-from headrace.operators.table.interval_join import IntervalJoinOperator
-from headrace.operators.table.interval_rows import LONG_AGO, MOST_SLOTS, NEVER, Found, IntervalRows, OutOfRangeError, joined
-from headrace.operators.table.key_slots import KeySlots, can_be_encoded, encoded
+from headrace.operators.table.interval_join import ROWS, IntervalJoinOperator, new_sides
+from headrace.operators.table.interval_rows import LONG_AGO, NEVER, Found, IntervalRows, OutOfRangeError, joined
+from headrace.operators.table.key_columns import key_groups
+from headrace.operators.table.key_slots import KeySlots, can_be_encoded, encoded, keys_of_columns
 from headrace.types.column_run import as_columns
 
-_MOST_UNUSED = 4096
+_MANY_KEYS = 4096
+_MANY_ENTRIES = 4096
+"""With more than this, and twice as many as there were then, all rows are written again in few entries."""
 
 
 def runs_on_columns(spec: IntervalJoin) -> bool:
@@ -49,49 +55,54 @@ class ColumnIntervalJoinOperator(IntervalJoinOperator):
         self._interval = ((left, right), (-right, -left))
 
     def open(self) -> None:
-        """Load the rows, unless they stay in the table."""
+        """Load the rows."""
         super().open()
-        self._in_rows = self.context.keyed_state.large
+        state = self.context.keyed_state
+        self._saved = state.table("runs", namespaced=True)
+        self._next, self._least = 0, 0
+        self._in_rows = state.large
         self._sides: list[IntervalRows] = []
-        if self._in_rows or not self._table.data:
+        batches = self._saved_batches()
+        if self._in_rows:
+            self._use_rows(batches)
             return
-        entries = list(self._table.data.values())
-        times = [time for sides in entries for side in sides for time in side[0]]
+        for key in self._table.keys():
+            for own, side in enumerate(self._table.data[key]):
+                batches[own].append(self._codecs[own].batch(side[ROWS]))
         try:
-            self._load(list(self._table.data), entries, times[0] if times else 0)
+            for own, parts in enumerate(batches):
+                if any(part.num_rows for part in parts):
+                    self._load(own, joined(parts))
         except OutOfRangeError:
-            self._in_rows = True
+            self._use_rows(self._saved_batches())
+            return
+        self._forget(self._table)
+        while self._timers.pop_due(MAX_WATERMARK) is not None:
+            pass
 
-    def _start(self, origin: int) -> None:
-        np = numpy()
-        types = self._spec.types[0].fields
-        self._slots = KeySlots([types[column].data_type for column in self._spec.left.keys])
-        self._sides = [IntervalRows(origin), IntervalRows(origin)]
-        self._touched = np.zeros(0, dtype=bool)
-        self._filed: dict[Any, tuple[int | None, int | None]] = {}
-        """The timers of the keys that are in the table."""
+    def _load(self, own: int, batch: Any) -> None:
+        slots, times = self._placed(own, batch)
+        side = self._sides[own]
+        codes = side.codes(slots, times)
+        order = numpy().argsort(codes, kind="stable")
+        side.add(codes[order], batch.take(pyarrow().array(order)))
+        self._plan_all(own, slots)
 
-    def _load(self, keys: list[Any], entries: list[Any], origin: int) -> None:
-        np = numpy()
-        self._start(origin)
-        slots = np.array([self._slots.of_key(key) for key in keys], dtype=np.int64)
-        self._grow()
-        for own, side in enumerate(self._sides):
-            parts = [entry[own] for entry in entries]
-            side.timers[slots] = [NEVER if part[3] is None else part[3] for part in parts]
-            times = np.array([time for part in parts for time in part[0]], dtype=np.int64)
-            codes = side.codes(np.repeat(slots, [len(part[0]) for part in parts]), times)
-            order = np.argsort(codes, kind="stable")
-            batch = self._codecs[own].batch([row for part in parts for row in part[1]])
-            side.add(codes[order], batch.take(pyarrow().array(order)))
-        self._filed = {key: (entry[0][3], entry[1][3]) for key, entry in zip(keys, entries)}
-
-    def _grow(self) -> None:
-        np = numpy()
-        for side in self._sides:
-            side.grow(len(self._slots))
-        more = len(self._sides[0].timers) - len(self._touched)
-        self._touched = np.concatenate((self._touched, np.zeros(more, dtype=bool)))
+    def _placed(self, own: int, batch: Any) -> tuple[Any, Any]:
+        """Return the slot of the key and the time in milliseconds of each row."""
+        side = (self._spec.left, self._spec.right)[own]
+        column = batch.columns[cast("int", side.time)]
+        if column.null_count:
+            raise TypeMismatchError("The rowtime of a row is null", seen=None, expected="a timestamp")
+        times = column.to_numpy() // 1000
+        if not self._sides:
+            self._slots = KeySlots([self._spec.types[0].fields[key].data_type for key in self._spec.left.keys])
+            self._sides = [IntervalRows(int(times[0])), IntervalRows(int(times[0]))]
+        codes, distinct = encoded([batch.columns[column] for column in side.keys], batch.num_rows)
+        slots = self._slots.of(distinct)[codes]
+        for each in self._sides:
+            each.grow(len(self._slots))
+        return slots, times
 
     # -- rows -----------------------------------------------------------------------------------------------------
 
@@ -101,30 +112,31 @@ class ColumnIntervalJoinOperator(IntervalJoinOperator):
             batch = self.guarded(self._codecs[own].batch, values) if run is None else run.columns
             if not batch.num_rows or self.guarded(self._add, own, batch):
                 return
-            self._use_rows()
+            self._use_rows([list(side.all()) for side in self._sides])
         super()._run(own, values if run is None else run.rows(), keys if run is None else None)
 
-    def _use_rows(self) -> None:
-        """Continue with the row form."""
-        self.end_epoch()
+    def _use_rows(self, batches: list[list[Any]]) -> None:
+        """Continue with the row form, which gets the rows."""
         self._in_rows = True
         self._sides = []
+        self._forget(self._saved)
+        data = self._table.data
+        for own, parts in enumerate(batches):
+            for rows in map(self._codecs[own].rows, parts):
+                keys = self.keys_of(self._selectors[own], rows, None)
+                for row, key in zip(rows, keys):
+                    sides = data.get(key)
+                    if sides is None:
+                        sides = data[key] = new_sides()
+                    self._keep(own, sides[own], key, row[self._columns[own]] // 1000, row, False)
+                    data[key] = sides
+                self._table.dirty.update(keys)
 
     def _add(self, own: int, batch: Any) -> bool:
         """Pair a batch with the other side and keep it. Return whether that is possible; otherwise nothing has changed."""
         np = numpy()
-        spec, now, reach = self._spec, self.watermark, self._reach[own]
-        side = (spec.left, spec.right)[own]
-        column = batch.columns[cast("int", side.time)]
-        if column.null_count:
-            raise TypeMismatchError("The rowtime of a row is null", seen=None, expected="a timestamp")
-        times = column.to_numpy() // 1000
-        if not self._sides:
-            self._start(int(times[0]))
-        key_columns = [batch.columns[column] for column in side.keys]
-        codes, distinct = encoded(key_columns, batch.num_rows)
-        slots = self._slots.of(distinct)[codes]
-        self._grow()
+        now, reach = self.watermark, self._reach[own]
+        slots, times = self._placed(own, batch)
         mine, other = self._sides[own], self._sides[1 - own]
         order = np.argsort(mine.codes(slots, times), kind="stable")
         kept = order if (times + reach > now).all() else order[times[order] + reach > now]
@@ -141,7 +153,6 @@ class ColumnIntervalJoinOperator(IntervalJoinOperator):
         self._pair(own, batch, other, slots, times, asking, expired)
         other.remove(slots, expired)
         self._set_timers(own, mine, slots, times, now)
-        self._touched[slots] = True
         return True
 
     def _pair(
@@ -173,7 +184,7 @@ class ColumnIntervalJoinOperator(IntervalJoinOperator):
     def _set_timers(self, own: int, mine: IntervalRows, slots: Any, times: Any, now: int) -> None:
         """Set the timer of each slot without one, by its first row that is kept."""
         new = numpy().flatnonzero((mine.timers[slots] == NEVER) & (times + self._reach[own] > now))[::-1]
-        mine.timers[slots[new]] = times[new] + (self._reach[own] + self._slack + 1)
+        mine.timers[slots[new]] = times[new] + self._lifetime(own)
 
     # -- removal --------------------------------------------------------------------------------------------------
 
@@ -181,75 +192,88 @@ class ColumnIntervalJoinOperator(IntervalJoinOperator):
         if self._in_rows:
             super()._fire(limit)
             return
-        np = numpy()
         for own, side in enumerate(self._sides):
-            due = np.flatnonzero(side.timers <= min(limit, NEVER - 1))
+            due = numpy().flatnonzero(side.timers <= min(limit, NEVER - 1))
             if len(due):
                 side.remove(due, min(max(self._expired(own, limit), LONG_AGO), NEVER - 1))
-                first = side.first_times(due)
-                side.timers[due] = np.where(first == NEVER, NEVER, first + (self._reach[own] + self._slack + 1))
-                self._touched[due] = True
+                self._plan_all(own, due)
                 if (side.timers == NEVER).all():
                     side.clear()
-        if self._sides and len(self._slots) > _MOST_UNUSED:
-            self._forget_keys()
 
-    def _forget_keys(self) -> None:
-        """Renumber the keys if most of them have no rows any more."""
-        used = numpy().flatnonzero(self._live() | self._touched)
-        if 2 * len(used) < len(self._slots) or len(self._slots) >= MOST_SLOTS // 2:
-            self._touched = self._touched[used]
-            for side in self._sides:
-                side.renumber(used)
-            self._slots.compact(used)
+    def _plan_all(self, own: int, slots: Any) -> None:
+        """Set the timers of slots by their first rows."""
+        side = self._sides[own]
+        first = side.first_times(slots)
+        side.timers[slots] = numpy().where(first == NEVER, NEVER, first + self._lifetime(own))
 
-    def _live(self) -> Any:
-        return (self._sides[0].timers < NEVER) | (self._sides[1].timers < NEVER)
+    def _lifetime(self, own: int) -> int:
+        return self._reach[own] + self._slack + 1
 
     # -- state ----------------------------------------------------------------------------------------------------
 
     def end_epoch(self) -> None:
-        """Write the rows and timers of keys that changed to the table."""
+        """Write the new rows to the table, and remove entries whose rows are all gone."""
         if self._in_rows or not self._sides:
             return
-        np = numpy()
-        places = np.flatnonzero(self._touched)
-        if not len(places):
-            return
-        changed = self._touched.copy()
-        self._touched[:] = False
-        timers = [
-            [None if time == NEVER else time for time in side.timers[places].tolist()] for side in self._sides
-        ]
-        rows = [self._rows_of(own, changed, places) for own in (0, 1)]
-        data, dirty, filed = self._table.data, self._table.dirty, self._filed
-        for number, key in enumerate(self._slots.keys(places)):
-            planned = (timers[0][number], timers[1][number])
-            before = filed.pop(key, (None, None))
-            for own in (0, 1):
-                if before[own] != planned[own]:
-                    if before[own] is not None:
-                        self._timers.delete(before[own], key, own)
-                    if planned[own] is not None:
-                        self._timers.register(planned[own], key, own)
-            if planned != (None, None):
-                filed[key] = planned
-                data[key] = [[*rows[own][number], [], planned[own]] for own in (0, 1)]
-                dirty.add(key)
-            elif key in data:
-                del data[key]
-                dirty.add(key)
+        saved, now = self._saved, self.watermark
+        many = len(saved.data) > _MANY_ENTRIES + 2 * self._least
+        passed = [key for key, (until, _) in saved.data.items() if many or until <= now]
+        for key in passed:
+            del saved.data[key]
+        saved.dirty.update(passed)
+        for own, side in enumerate(self._sides):
+            new = side.take_new()
+            batches = list(side.all()) if many else new
+            if batches:
+                self._save(own, joined(batches))
+        if many:
+            self._least = len(saved.data)
+        if len(self._slots) > _MANY_KEYS:
+            self._forget_keys()
 
-    def _rows_of(self, own: int, changed: Any, places: Any) -> list[tuple[list[int], list[Any]]]:
-        """Return the times and rows of each changed slot."""
-        np = numpy()
-        kept = self._sides[own].of(changed)
-        if kept is None:
-            return [([], []) for _ in places]
-        slots, times, batch = kept
-        listed, rows = times.tolist(), self._codecs[own].rows(batch)
-        bounds = np.searchsorted(slots, places).tolist()
-        return [(listed[a:b], rows[a:b]) for a, b in pairwise([*bounds, len(listed)])]
+    def _save(self, own: int, batch: Any) -> None:
+        np, pa = numpy(), pyarrow()
+        side = (self._spec.left, self._spec.right)[own]
+        keys = [batch.columns[column] for column in side.keys]
+        groups = key_groups(keys, batch.num_rows, self.context.keyed_state.max_parallelism)
+        order = np.argsort(groups, kind="stable")
+        groups = groups[order]
+        batch = batch.take(pa.array(order))
+        firsts = np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
+        times = batch.columns[cast("int", side.time)].to_numpy() // 1000
+        until = (np.maximum.reduceat(times, firsts) + self._lifetime(own)).tolist()
+        names = keys_of_columns([batch.columns[column].take(pa.array(firsts)) for column in side.keys])
+        data, dirty = self._saved.data, self._saved.dirty
+        for key, time, (start, end) in zip(names, until, pairwise([*firsts.tolist(), batch.num_rows])):
+            entry = key, (own, self._next)
+            data[entry] = (time, batch.slice(start, end - start).serialize().to_pybytes())
+            dirty.add(entry)
+        self._next += 1
+
+    def _saved_batches(self) -> list[list[Any]]:
+        """Return the batches in the table, of each side, in the order in which they were written."""
+        result: list[list[Any]] = [[], []]
+        pa = pyarrow("pyarrow.ipc")
+        for entry in sorted(self._saved.keys(), key=itemgetter(1)):
+            own, number = entry[1]
+            self._next = max(self._next, number + 1)
+            result[own].append(pa.read_record_batch(self._saved.data[entry][1], self._codecs[own].schema))
+        return result
+
+    def _forget(self, table: Any) -> None:
+        keys = list(table.keys())
+        for key in keys:
+            del table.data[key]
+        table.dirty.update(keys)
+
+    def _forget_keys(self) -> None:
+        """Renumber the keys if most of them have no rows any more."""
+        left, right = self._sides
+        used = numpy().flatnonzero((left.timers < NEVER) | (right.timers < NEVER))
+        if 2 * len(used) < len(self._slots):
+            for side in self._sides:
+                side.renumber(used)
+            self._slots.compact(used)
 
 
 def _taken(found: list[Found]) -> Any:

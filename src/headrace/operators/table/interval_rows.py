@@ -10,6 +10,8 @@ know about a removal; gone rows leave their run when it is merged.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import starmap
 from typing import Any, NamedTuple
 
 from headrace.operators.table.batches import numpy, pyarrow
@@ -45,6 +47,7 @@ class IntervalRows:
         np = numpy()
         self._origin = origin - _HALF
         self._runs: list[tuple[Any, Any]] = []
+        self._new: list[tuple[Any, Any]] = []
         self.timers = np.full(0, NEVER, dtype=np.int64)
         self.gone = np.full(0, LONG_AGO, dtype=np.int64)
 
@@ -69,6 +72,7 @@ class IntervalRows:
         if int(fields.min()) == 0 or int(fields.max()) == _MASK or int(codes[-1]) >> _BITS >= MOST_SLOTS:
             raise OutOfRangeError
         self._runs.append((codes, batch))
+        self._new.append((codes, batch))
         while len(self._runs) > 1 and len(self._runs[-2][0]) <= 2 * len(self._runs[-1][0]):
             newer, older = self._runs.pop(), self._runs.pop()
             merged = _merged(self._left(*older), self._left(*newer))
@@ -108,33 +112,26 @@ class IntervalRows:
         for codes, _ in self._runs:
             places = np.searchsorted(codes, wanted)
             found = codes[np.minimum(places, len(codes) - 1)]
-            times = np.where(
-                (places < len(codes)) & (found >> _BITS == slots), (found & _MASK) + self._origin, NEVER
-            )
+            times = np.where((places < len(codes)) & (found >> _BITS == slots), (found & _MASK) + self._origin, NEVER)
             np.minimum(result, times, out=result)
         return result
 
     def clear(self) -> None:
         """Forget all rows: they are all gone."""
         self._runs = []
+        self._new = []
 
-    def of(self, chosen: Any) -> tuple[Any, Any, Any] | None:
-        """Return slots, times and batch of the rows that are left in the slots of a mask, by slot and time."""
-        parts = []
-        for codes, batch in self._runs:
-            slots = codes >> _BITS
-            places = numpy().flatnonzero(chosen[slots] & ((codes & _MASK) + self._origin > self.gone[slots]))
-            if len(places):
-                parts.append((codes[places], batch.take(pyarrow().array(places))))
-        if not parts:
-            return None
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = _merged(whole, part)
-        return whole[0] >> _BITS, (whole[0] & _MASK) + self._origin, whole[1]
+    def all(self) -> Iterator[Any]:
+        """Iterate over the batches of all rows that are left."""
+        return (batch for _, batch in starmap(self._left, self._runs) if batch.num_rows)
+
+    def take_new(self) -> list[Any]:
+        """Return the batches, without gone rows, that were added since the last call."""
+        new, self._new = self._new, []
+        return [batch for _, batch in starmap(self._left, new) if batch.num_rows]
 
     def renumber(self, used: Any) -> None:
-        """Keep the slots of the sorted array `used`, which get the numbers 0, 1, ..."""
+        """Keep the slots of the sorted array `used`, which get the numbers 0, 1, ... There must be no new rows."""
         np = numpy()
         numbers = np.full(len(self.timers), -1, dtype=np.int64)
         numbers[used] = np.arange(len(used))
