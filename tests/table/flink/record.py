@@ -4,6 +4,9 @@
 
 Writes `expected` (or `error`) of each case that has none. With --again, all cases are recorded again. Also records the plan
 (`EXPLAIN CHANGELOG_MODE`) of streaming queries, beside the transcripts in `plans/`.
+
+Tables with `kinds` are read as Debezium JSON. With `mode: upsert`, rows come from a stream of changes without old rows.
+A case with a `sink` records what a sink with that schema and changelog mode receives from the query.
 """
 
 from __future__ import annotations
@@ -16,24 +19,30 @@ import tempfile
 from pathlib import Path
 
 import yaml
+from pyflink.datastream import StreamExecutionEnvironment
 from pyflink.java_gateway import get_gateway
-from pyflink.table import EnvironmentSettings, TableEnvironment
+from pyflink.table import EnvironmentSettings, StreamTableEnvironment
+
+MODES = {"append": "insertOnly", "upsert": "upsert", "all": "all"}
 
 
 def environment(case, tables, views, folder):
     batch = case.get("batch", False)
     settings = EnvironmentSettings.in_batch_mode() if batch else EnvironmentSettings.in_streaming_mode()
-    env = TableEnvironment.create(settings)
-    env.get_config().set("parallelism.default", "1")
+    streams = StreamExecutionEnvironment.get_execution_environment().set_parallelism(1)
+    env = StreamTableEnvironment.create(streams, settings)
     env.get_config().set("table.local-time-zone", "UTC")
     for key, value in (case.get("conf") or {}).items():
         env.get_config().set(key, value)
     for name, table in tables.items():
         if batch and table.get("kinds"):
             continue
-        env.execute_sql(ddl(name, table, folder))
+        if table.get("mode") == "upsert":
+            upserts(streams, env, name, table)
+        else:
+            env.execute_sql(ddl(name, table, folder))
     for name, query in (views or {}).items():
-        env.execute_sql(f"CREATE VIEW {name} AS {query}")
+        env.execute_sql(f"CREATE TEMPORARY VIEW {name} AS {query}")
     return env
 
 
@@ -43,16 +52,81 @@ def ddl(name, table, folder):
         path.mkdir()
         text = changes(table) if table.get("kinds") else rows(table)
         (path / "data").write_text(text)
-    form = "'format' = 'debezium-json'" if table.get("kinds") else "'format' = 'csv', 'csv.null-literal' = 'NULL'"
-    return f"CREATE TABLE {name} ({table['schema']}) WITH ('connector' = 'filesystem', 'path' = '{path}', {form})"
+    form = "debezium-json" if table.get("kinds") else "json"
+    options = f"'connector' = 'filesystem', 'path' = '{path}', 'format' = '{form}'"
+    return f"CREATE TABLE {name} ({table['schema']}) WITH ({options})"
+
+
+def columns(schema):
+    """Return the parts of a schema, and the names of its physical columns."""
+    parts = [part.strip() for part in re.split(r",\s*(?![^()<]*[)>])", schema)]
+    others = ("WATERMARK ", "PRIMARY KEY")
+    physical = [part for part in parts if not part.startswith(others) and not re.match(r"\w+ AS ", part)]
+    return parts, [part.split()[0] for part in physical]
 
 
 def rows(table):
-    return "".join(",".join("NULL" if v is None else str(v) for v in row) + "\n" for row in table["rows"])
+    names = columns(table["schema"])[1]
+    return "".join(json.dumps(dict(zip(names, row))) + "\n" for row in table["rows"])
+
+
+def java_schema(text):
+    builder = get_gateway().jvm.org.apache.flink.table.api.Schema.newBuilder()
+    for part in columns(text)[0]:
+        if found := re.match(r"WATERMARK FOR (\w+) AS (.*)", part):
+            builder.watermark(*found.groups())
+        elif found := re.match(r"PRIMARY KEY \((.*)\) NOT ENFORCED", part):
+            builder.primaryKey(java_array(get_gateway().jvm.java.lang.String, re.split(r",\s*", found[1])))
+        elif found := re.match(r"(\w+) AS (.*)", part):
+            builder.columnByExpression(*found.groups())
+        else:
+            builder.column(*part.split(" ", 1))
+    return builder.build()
+
+
+def java_array(kind, values):
+    found = get_gateway().new_array(kind, len(values))
+    for number, value in enumerate(values):
+        found[number] = value
+    return found
+
+
+def upserts(streams, env, name, table):
+    jvm = get_gateway().jvm
+    kinds = {"+I": "INSERT", "+U": "UPDATE_AFTER", "-D": "DELETE", "-U": "UPDATE_BEFORE"}
+    names, types = [], []
+    for part in columns(table["schema"])[0]:
+        if part.split()[0] in columns(table["schema"])[1]:
+            names.append(part.split()[0])
+            types.append(part.split()[1].partition("(")[0])
+    of = jvm.org.apache.flink.api.common.typeinfo.Types
+    known = {
+        "INT": of.INT,
+        "BIGINT": of.LONG,
+        "STRING": of.STRING,
+        "TIMESTAMP": of.LOCAL_DATE_TIME,
+        "DOUBLE": of.DOUBLE,
+    }
+    kind = jvm.org.apache.flink.api.common.typeinfo.TypeInformation
+    array = java_array(kind, [known[each] for each in types])
+    info = of.ROW_NAMED(java_array(get_gateway().jvm.java.lang.String, names), array)
+    found = jvm.java.util.ArrayList()
+    for kind, *values in table["rows"]:
+        row = jvm.org.apache.flink.types.Row(getattr(jvm.org.apache.flink.types.RowKind, kinds[kind]), len(values))
+        for number, (value, each) in enumerate(zip(values, types)):
+            if value is not None and each == "TIMESTAMP":
+                value = jvm.java.time.LocalDateTime.parse(value.replace(" ", "T"))
+            elif value is not None and each == "BIGINT":
+                value = jvm.java.lang.Long(str(value))
+            row.setField(number, value)
+        found.add(row)
+    stream = streams._j_stream_execution_environment.fromData(found, info)
+    mode = jvm.org.apache.flink.table.connector.ChangelogMode.upsert()
+    env._j_tenv.createTemporaryView(name, env._j_tenv.fromChangelogStream(stream, java_schema(table["schema"]), mode))
 
 
 def changes(table):
-    names = [part.split()[0] for part in re.split(r",\s*(?![^()]*\))", table["schema"])]
+    names = columns(table["schema"])[1]
     lines, before = [], None
     for kind, *values in table["rows"]:
         row = dict(zip(names, values))
@@ -73,9 +147,15 @@ def text(value):
     return get_gateway().jvm.org.apache.flink.util.StringUtils.arrayAwareToString(value)
 
 
-def answer(env, query):
-    result = env._j_tenv.executeSql(query)
-    found, iterator = [], result.collect()
+def answer(env, case):
+    if "sink" in case:
+        mode = getattr(get_gateway().jvm.org.apache.flink.table.connector.ChangelogMode, MODES[case["sink"]["mode"]])()
+        table = env._j_tenv.sqlQuery(case["query"])
+        stream = env._j_tenv.toChangelogStream(table, java_schema(case["sink"]["schema"]), mode)
+        iterator = stream.executeAndCollect()
+    else:
+        iterator = env._j_tenv.executeSql(case["query"]).collect()
+    found = []
     while iterator.hasNext():
         row = iterator.next()
         values = [text(row.getField(i)) for i in range(row.getArity())]
@@ -109,7 +189,7 @@ def record(path, again):
             if not case.get("batch"):
                 explained = env._j_tenv.executeSql("EXPLAIN CHANGELOG_MODE " + case["query"]).collect().next()
                 plans[case["name"]] = str(explained.getField(0)).split("\n\n")[1].split("\n")[1:]
-            case["expected"] = answer(env, case["query"])
+            case["expected"] = answer(env, case)
         except Exception as error:
             case["error"] = message(error)
         print(case["name"], case.get("error", "ok")[:200], file=sys.stderr, flush=True)
@@ -128,7 +208,9 @@ def written(document):
         yield f"    schema: {json.dumps(table['schema'])}"
         if table.get("kinds"):
             yield "    kinds: true"
-        yield "    rows:"
+        if "mode" in table:
+            yield f"    mode: {table['mode']}"
+        yield "    rows:" + ("" if table["rows"] else " []")
         yield from (f"      - {json.dumps(row, ensure_ascii=False)}" for row in table["rows"])
     if "views" in document:
         yield "views:"
@@ -140,7 +222,7 @@ def written(document):
         yield f"  - name: {json.dumps(case['name'])}"
         yield from (
             f"    {key}: {json.dumps(case[key])}"
-            for key in ("batch", "conf", "skip", "order", "compare")
+            for key in ("batch", "conf", "sink", "skip", "differs", "one subtask", "order", "compare")
             if key in case
         )
         yield f"    query: {json.dumps(case['query'], ensure_ascii=False)}"

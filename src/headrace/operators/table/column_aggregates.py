@@ -143,7 +143,7 @@ class ColumnAggregates:
                 by = np.where(empty, 1, some)
                 if numbers.startswith("float"):
                     result = result / by
-                else:  # truncated towards zero
+                else:  # truncated towards zero; the smallest number has no absolute value to divide
                     quotient = result // by
                     result = quotient + ((result < 0) & (quotient * by != result))
             out.append((result.astype(numbers, copy=False), empty if empty.any() else None))

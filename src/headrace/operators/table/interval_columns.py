@@ -128,7 +128,7 @@ class ColumnIntervalJoinOperator(IntervalJoinOperator):
                     sides = data.get(key)
                     if sides is None:
                         sides = data[key] = new_sides()
-                    self._keep(own, sides[own], key, row[self._columns[own]] // 1000, row, False)
+                    self._keep(own, sides[own], key, row[cast("int", self._columns[own])] // 1000, row, False)
                     data[key] = sides
                 self._table.dirty.update(keys)
 
@@ -177,8 +177,9 @@ class ColumnIntervalJoinOperator(IntervalJoinOperator):
         theirs = _taken(found).take(pa.array(order))
         pair = [mine, theirs] if own == 0 else [theirs, mine]
         result = self._out.of_arrays([*pair[0].columns, *pair[1].columns])
-        if self._spec.condition is not None:
-            result = self._out.of(self._spec.condition.columns(result.columns))
+        condition: Any = self._spec.condition
+        if condition is not None:
+            result = self._out.of(condition.columns(result.columns))
         self.output.emit(cast("Values", result), None)
 
     def _set_timers(self, own: int, mine: IntervalRows, slots: Any, times: Any, now: int) -> None:

@@ -16,7 +16,8 @@ from bisect import bisect_left, bisect_right
 from typing import Any
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
-from headrace.graph.table_specs import IntervalJoin, TableKey
+from headrace.graph.table_join_specs import IntervalJoin
+from headrace.graph.table_specs import TableKey
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.table.join_side import never_equal
 from headrace.operators.table.keyed import KeyedTableOperator, Row

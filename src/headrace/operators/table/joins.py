@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headrace.graph.table_specs import IntervalJoin, RegularJoin, TemporalJoin
+from headrace.graph.table_join_specs import IntervalJoin, RegularJoin, TemporalJoin
 from headrace.operators.base import Operator
 from headrace.operators.table.batch_join import BatchJoinOperator
 from headrace.operators.table.batches import has_columns

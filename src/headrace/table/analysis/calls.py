@@ -100,7 +100,9 @@ class Calls:
         if name == "DESCRIPTOR":
             raise invalid("DESCRIPTOR may only be an argument of a window table function", node.position)
         if name == "FORMAT JSON":
-            return casts.operator("JSON", self.rex(node.arguments[0]), position=node.position)
+            raise unsupported("FORMAT JSON is not supported", node.position, "use JSON(...)")
+        if name == "JSON" and self.context.catalog.function(node.name) is None:
+            raise invalid("JSON(...) may only be a value of JSON_OBJECT or JSON_ARRAY", node.position)
         if name in ("FLOOR", "CEIL") and len(node.arguments) > 1 and isinstance(node.arguments[1], syntax.Symbol):
             return casts.operator(f"{name} TO", *self.all(node.arguments), position=node.position)
         if name.startswith("JSON_") and self.context.catalog.function(node.name) is None:
@@ -117,10 +119,11 @@ class Calls:
             found = self.context.function((f"{name}_{on_null}_ON_NULL",), node.position)
             assert isinstance(found, AggregateFunction)
             return self._aggregate(found, node)
-        arguments = self.all(node.arguments)
         if name in ("JSON_OBJECT", "JSON_ARRAY"):
-            arguments = [symbol(on_null), *arguments]
-        elif name == "JSON_EXISTS":
+            members = [self._json_member(each) for each in node.arguments]
+            return casts.operator(name, symbol(on_null), *members, position=node.position)
+        arguments = self.all(node.arguments)
+        if name == "JSON_EXISTS":
             arguments.append(symbol(str(clauses.get("ON ERROR", "FALSE"))))
         elif name in ("JSON_VALUE", "JSON_QUERY"):
             given = clauses.get("RETURNING")
@@ -133,6 +136,14 @@ class Calls:
         else:
             return None
         return casts.operator(name, *arguments, position=node.position)
+
+    def _json_member(self, node: syntax.Expression) -> Rex:
+        """Return a key or value of JSON_OBJECT or JSON_ARRAY: the only place for JSON(...)."""
+        if isinstance(node, syntax.Call) and len(node.name) == 1 and node.name[0].upper() == "JSON":
+            function = self.context.called(node)
+            if isinstance(function, ScalarFunction):
+                return self._scalar(function, node)
+        return self.rex(node)
 
     def _json_behaviour(self, name: str, given: object) -> list[Rex]:
         """Return `NULL`, `ERROR` or `DEFAULT x` of an ON EMPTY or ON ERROR clause; JSON_VALUE takes the default apart."""

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from headrace.table.analysis.errors import invalid
 from headrace.table.analysis.types import INTERVAL_OF_DAYS, INTERVAL_OF_MONTHS, interval_type
+from headrace.table.functions import java_text
 from headrace.table.plan.rex import Literal
 from headrace.table.sql.syntax import expressions as syntax
 from headrace.types.logical_types import (
@@ -72,7 +73,7 @@ def literal(node: syntax.Literal) -> Literal:
 
 def text(value: str) -> Literal:
     """Return a string."""
-    return Literal(CharType(len(value), is_nullable=False), value)
+    return Literal(CharType(java_text.length(value), is_nullable=False), value)
 
 
 def integer(value: int, position: int = -1) -> Literal:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import base64
-import csv
-import io
-import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from headrace.connectors.base.split_reader import Batch, SplitReader
 from headrace.connectors.files.file_format import FileFormat, FileRange, unreadable
+from headrace.formats.csv_files import CsvFileReader
 from headrace.formats.csv_lines import Dialect
-from headrace.foundation.file_systems import open_decompressed
 from headrace.table.connectors.options import Option, Options, boolean
 from headrace.table.errors import SqlValidationError
 from headrace.table.formats import times
@@ -162,29 +159,17 @@ class CsvRows(FileFormat):
         return _CsvReader(self, part.path, position or 0)
 
 
-class _CsvReader(SplitReader):
+class _CsvReader(CsvFileReader):
     def __init__(self, reading: CsvRows, path: str, position: int) -> None:
-        self._format, self._path = reading, path
-        self._text = io.TextIOWrapper(open_decompressed(path), "utf-8", "replace", newline="")
-        lines: Any = self._text
-        if reading.settings.comments:
-            lines = (line for line in self._text if not line.startswith("#"))
-        self._lines = reading.settings.dialect.reader(lines)
-        self._rows: Iterator[list[str]] = itertools.islice(self._lines, position, None)
-        self._next = position
-        self._ahead: list[list[str]] = []
-        self._look_ahead()
+        super().__init__(path, reading.settings.dialect, reading.settings.comments)
+        self._format = reading
+        self._start(position)
 
     def read(self, limit: int, now: int) -> Batch:
         """Return the next rows."""
-        texts = self._ahead
-        try:
-            texts += itertools.islice(self._rows, limit - len(texts))
-        except csv.Error as error:
-            raise unreadable(self._path, error, f", line {self._lines.line_num}") from error
+        texts = self._texts(limit)
         values = [row for index, fields in enumerate(texts) if (row := self._row(index, fields)) is not None]
-        self._next += len(texts)
-        self._look_ahead()
+        self._done(len(texts))
         return Batch(values, more=not values and not self.finished)
 
     def _row(self, index: int, texts: list[str]) -> tuple[Any, ...] | None:
@@ -206,21 +191,6 @@ class _CsvReader(SplitReader):
                 row.append(None)
         row += [None] * (len(readers) - len(row))
         return tuple(row)
-
-    def _look_ahead(self) -> None:
-        try:
-            self._ahead = list(itertools.islice(self._rows, 1))
-        except csv.Error as error:
-            raise unreadable(self._path, error, f", line {self._lines.line_num}") from error
-        self.finished = not self._ahead
-
-    def position(self) -> int:
-        """Return the number of rows that were read."""
-        return self._next
-
-    def close(self) -> None:
-        """Close the file."""
-        self._text.close()
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from headrace.connectors.base.line_limit import MAX_LINE_BYTES, line_too_long
+from headrace.connectors.base.line_limit import MAX_LINE_BYTES, first_line, line_too_long
 from headrace.connectors.base.split_reader import Batch, SplitReader
 from headrace.connectors.files.file_format import FileFormat, FileRange, unreadable
 from headrace.foundation.file_systems import file_size, is_compressed, open_decompressed, skip
@@ -56,7 +56,7 @@ class _BlockReader(SplitReader):
     def __init__(self, reading: LineFormat, part: FileRange, position: tuple[int, int] | None) -> None:
         self._format, self._path, self._end = reading, part.path, part.end
         self._file = open_decompressed(part.path)
-        self._offset, self._next = position or (self._first_line(part.start), 0)
+        self._offset, self._next = position or (first_line(self._file, part.path, part.start), 0)
         self._after = self._offset
         self._rest = b""
         if is_compressed(part.path):
@@ -65,16 +65,6 @@ class _BlockReader(SplitReader):
             self._file.seek(self._offset)
         self._records: Any = []
         self._load(self._next)
-
-    def _first_line(self, start: int) -> int:
-        """Return where the first line at or after `start` begins."""
-        if not start:
-            return 0
-        self._file.seek(start - 1)
-        before = self._file.readline(MAX_LINE_BYTES + 1)
-        if len(before) > MAX_LINE_BYTES:
-            raise line_too_long(f"{self._path} from byte {start - 1}")
-        return start - 1 + len(before)
 
     def read(self, limit: int, now: int) -> Batch:
         """Return the next records of the current block."""

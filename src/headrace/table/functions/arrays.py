@@ -41,7 +41,7 @@ def _element_infer(result: Callable[[Sequence[DataType], Sequence[Argument]], Da
             element = element.nullable()
         if not can_cast_implicitly(needle, element):
             raise ArgumentError(f"the element must be {sql_text(element)}, got {sql_text(needle)}")
-        if not needle.is_nullable:
+        if not needle.is_nullable and needle.nullable() == element.nullable():
             element = element.not_null()
         types = (array, element)
         return Signature(types, result(types, arguments))

@@ -91,7 +91,7 @@ def _parse_sql(text: str) -> int | None:
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return None
     if not time:
-        return days_from_civil(year, month, day) * MICROS_PER_DAY if day <= days_in_month(year, month) else None
+        return (days_from_civil(year, month, 1) + day - 1) * MICROS_PER_DAY
     hour, minute, second = time
     fraction = int((found[7] or "0").ljust(9, "0")) // 1000
     days = days_from_civil(year, month, 1) + day - 1

@@ -137,7 +137,7 @@ class Fraction(Part):
         end = at
         while end < len(text) and "0" <= text[end] <= "9" and end - at < self.most:
             end += 1
-        if end - at < max(self.least, 1 if self.point else 0):
+        if end - at < self.least:
             return -1
         return _store(fields, "nano", int(text[at:end].ljust(9, "0")), end)
 
@@ -210,6 +210,18 @@ def _store(fields: Fields, name: str, value: int, end: int) -> int:
     return end if fields.setdefault(name, value) == value else -1
 
 
+_DAY_PERIODS = ("midnight", "noon", "in the morning", "in the afternoon", "in the evening", "at night")
+
+
+def _day_period(time: LocalTime) -> int:
+    """Return the index of the part of the day; noon and midnight are exact to the minute."""
+    if time.minute == 0 and time.hour in (0, 12):
+        return time.hour // 12
+    if time.hour < 6 or time.hour >= 21:
+        return 5
+    return 2 + (time.hour >= 12) + (time.hour >= 18)
+
+
 _VALUES: dict[str, Callable[[LocalTime], int]] = {
     "year": lambda time: time.year,
     "year of era": lambda time: time.year if time.year > 0 else 1 - time.year,
@@ -222,9 +234,10 @@ _VALUES: dict[str, Callable[[LocalTime], int]] = {
     "quarter": lambda time: (time.month + 2) // 3,
     "week year": lambda time: week_of_year(time.days, 7, 1)[0],
     "week": lambda time: week_of_year(time.days, 7, 1)[1],
-    "week of month": lambda time: (time.day + 5 - (time.weekday - 1) % 7 + 7) // 7 + ((time.weekday % 7) == 0) * 0,
-    "aligned week": lambda time: (time.day - 1) // 7 + 1,
+    "week of month": lambda time: (time.day + (time.weekday - time.day + 1) % 7 - 1) // 7 + 1,
+    "aligned weekday": lambda time: (time.day - 1) % 7 + 1,
     "half": lambda time: time.hour // 12,
+    "day period": _day_period,
     "clock hour of half": lambda time: time.hour % 12 or 12,
     "hour of half": lambda time: time.hour % 12,
     "clock hour": lambda time: time.hour or 24,
@@ -324,9 +337,9 @@ def _part(letter: str, count: int, pattern: str) -> Part:
     if letter == "w" and count <= 2:
         return _number("week", count)
     if (letter == "W" and count == 1) or (letter == "F" and count == 1):
-        return Number("week of month" if letter == "W" else "aligned week", 1, _MOST, "minus")
-    if letter == "a" and count == 1:
-        return Word("half", HALVES, 0)
+        return Number("week of month" if letter == "W" else "aligned weekday", 1, _MOST, "minus")
+    if letter in "aB" and count in (1, 4) and (letter, count) != ("a", 4):
+        return Word("half", HALVES, 0) if letter == "a" else Word("day period", _DAY_PERIODS, 0)
     if letter == "G" and count <= 5:
         return Word("era", {4: ("Before Christ", "Anno Domini"), 5: ("B", "A")}.get(count, ("BC", "AD")), 0)
     if letter in "VzOXxZv" and count <= 5:

@@ -35,3 +35,19 @@ def _time(micros: int) -> str:
     minutes, second = divmod(seconds, 60)
     shown = f"{minutes // 60:02d}:{minutes % 60:02d}:{second:02d}"
     return f"{shown}.{fraction:06d}".rstrip("0") if fraction else shown
+
+
+def java_local_text(micros: int) -> str:
+    """Return a local time as Java's `LocalDateTime` does: seconds only if not zero, fractions in groups of three digits.
+
+    >>> java_local_text(0), java_local_text(1_500_000)
+    ('1970-01-01T00:00', '1970-01-01T00:00:01.500')
+    """
+    days, rest = divmod(micros, 86_400 * _MILLION)
+    seconds, fraction = divmod(rest, _MILLION)
+    shown = f"{_date(days)}T{seconds // 3600:02d}:{seconds // 60 % 60:02d}"
+    if seconds % 60 or fraction:
+        shown += f":{seconds % 60:02d}"
+    if fraction:
+        shown += f".{fraction:06d}" if fraction % 1000 else f".{fraction // 1000:03d}"
+    return shown

@@ -36,7 +36,7 @@ class JsonPath:
     @property
     def definite(self) -> bool:
         """Return whether the path can meet one value at most."""
-        return all(step.kind in ("name", "index", "function") for step in self.steps)
+        return all(step.kind in ("name", "names", "index", "function") for step in self.steps)
 
     def find(self, document: Any) -> Any:
         """Return the value at a definite path, or the list of values of any other; raise PathMissing if there is none."""
@@ -59,6 +59,8 @@ def _one(value: Any, step: Step) -> Any:
             return value[step.value]
     elif step.kind == "index" and isinstance(value, list) and -len(value) <= step.value < len(value):
         return value[step.value]
+    elif step.kind == "names" and isinstance(value, dict):
+        return {name: value[name] for name in step.value if name in value}
     raise PathMissing(f"Missing property or element {step.value!r}")
 
 

@@ -15,20 +15,20 @@ from typing import Any
 from headrace.table.errors import SqlRuntimeError
 from headrace.table.functions import json_text
 from headrace.table.functions.column_forms import by_distinct
-from headrace.table.functions.definition import CallSite, ScalarFunction
+from headrace.table.functions.definition import Argument, CallSite, ScalarFunction
 from headrace.table.functions.json_filter import PathError, PathMissing
 from headrace.table.functions.json_path import parse_path
 from headrace.table.functions.making import plain
 from headrace.table.functions.signatures import (
     ANY,
-    LOOSE_STRING,
+    STRING,
     STRING_TYPES,
     always,
     nullable,
     signature,
     symbol,
 )
-from headrace.types.logical_types import ArrayType, BooleanType, DataType, DoubleType, IntType
+from headrace.types.logical_types import ArrayType, BooleanType, DataType, DoubleType, IntType, VarCharType
 
 _MODE = re.compile(r"\s*(strict|lax)\s+(.+)", re.IGNORECASE | re.DOTALL)
 _INT_LIMIT = 2**31
@@ -190,9 +190,21 @@ def _is_json(kinds: tuple[type, ...] | None) -> Callable[[str | None], bool]:
     return test
 
 
+def _VALUE_TYPE(argument: Argument) -> DataType | None:
+    """Fit the types that JSON_VALUE can return."""
+    return argument.type if isinstance(argument.type, (VarCharType, BooleanType, IntType, DoubleType)) else None
+
+
+def _QUERY_TYPE(argument: Argument) -> DataType | None:
+    """Fit the types that JSON_QUERY can return: strings and arrays of strings."""
+    found = argument.type
+    inner = found.element_type if isinstance(found, ArrayType) else found
+    return found if isinstance(inner, STRING_TYPES) else None
+
+
 _BEHAVIOUR = symbol("NULL", "ERROR", "DEFAULT")
 _INSTEAD = symbol("NULL", "ERROR", "EMPTY ARRAY", "EMPTY OBJECT")
-_IS = signature(LOOSE_STRING, result=always(BooleanType(is_nullable=False)))
+_IS = signature(STRING, result=always(BooleanType(is_nullable=False)))
 
 
 def _is(name: str, kinds: tuple[type, ...] | None) -> ScalarFunction:
@@ -208,8 +220,8 @@ FUNCTIONS: tuple[ScalarFunction, ...] = (
     plain(
         "JSON_EXISTS",
         signature(
-            LOOSE_STRING,
-            LOOSE_STRING,
+            STRING,
+            STRING,
             symbol("TRUE", "FALSE", "UNKNOWN", "ERROR"),
             result=always(BooleanType()),
             optional=1,
@@ -220,7 +232,7 @@ FUNCTIONS: tuple[ScalarFunction, ...] = (
     ScalarFunction(
         "JSON_VALUE",
         signature(
-            LOOSE_STRING, LOOSE_STRING, ANY, _BEHAVIOUR, ANY, _BEHAVIOUR, ANY, result=nullable(lambda types: types[2])
+            STRING, STRING, _VALUE_TYPE, _BEHAVIOUR, ANY, _BEHAVIOUR, ANY, result=nullable(lambda types: types[2])
         ),
         _value_rows,
         strict=False,
@@ -228,9 +240,9 @@ FUNCTIONS: tuple[ScalarFunction, ...] = (
     ScalarFunction(
         "JSON_QUERY",
         signature(
-            LOOSE_STRING,
-            LOOSE_STRING,
-            ANY,
+            STRING,
+            STRING,
+            _QUERY_TYPE,
             symbol("WITHOUT", "CONDITIONAL", "UNCONDITIONAL"),
             _INSTEAD,
             _INSTEAD,

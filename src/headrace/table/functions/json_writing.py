@@ -17,7 +17,6 @@ from headrace.table.functions import java_text, json_text
 from headrace.table.functions.definition import Argument, ArgumentError, CallSite, ScalarFunction, Signature
 from headrace.table.functions.making import plain
 from headrace.table.functions.signatures import (
-    ANY,
     BINARY_TYPES,
     INTEGER_TYPES,
     STRING,
@@ -33,6 +32,7 @@ from headrace.types.logical_types import (
     BooleanType,
     DataType,
     DateType,
+    DayTimeIntervalType,
     DecimalType,
     DoubleType,
     FloatType,
@@ -44,8 +44,11 @@ from headrace.types.logical_types import (
     TimestampType,
     TimeType,
     VarCharType,
+    YearMonthIntervalType,
 )
 
+_NO_VALUES = (DateType, TimeType, YearMonthIntervalType, DayTimeIntervalType)
+"""Types that Flink does not convert to JSON at the top level; inside arrays, maps and rows it does."""
 Write = Callable[[Any], str]
 _JSON = VarCharType(is_json=True)
 _SAFE = 0x80
@@ -137,7 +140,14 @@ def _array_rows(site: CallSite) -> Callable[..., Any]:
 
 
 def _value_type(argument: Argument) -> DataType:
+    if isinstance(argument.type, _NO_VALUES):
+        raise ArgumentError(f"{argument.type!r} cannot be converted to JSON")
     return argument.type.nullable() if isinstance(argument.type, NullType) else argument.type
+
+
+def _VALUE(argument: Argument) -> DataType | None:
+    """Fit values that can be written as JSON."""
+    return None if isinstance(argument.type, _NO_VALUES) else argument.type
 
 
 def _check_on_null(arguments: Sequence[Argument]) -> None:
@@ -217,7 +227,7 @@ def _unescaped(text: str) -> str:
 _TEXT_IF_ANY = nullable_if_any(TEXT)
 
 FUNCTIONS: tuple[ScalarFunction, ...] = (
-    ScalarFunction("JSON_STRING", signature(ANY, result=_TEXT_IF_ANY), _string_rows),
+    ScalarFunction("JSON_STRING", signature(_VALUE, result=_TEXT_IF_ANY), _string_rows),
     ScalarFunction("JSON_OBJECT", _object_infer, _object_rows, strict=False),
     ScalarFunction("JSON_ARRAY", _array_infer, _array_rows, strict=False),
     plain("JSON", signature(STRING, result=nullable_if_any(_JSON)), _json),

@@ -21,6 +21,39 @@ _LETTERS = frozenset("GyMwWDdFEuaHkKhmsSzZXYL")
 _NUMBER = re.compile(r"[ \t]*(-?)(\d+)", re.ASCII)
 _OFFSET = re.compile(r"(?:GMT|UTC)?([+-])(\d{1,2}):?(\d\d)?|Z|UTC|GMT", re.ASCII)
 _NAME = re.compile(r"[A-Za-z][A-Za-z_/]*")
+SHORT_ZONES = {
+    "ACT": "Australia/Darwin",
+    "AET": "Australia/Sydney",
+    "AGT": "America/Argentina/Buenos_Aires",
+    "ART": "Africa/Cairo",
+    "AST": "America/Anchorage",
+    "BET": "America/Sao_Paulo",
+    "BST": "Asia/Dhaka",
+    "CAT": "Africa/Harare",
+    "CNT": "America/St_Johns",
+    "CST": "America/Chicago",
+    "CTT": "Asia/Shanghai",
+    "EAT": "Africa/Addis_Ababa",
+    "ECT": "Europe/Paris",
+    "IET": "America/Indiana/Indianapolis",
+    "IST": "Asia/Kolkata",
+    "JST": "Asia/Tokyo",
+    "MIT": "Pacific/Apia",
+    "NET": "Asia/Yerevan",
+    "NST": "Pacific/Auckland",
+    "PLT": "Asia/Karachi",
+    "PNT": "America/Phoenix",
+    "PRT": "America/Puerto_Rico",
+    "PST": "America/Los_Angeles",
+    "SST": "Pacific/Guadalcanal",
+    "VST": "Asia/Ho_Chi_Minh",
+}
+"""What `java.util.TimeZone` takes three letters for."""
+_ZONE_NAMES = {
+    "PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "CST": -6, "CDT": -5, "EST": -5, "EDT": -4, "HST": -10, "AKST": -9,
+    "AKDT": -8, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "MSK": 3, "JST": 9,
+}  # fmt: skip
+"""Hours from UTC of the names that a text may contain."""
 _CUTOVER = -141_427
 """The day on which the Gregorian calendar begins, 1582-10-15; before it, dates are of the Julian calendar."""
 
@@ -227,6 +260,10 @@ def _read_zone(text: str, at: int, fields: dict[str, int]) -> int:
         minutes = int(found[2] or 0) * 60 + int(found[3] or 0)
         fields["zone"] = -minutes if found[1] == "-" else minutes
         return found.end()
+    name = _NAME.match(text, at)
+    if name is not None and name[0] in _ZONE_NAMES:
+        fields["zone"] = _ZONE_NAMES[name[0]] * 60
+        return name.end()
     return -1
 
 
@@ -250,7 +287,7 @@ def _instant(fields: dict[str, int], time_zone: str) -> int:
     )
     if "zone" in fields:
         return millis - fields["zone"] * 60_000
-    return utc_micros(millis * 1000, zone_of(time_zone)) // 1000
+    return utc_micros(millis * 1000, zone_of(time_zone), latest=True) // 1000
 
 
 def _days_of_julian(year: int, month: int) -> int:

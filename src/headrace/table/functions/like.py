@@ -11,7 +11,7 @@ from headrace.table.errors import SqlRuntimeError
 from headrace.table.functions.column_forms import Columns, by_distinct, constants
 from headrace.table.functions.definition import CallSite, ScalarFunction
 from headrace.table.functions.regex_translation import PatternError, compiled
-from headrace.table.functions.signatures import LOOSE_STRING, nullable_if_any, signature
+from headrace.table.functions.signatures import TYPED_STRING, nullable_if_any, signature
 from headrace.types.logical_types import BooleanType
 
 _SIMILAR_CLASSES = {
@@ -30,6 +30,10 @@ _SIMILAR_CLASSES = {
     "[:ALNUM:]": "\\p{Alnum}",
     "[:alnum:]": "\\p{Alnum}",
 }
+
+
+_CHARACTER = "[^\\n\\r\\x85\\u2028\\u2029]"
+"""What `_` stands for: every character except the ends of lines."""
 
 
 def _escape_of(escape: str | None) -> str | None:
@@ -78,14 +82,14 @@ def _matcher(pattern: str, escape: str | None) -> Callable[[str], bool]:
             return lambda value: value.endswith(text)
         case "%x%":
             return lambda value: text in value
-    regex = re.compile("".join(_regex_part(each) for each in parts), re.DOTALL)
+    regex = re.compile("".join(_regex_part(each) for each in parts))
     return lambda value: regex.fullmatch(value) is not None
 
 
 def _regex_part(part: str | None) -> str:
     if part is None:
-        return ".*"
-    return "." if part == "\0" else re.escape(part)
+        return "(?s:.*)"
+    return _CHARACTER if part == "\0" else re.escape(part)
 
 
 def _like(value: str, pattern: str, escape: str | None = None) -> bool:
@@ -138,7 +142,7 @@ def _similar_regex(pattern: str, escape: str | None) -> re.Pattern[str]:
             parts.append(_class(pattern[at : end + 1]))
             at = end
         else:
-            parts.append({"%": "(?:.|\\n)*", "_": "(?:.|\\n)", ".": "\\."}.get(character, character))
+            parts.append({"%": "(?:.|\\n)*", "_": "(?:.|\\n)"}.get(character, character))
         at += 1
     try:
         return compiled("".join(parts))
@@ -166,7 +170,7 @@ def _similar(value: str, pattern: str, escape: str | None = None) -> bool:
     return _similar_regex(pattern, escape).fullmatch(value) is not None
 
 
-_TEST = signature(LOOSE_STRING, LOOSE_STRING, LOOSE_STRING, result=nullable_if_any(BooleanType()), optional=1)
+_TEST = signature(TYPED_STRING, TYPED_STRING, TYPED_STRING, result=nullable_if_any(BooleanType()), optional=1)
 
 FUNCTIONS: tuple[ScalarFunction, ...] = (
     ScalarFunction("LIKE", _TEST, _like_rows, _like_columns),

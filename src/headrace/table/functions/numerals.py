@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from headrace.table.functions.casts.to_text import text_form
@@ -36,6 +37,10 @@ def _hex(site: CallSite) -> Callable[[Any], str]:
     return lambda text: text.encode().hex().upper()
 
 
+def _infer_unhex(arguments: Sequence[Argument]) -> Signature:
+    return replace(fixed(VarCharType(), result=VarBinaryType())(arguments), result=VarBinaryType())
+
+
 def _unhex(text: str) -> bytes | None:
     if not _DIGITS.fullmatch(text):
         return None
@@ -59,7 +64,7 @@ def _text_test(name: str, test: Callable[[str], bool]) -> ScalarFunction:
 FUNCTIONS = (
     ScalarFunction("BIN", _infer_bin, rows=lambda site: lambda number: f"{number & _BITS:b}"),
     ScalarFunction("HEX", _infer_hex, rows=_hex),
-    ScalarFunction("UNHEX", fixed(VarCharType(), result=VarBinaryType()), rows=lambda site: _unhex),
+    ScalarFunction("UNHEX", _infer_unhex, rows=lambda site: _unhex),
     _text_test("IS_ALPHA", lambda text: text.isalpha()),
     _text_test("IS_DECIMAL", lambda text: _NUMBER.fullmatch(text.strip()) is not None),
     _text_test("IS_DIGIT", lambda text: text.isdigit()),

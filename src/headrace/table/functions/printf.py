@@ -9,7 +9,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from headrace.table.functions.definition import CallSite, ScalarFunction
-from headrace.table.functions.signatures import ANY, STRING, TEXT, always, signature
+from headrace.table.functions.iso_text import java_local_text
+from headrace.table.functions.signatures import ANY, STRING, TEXT, TIMESTAMP_TYPES, always, signature
 from headrace.types.logical_types import (
     BigIntType,
     DataType,
@@ -23,6 +24,7 @@ from headrace.types.logical_types import (
 _SPECIFIER = re.compile(r"%(?:(\d+)\$)?([-#+ 0,(<]*)(\d+)?(?:\.(\d+))?([a-zA-Z%])")
 _BITS = {TinyIntType: 8, SmallIntType: 16, IntType: 32, BigIntType: 64}
 _DEFAULT_PRECISION = 6
+_MASK = 0xFFFFFFFF
 
 
 class _BadFormat(Exception):
@@ -97,8 +99,12 @@ def _converted(
             if not isinstance(value, float):
                 raise _BadFormat
             return _real(conversion.lower(), flags, width, _DEFAULT_PRECISION if digits is None else digits, value)
+        case "h":
+            return _padded(_cut(_hash(value, data_type), digits), flags, width)
         case "c":
-            if isinstance(value, bool) or not isinstance(value, (int, type(None))) or not 0 <= (value or 0) < 0x110000:
+            if isinstance(value, bool) or isinstance(data_type, BigIntType):
+                raise _BadFormat
+            if not isinstance(value, (int, type(None))) or not 0 <= (value or 0) < 0x110000:
                 raise _BadFormat
             return _padded("null" if value is None else chr(value), flags, width)
     raise _BadFormat
@@ -113,7 +119,41 @@ def _text(value: Any, data_type: DataType) -> str:
         from headrace.types.java_formatting import double_text, float_text
 
         return float_text(value) if isinstance(data_type, FloatType) else double_text(value)
+    if isinstance(data_type, TIMESTAMP_TYPES):
+        return java_local_text(value)
     return f"{value:f}" if isinstance(data_type, DecimalType) else str(value)
+
+
+def _hash(value: Any, data_type: DataType) -> str:
+    """Return the hash code that Java gives a value."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return f"{1231 if value else 1237:x}"
+    if isinstance(value, str):
+        return f"{_murmur(value.encode()):x}"
+    if isinstance(value, int):
+        return f"{(value ^ (value >> 32 if isinstance(data_type, BigIntType) else 0)) & 0xFFFFFFFF:x}"
+    raise _BadFormat
+
+
+def _murmur(data: bytes) -> int:
+    """Return the hash of a string inside Flink: the 32-bit Murmur hash, with each byte at the end mixed on its own."""
+    state = 42
+    whole = len(data) // 4 * 4
+    words = [int.from_bytes(data[at : at + 4], "little") for at in range(0, whole, 4)]
+    for word in (*words, *(each - 256 if each > 127 else each for each in data[whole:])):
+        mixed = word * 0xCC9E2D51 & _MASK
+        mixed = _rotated(mixed, 15) * 0x1B873593 & _MASK
+        state = (_rotated(state ^ mixed, 13) * 5 + 0xE6546B64) & _MASK
+    state ^= len(data)
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        state = (state ^ state >> shift) * factor & _MASK
+    return state ^ state >> 16
+
+
+def _rotated(word: int, bits: int) -> int:
+    return (word << bits | word >> 32 - bits) & _MASK
 
 
 def _cut(text: str, digits: int | None) -> str:

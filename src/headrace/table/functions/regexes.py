@@ -11,9 +11,9 @@ from headrace.table.functions.making import plain
 from headrace.table.functions.regex_translation import PatternError, compiled
 from headrace.table.functions.signatures import (
     INTEGER,
-    LOOSE_STRING,
     STRING,
     TEXT,
+    TYPED_STRING,
     always,
     any_of,
     nullable,
@@ -97,11 +97,11 @@ def _str_to_map(text: str, entry_delimiter: str = ",", value_delimiter: str = "=
 
 
 _BOOLEAN = nullable_if_any(BooleanType())
-_TWO = (LOOSE_STRING, LOOSE_STRING)
+_TWO = (TYPED_STRING, TYPED_STRING)
 
 FUNCTIONS: tuple[ScalarFunction, ...] = (
     plain("REGEXP", signature(*_TWO, result=_BOOLEAN), _regexp, by_distinct(lambda site: _regexp)),
-    plain("REGEXP_REPLACE", signature(*_TWO, LOOSE_STRING, result=nullable_if_any(TEXT)), _replace),
+    plain("REGEXP_REPLACE", signature(*_TWO, TYPED_STRING, result=nullable_if_any(TEXT)), _replace),
     plain("REGEXP_EXTRACT", signature(*_TWO, INTEGER, result=nullable(TEXT), optional=1), _extract),
     plain(
         "REGEXP_EXTRACT_ALL",
@@ -114,8 +114,8 @@ FUNCTIONS: tuple[ScalarFunction, ...] = (
     plain(
         "STR_TO_MAP",
         any_of(
-            signature(LOOSE_STRING, result=nullable_if_any(MapType(TEXT, TEXT))),
-            signature(*_TWO, LOOSE_STRING, result=nullable_if_any(MapType(TEXT, TEXT))),
+            signature(TYPED_STRING, result=always(MapType(TEXT, TEXT))),
+            signature(*_TWO, TYPED_STRING, result=always(MapType(TEXT, TEXT))),
         ),
         _str_to_map,
     ),

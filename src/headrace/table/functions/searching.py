@@ -7,22 +7,23 @@ from collections.abc import Sequence
 
 from headrace.table.errors import SqlRuntimeError
 from headrace.table.functions import java_text
-from headrace.table.functions.definition import Argument, ScalarFunction, Signature
+from headrace.table.functions.definition import Argument, ArgumentError, ScalarFunction, Signature
 from headrace.table.functions.making import plain
 from headrace.table.functions.signatures import (
     BINARY,
+    BINARY_TYPES,
     INTEGER,
     LONGEST,
-    LOOSE_STRING,
     STRING,
     TEXT,
+    TYPED_STRING,
     any_of,
     nullable,
     nullable_if_any,
     nullable_if_first,
     signature,
 )
-from headrace.types.logical_types import ArrayType, BooleanType, DataType, IntType, VarCharType
+from headrace.types.logical_types import ArrayType, BooleanType, DataType, IntType, VarBinaryType, VarCharType
 
 _LAST_BYTE = 255
 _WHITESPACE = re.compile(r"\s")
@@ -113,12 +114,15 @@ def _common_text(types: Sequence[DataType]) -> DataType:
     if len(lengths) == 1 and len({type(each) for each in values}) == 1:
         return first
     longest = max(lengths)
-    return VarCharType(longest) if isinstance(first, VarCharType) or hasattr(first, "length") else first
+    return VarBinaryType(longest) if isinstance(first, BINARY_TYPES) else VarCharType(longest)
 
 
 def _elt_infer(arguments: Sequence[Argument]) -> Signature:
-    text = signature(INTEGER, STRING, rest=STRING, result=nullable(_common_text))
-    return any_of(text, signature(INTEGER, BINARY, rest=BINARY, result=nullable(lambda types: types[1])))(arguments)
+    if arguments and isinstance(arguments[0].value, int) and arguments[0].value < 0:
+        raise ArgumentError(f"the index must not be negative, got {arguments[0].value}")
+    result = nullable(_common_text)
+    text = signature(INTEGER, STRING, rest=STRING, result=result)
+    return any_of(text, signature(INTEGER, BINARY, rest=BINARY, result=result))(arguments)
 
 
 _INT = nullable_if_any(IntType())
@@ -126,18 +130,18 @@ _BOOLEAN = nullable_if_any(BooleanType())
 _TEXTS = nullable_if_any(ArrayType(VarCharType()))
 _AFFIX = any_of(signature(STRING, STRING, result=_BOOLEAN), signature(BINARY, BINARY, result=_BOOLEAN))
 _SPLIT_INDEX = any_of(
-    signature(LOOSE_STRING, INTEGER, INTEGER, result=nullable(TEXT)),
-    signature(LOOSE_STRING, LOOSE_STRING, INTEGER, result=nullable(TEXT)),
+    signature(TYPED_STRING, INTEGER, INTEGER, result=nullable(TEXT)),
+    signature(TYPED_STRING, TYPED_STRING, INTEGER, result=nullable(TEXT)),
 )
-_THREE = signature(LOOSE_STRING, LOOSE_STRING, LOOSE_STRING, result=nullable_if_any(TEXT))
+_THREE = signature(TYPED_STRING, TYPED_STRING, TYPED_STRING, result=nullable_if_any(TEXT))
 
 FUNCTIONS: tuple[ScalarFunction, ...] = (
-    plain("POSITION", signature(LOOSE_STRING, LOOSE_STRING, INTEGER, result=_INT, optional=1), _position),
-    plain("LOCATE", signature(LOOSE_STRING, LOOSE_STRING, INTEGER, result=_INT, optional=1), _position),
-    plain("INSTR", signature(LOOSE_STRING, LOOSE_STRING, INTEGER, INTEGER, result=_INT, optional=2), _instr),
+    plain("POSITION", signature(TYPED_STRING, TYPED_STRING, INTEGER, result=_INT, optional=1), _position),
+    plain("LOCATE", signature(TYPED_STRING, TYPED_STRING, INTEGER, result=_INT, optional=1), _position),
+    plain("INSTR", signature(TYPED_STRING, TYPED_STRING, INTEGER, INTEGER, result=_INT, optional=2), _instr),
     plain(
         "OVERLAY",
-        signature(LOOSE_STRING, LOOSE_STRING, INTEGER, INTEGER, result=nullable_if_any(_overlay_result), optional=1),
+        signature(TYPED_STRING, TYPED_STRING, INTEGER, INTEGER, result=nullable_if_any(_overlay_result), optional=1),
         _overlay,
     ),
     plain("REPLACE", _THREE, _replace),

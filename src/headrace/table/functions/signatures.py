@@ -69,10 +69,14 @@ def is_symbol(argument: Argument) -> bool:
     return isinstance(argument.type, NullType) and isinstance(argument.value, str)
 
 
-_PRINTABLE = (*NUMERIC_TYPES, BooleanType, *DATETIME_TYPES)
 STRING = family(*STRING_TYPES, null=VarCharType())
-LOOSE_STRING = family(*STRING_TYPES, null=VarCharType(), others=_PRINTABLE)
-"""A string, or a value that is cast to one: the older functions accept numbers where they need text."""
+
+
+def TYPED_STRING(argument: Argument) -> DataType | None:
+    """Fit strings, but no NULL without a type: the older functions refuse it."""
+    return argument.type if isinstance(argument.type, STRING_TYPES) else None
+
+
 BINARY = family(*BINARY_TYPES, null=VarBinaryType())
 INTEGER = family(*INTEGER_TYPES, null=IntType())
 NUMERIC = family(*NUMERIC_TYPES, null=IntType())

@@ -7,16 +7,17 @@ from typing import Any
 
 from headrace.table.functions import java_text
 from headrace.table.functions.column_forms import Columns, by_distinct, constants, flat
-from headrace.table.functions.definition import Argument, ArgumentError, CallSite, ScalarFunction, Signature
+from headrace.table.functions.definition import Argument, CallSite, ScalarFunction, Signature
 from headrace.table.functions.making import plain
 from headrace.table.functions.signatures import (
     BINARY_TYPES,
+    INT,
     INTEGER,
     LONGEST,
-    LOOSE_STRING,
     STRING,
     STRING_TYPES,
     TEXT,
+    TYPED_STRING,
     argument,
     nullable,
     nullable_if_any,
@@ -70,20 +71,15 @@ def concat_result(types: Sequence[DataType]) -> DataType:
     """Return the type of `a || b`: the lengths are added up."""
     lengths = [getattr(each, "length", LONGEST) for each in types]
     total = min(sum(lengths), LONGEST)
-    empty = any(each == 0 for each in lengths)
     if isinstance(types[0], BINARY_TYPES):
         fixed = all(isinstance(each, BinaryType) for each in types)
-        return BinaryType(total) if fixed and not empty else VarBinaryType(total)
+        return BinaryType(total) if fixed else VarBinaryType(total)
     fixed = all(isinstance(each, CharType) for each in types)
-    return CharType(total) if fixed and not empty else VarCharType(total)
+    return CharType(total) if fixed else VarCharType(total)
 
 
 def _concat_infer(arguments: Sequence[Argument]) -> Signature:
-    if any(isinstance(each.type, BINARY_TYPES) for each in arguments):
-        raise ArgumentError("binary strings cannot be concatenated")
-    if not any(isinstance(each.type, STRING_TYPES) for each in arguments):
-        raise ArgumentError("one of the values must be a string")
-    return signature(LOOSE_STRING, LOOSE_STRING, result=nullable_if_any(concat_result))(arguments)
+    return signature(TYPED_STRING, TYPED_STRING, result=nullable_if_any(concat_result))(arguments)
 
 
 def _joined(*values: str) -> str:
@@ -181,22 +177,22 @@ def _right(text: str, length: int) -> str:
 
 _TEXT_IF_ANY = nullable_if_any(TEXT)
 _SAME = nullable_if_any(argument(0))
-_CUT = signature(LOOSE_STRING, INTEGER, INTEGER, result=nullable(varying(0)), optional=1)
-_PART = signature(LOOSE_STRING, INTEGER, result=nullable(varying(0)))
-_TRIMMED = signature(LOOSE_STRING, LOOSE_STRING, result=nullable_if_any(varying(0)), optional=1)
-_PADDED = signature(LOOSE_STRING, INTEGER, LOOSE_STRING, result=_TEXT_IF_ANY)
+_CUT = signature(TYPED_STRING, INT, INT, result=nullable(varying(0)), optional=1)
+_PART = signature(TYPED_STRING, INTEGER, result=nullable(varying(0)))
+_TRIMMED = signature(TYPED_STRING, TYPED_STRING, result=nullable_if_any(varying(0)), optional=1)
+_PADDED = signature(TYPED_STRING, INT, TYPED_STRING, result=_TEXT_IF_ANY)
 
 FUNCTIONS: tuple[ScalarFunction, ...] = (
-    plain("UPPER", signature(LOOSE_STRING, result=_SAME), str.upper, _case_columns("ascii_upper", str.upper)),
-    plain("LOWER", signature(LOOSE_STRING, result=_SAME), str.lower, _case_columns("ascii_lower", str.lower)),
-    plain("INITCAP", signature(LOOSE_STRING, result=_SAME), _initcap, by_distinct(lambda site: _initcap)),
-    plain("CHAR_LENGTH", signature(LOOSE_STRING, result=nullable_if_any(IntType())), len, _length_columns),
+    plain("UPPER", signature(TYPED_STRING, result=_SAME), str.upper, _case_columns("ascii_upper", str.upper)),
+    plain("LOWER", signature(TYPED_STRING, result=_SAME), str.lower, _case_columns("ascii_lower", str.lower)),
+    plain("INITCAP", signature(TYPED_STRING, result=_SAME), _initcap, by_distinct(lambda site: _initcap)),
+    plain("CHAR_LENGTH", signature(TYPED_STRING, result=nullable_if_any(IntType())), len, _length_columns),
     plain("||", _concat_infer, _joined, _concat_columns),
-    plain("CONCAT", signature(LOOSE_STRING, rest=LOOSE_STRING, result=_TEXT_IF_ANY), _joined, _concat_columns),
-    plain("CONCAT_WS", signature(LOOSE_STRING, rest=LOOSE_STRING, result=_TEXT_IF_ANY), _concat_ws, strict=False),
+    plain("CONCAT", signature(TYPED_STRING, rest=TYPED_STRING, result=_TEXT_IF_ANY), _joined, _concat_columns),
+    plain("CONCAT_WS", signature(TYPED_STRING, rest=TYPED_STRING, result=_TEXT_IF_ANY), _concat_ws, strict=False),
     plain(
         "TRIM",
-        signature(symbol(*_TRIMS), LOOSE_STRING, LOOSE_STRING, result=nullable_if_any(varying(2))),
+        signature(symbol(*_TRIMS), TYPED_STRING, TYPED_STRING, result=nullable_if_any(varying(2))),
         _trim,
         _trim_columns,
     ),
@@ -205,8 +201,8 @@ FUNCTIONS: tuple[ScalarFunction, ...] = (
     plain("BTRIM", signature(STRING, STRING, result=_TEXT_IF_ANY, optional=1), _trim_one("BOTH")),
     plain("LPAD", _PADDED, lambda text, size, pad: _pad(text, size, pad, left=True)),
     plain("RPAD", _PADDED, lambda text, size, pad: _pad(text, size, pad, left=False)),
-    plain("REPEAT", signature(LOOSE_STRING, INTEGER, result=_TEXT_IF_ANY), lambda text, count: text * max(count, 0)),
-    plain("REVERSE", signature(LOOSE_STRING, result=nullable(TEXT)), lambda text: text[::-1]),
+    plain("REPEAT", signature(TYPED_STRING, INTEGER, result=_TEXT_IF_ANY), lambda text, count: text * max(count, 0)),
+    plain("REVERSE", signature(TYPED_STRING, result=nullable(TEXT)), lambda text: text[::-1]),
     plain("SUBSTRING", _CUT, _substring, _substring_columns),
     plain("LEFT", _PART, lambda text, count: text[:count] if count > 0 else ""),
     plain("RIGHT", _PART, _right),

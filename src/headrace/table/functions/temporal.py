@@ -15,7 +15,6 @@ from headrace.table.functions.signatures import (
     DATETIME_TYPES,
     INTEGER_TYPES,
     INTERVAL_TYPES,
-    STRING_TYPES,
     TIMESTAMP_TYPES,
     is_symbol,
 )
@@ -38,6 +37,7 @@ from headrace.types.logical_types import (
 _TIME_UNITS = ("HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND", "NANOSECOND")
 _UNITS = frozenset((*time_units.DATE_UNITS, *_TIME_UNITS, "EPOCH"))
 _ROUNDING = frozenset((*time_units.MILLIS, *time_units.MONTHS))
+_DIFFERENCES = frozenset(("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MICROSECOND"))
 _ALIASES = {"SQL_TSI_": "", "FRAC_SECOND": "MICROSECOND"}
 
 
@@ -65,9 +65,9 @@ def millis_of(data_type: DataType, session: Session) -> Callable[[int], int]:
 
 
 def _temporal(argument: Argument, *, intervals: bool = True) -> DataType:
-    """Return the type of a temporal argument; a string is cast to a timestamp."""
+    """Return the type of a temporal argument; NULL is a timestamp."""
     found = argument.type
-    if isinstance(found, STRING_TYPES) or (isinstance(found, NullType) and not is_symbol(argument)):
+    if isinstance(found, NullType) and not is_symbol(argument):
         return TimestampType(3, is_nullable=found.is_nullable)
     if isinstance(found, (*DATETIME_TYPES, *(INTERVAL_TYPES if intervals else ()))):
         return found
@@ -81,8 +81,12 @@ def _extract_infer(arguments: Sequence[Argument]) -> Signature:
     data_type = _temporal(arguments[1])
     if isinstance(data_type, TimeType) and (unit in time_units.DATE_UNITS or unit == "EPOCH"):
         raise ArgumentError(f"{unit} cannot be taken from a TIME")
-    if isinstance(data_type, DateType) and unit in ("MICROSECOND", "NANOSECOND"):
-        raise ArgumentError(f"{unit} cannot be taken from a DATE")
+    if isinstance(data_type, (DateType, TimeType)) and unit in ("MICROSECOND", "NANOSECOND"):
+        raise ArgumentError(f"{unit} cannot be taken from {sql_text(data_type)}")
+    if isinstance(data_type, INTERVAL_TYPES) and (unit in time_units.MONTHS) is not isinstance(
+        data_type, YearMonthIntervalType
+    ):
+        raise ArgumentError(f"{unit} cannot be taken from {sql_text(data_type)}")
     return Signature((arguments[0].type, data_type), BigIntType(is_nullable=data_type.is_nullable))
 
 
@@ -98,6 +102,8 @@ def _extractor(unit: str, data_type: DataType, session: Session) -> Callable[[in
         return lambda value: time_units.date_part(unit, divided(to_millis(value), time_units.DAY))
     if isinstance(data_type, TIMESTAMP_TYPES) and unit in ("MICROSECOND", "NANOSECOND"):
         return lambda micros: time_units.time_part(unit, to_millis(micros), micros % 1000 * 1000)
+    if isinstance(data_type, DateType):
+        return lambda days: time_units.time_part(unit, days)  # as if days were milliseconds: this is what Flink returns
     return lambda value: time_units.time_part(unit, to_millis(value))
 
 
@@ -173,7 +179,7 @@ def _round_as_columns(*, up: bool) -> Callable[[CallSite], Columns | None]:
 def _add_infer(arguments: Sequence[Argument]) -> Signature:
     if len(arguments) != 3:
         raise ArgumentError("expected a unit, a number and a timestamp")
-    unit = _unit(arguments[0], frozenset((*_ROUNDING, "MICROSECOND", "NANOSECOND")))
+    unit = _unit(arguments[0], _ROUNDING)
     amount = arguments[1].type
     if not isinstance(amount, (*INTEGER_TYPES, NullType)):
         raise ArgumentError(f"the number must be an integer, got {sql_text(amount)}")
@@ -181,17 +187,17 @@ def _add_infer(arguments: Sequence[Argument]) -> Signature:
     moment = without_time_attribute(_temporal(arguments[2], intervals=False))
     result = moment
     if isinstance(moment, DateType) and unit in _TIME_UNITS:
-        result = TimestampType({"MILLISECOND": 3, "MICROSECOND": 6, "NANOSECOND": 9}.get(unit, 0))
+        result = TimestampType(6)
     nullable = amount.is_nullable or moment.is_nullable
     return Signature((arguments[0].type, amount, moment), result.nullable() if nullable else result.not_null())
 
 
 def _add_rows(site: CallSite) -> Callable[..., int]:
-    unit = _unit(site.arguments[0], frozenset((*_ROUNDING, "MICROSECOND", "NANOSECOND")))
+    unit = _unit(site.arguments[0], _ROUNDING)
     source = site.arguments[2].type
     if unit in time_units.MONTHS:
         return _month_adder(time_units.MONTHS[unit], source)
-    size = {"MICROSECOND": 1, "NANOSECOND": 0}.get(unit, time_units.MILLIS.get(unit, 0) * 1000)
+    size = time_units.MILLIS[unit] * 1000
     if isinstance(source, DateType):
         if not isinstance(site.result, DateType):
             return lambda _, amount, days: days * time_units.DAY * 1000 + amount * size
@@ -218,18 +224,22 @@ def _month_adder(months: int, source: DataType) -> Callable[..., int]:
 def _diff_infer(arguments: Sequence[Argument]) -> Signature:
     if len(arguments) != 3:
         raise ArgumentError("expected a unit and two timestamps")
-    _unit(arguments[0], frozenset(("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")))
+    _unit(arguments[0], _DIFFERENCES)
     first, second = (_temporal(each, intervals=False) for each in arguments[1:])
+    if isinstance(first, TIMESTAMP_TYPES) and isinstance(second, TIMESTAMP_TYPES) and type(first) is not type(second):
+        raise ArgumentError(f"no difference between {sql_text(first)} and {sql_text(second)}: cast one of them")
     nullable = first.is_nullable or second.is_nullable
     return Signature((arguments[0].type, first, second), IntType(is_nullable=nullable))
 
 
 def _diff_rows(site: CallSite) -> Callable[..., int]:
-    unit = _unit(site.arguments[0], _ROUNDING)
+    unit = _unit(site.arguments[0], _DIFFERENCES)
     start, end = (millis_of(each.type, site.session) for each in site.arguments[1:])
     if unit in time_units.MONTHS:
         size = time_units.MONTHS[unit]
         return lambda _, first, second: divided(time_units.months_between(end(second), start(first)), size)
+    if unit == "MICROSECOND":
+        return lambda _, first, second: _int((end(second) - start(first)) * 1000)
     size = time_units.MILLIS[unit]
     return lambda _, first, second: _int(divided(end(second) - start(first), size))
 
@@ -248,16 +258,32 @@ def _overlaps_infer(arguments: Sequence[Argument]) -> Signature:
     return Signature(tuple(types), BooleanType(is_nullable=nullable))
 
 
-def _overlaps_rows(site: CallSite) -> Callable[..., bool]:
-    bounds = [_bound(site, index) for index in (0, 2)]
+def _overlaps_rows(site: CallSite) -> Callable[..., bool | None]:
+    first, second = (_bound(site, index) for index in (0, 2))
 
-    def overlaps(*values: int) -> bool:
-        (start, end), (other_start, other_end) = (
-            sorted(bound(*values[place : place + 2])) for bound, place in zip(bounds, (0, 2), strict=True)
-        )
-        return end >= other_start and other_end >= start
+    def overlaps(*values: int | None) -> bool | None:
+        start, end = _ordered(first, *values[:2])
+        other_start, other_end = _ordered(second, *values[2:])
+        tests = (_not_before(end, other_start), _not_before(other_end, start))
+        return False if False in tests else None if None in tests else True
 
     return overlaps
+
+
+Bound = tuple[int | None, int | None]
+
+
+def _ordered(bound: Callable[[int, int], tuple[int, int]], start: int | None, end: int | None) -> Bound:
+    """Return the two ends of a period, the earlier one first. An end that is NULL counts as the earlier one."""
+    if start is None or end is None:
+        known = None if start is None else bound(start, 0)[0]
+        return None, known
+    one, other = bound(start, end)
+    return (one, other) if one <= other else (other, one)
+
+
+def _not_before(one: int | None, other: int | None) -> bool | None:
+    return None if one is None or other is None else one >= other
 
 
 def _bound(site: CallSite, index: int) -> Callable[[int, int], tuple[int, int]]:
@@ -288,5 +314,5 @@ FUNCTIONS: tuple[ScalarFunction, ...] = (
     ScalarFunction("CEIL TO", _round_infer, _rounder(up=True), _round_as_columns(up=True)),
     ScalarFunction("TIMESTAMPADD", _add_infer, _add_rows, shift_columns),
     ScalarFunction("TIMESTAMPDIFF", _diff_infer, _diff_rows, difference_columns),
-    ScalarFunction("OVERLAPS", _overlaps_infer, _overlaps_rows),
+    ScalarFunction("OVERLAPS", _overlaps_infer, _overlaps_rows, strict=False),
 )

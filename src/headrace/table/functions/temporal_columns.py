@@ -113,7 +113,9 @@ def extract_columns(unit: str, data_type: DataType, session: Session, place: int
         from headrace.types.logical_types import BigIntType
 
         numbers, nulls = _numbers(values[place])
-        millis = _millis(numbers, data_type, session)
+        # Flink takes hours and less from a DATE as if its days were milliseconds.
+        whole = dated or not isinstance(data_type, DateType)
+        millis = _millis(numbers, data_type, session) if whole else numbers
         if dated:
             parts = _date_part(unit, _truncated(millis, time_units.DAY))
         else:

@@ -15,20 +15,21 @@ from headrace.table.functions.column_forms import Columns, by_distinct
 from headrace.table.functions.date_formats import DateTextError, formatter, parse_default, parse_with
 from headrace.table.functions.date_pattern import DatePatternError, parse_pattern
 from headrace.table.functions.definition import Argument, ArgumentError, CallSite, ScalarFunction, Signature
-from headrace.table.functions.legacy_dates import legacy_formatter, legacy_parse
+from headrace.table.functions.legacy_dates import SHORT_ZONES, legacy_formatter, legacy_parse
 from headrace.table.functions.making import plain
 from headrace.table.functions.signatures import (
     BIGINT,
-    LOOSE_STRING,
     NUMERIC,
     NUMERIC_TYPES,
     STRING,
     TEXT,
     TIMESTAMP,
+    TYPED_STRING,
     always,
     any_of,
     family,
     nullable,
+    nullable_if_any,
     signature,
 )
 from headrace.types.logical_types import BigIntType, DateType, IntType, LocalZonedTimestampType, TimestampType
@@ -129,8 +130,8 @@ def _ltz_infer(arguments: Sequence[Argument]) -> Signature:
 
 def _from_number(arguments: Sequence[Argument]) -> Signature:
     precision = arguments[1].value if len(arguments) == 2 and arguments[1].constant else 3
-    if isinstance(precision, int) and not 0 <= precision <= 9:
-        raise ArgumentError(f"the precision must be from 0 to 9, got {precision}")
+    if precision is not None and (not isinstance(precision, int) or not 0 <= precision <= 9):
+        raise ArgumentError(f"the precision must be an integer from 0 to 9, got {precision!r}")
     result = nullable(LocalZonedTimestampType(max(precision or 0, 3)))
     return signature(NUMERIC, family(IntType), result=result, optional=1)(arguments)
 
@@ -143,6 +144,8 @@ def _check_pattern(pattern: str) -> None:
 
 
 def _check_zone(name: str) -> None:
+    if name in SHORT_ZONES or name in ("EST", "HST", "MST"):
+        raise ArgumentError(f"Unknown time zone {name!r}")
     try:
         zone_of(name)
     except SqlValidationError as error:
@@ -155,7 +158,10 @@ def _ltz_rows(site: CallSite) -> Callable[..., int | None]:
 
     def compute(text: str, pattern: str | None = None, time_zone: str = "UTC") -> int | None:
         if pattern is None:
-            return _to_timestamp(text)
+            try:
+                return parse_default(text)
+            except DateTextError as error:
+                raise SqlRuntimeError(f"TO_TIMESTAMP_LTZ failed: {error}") from None
         micros = parse_with(pattern, text, precision_of(pattern))
         if micros is None:
             return None
@@ -172,13 +178,13 @@ def _from_epoch(number: int | float | Decimal, precision: int = 3) -> int | None
     if isinstance(number, float):
         if not _FIRST_SECOND <= number / factor <= _LAST_SECOND:
             return None
-        nanos = int(number * 10.0 ** (9 - precision))
-        return nanos // 1000
+        micros = int(number * 10.0 ** (9 - precision)) // 1000
+        return micros if precision > 3 else micros // 1000 * 1000
     whole = int(number)
     if not _FIRST_SECOND <= whole // factor <= _LAST_SECOND:
         return None
-    micros: int = whole * 10 ** (6 - precision) if precision <= 6 else whole // 10 ** (precision - 6)
-    return micros
+    exact: int = whole * 10 ** (6 - precision) if precision <= 6 else whole // 10 ** (precision - 6)
+    return exact
 
 
 def _ltz_columns(site: CallSite) -> Columns | None:
@@ -231,33 +237,35 @@ def _convert_tz(text: str, source: str, target: str) -> str | None:
 
 def _known_zone(name: str) -> str:
     """Return the name of a zone; unknown names mean GMT, as `java.util.TimeZone` has it."""
+    if name in SHORT_ZONES:
+        return SHORT_ZONES[name]
     try:
         zone_of(name)
     except SqlValidationError:
         return "UTC"
-    return name
+    return "UTC" if re.match(r"(UTC?)?[+-]", name) else name
 
 
-_PATTERN = signature(LOOSE_STRING, LOOSE_STRING, result=nullable(TEXT))
+_PATTERN = signature(TYPED_STRING, TYPED_STRING, result=nullable(TEXT))
 
 FUNCTIONS: tuple[ScalarFunction, ...] = (
     ScalarFunction(
         "DATE_FORMAT",
-        any_of(signature(TIMESTAMP, LOOSE_STRING, result=nullable(TEXT)), _PATTERN),
+        any_of(signature(TIMESTAMP, TYPED_STRING, result=nullable(TEXT)), _PATTERN),
         _date_format_rows,
         by_distinct(_date_format_rows),
     ),
-    plain("TO_DATE", signature(LOOSE_STRING, LOOSE_STRING, result=nullable(DateType()), optional=1), _to_date),
+    plain("TO_DATE", signature(TYPED_STRING, TYPED_STRING, result=nullable(DateType()), optional=1), _to_date),
     plain(
         "TO_TIMESTAMP",
-        signature(LOOSE_STRING, LOOSE_STRING, result=nullable(TimestampType(3)), optional=1),
+        signature(TYPED_STRING, TYPED_STRING, result=nullable(TimestampType(3)), optional=1),
         _to_timestamp,
         by_distinct(lambda site: _to_timestamp),
     ),
     ScalarFunction("TO_TIMESTAMP_LTZ", _ltz_infer, _ltz_rows, _ltz_columns),
     ScalarFunction(
         "FROM_UNIXTIME",
-        signature(BIGINT, LOOSE_STRING, result=nullable(TEXT), optional=1),
+        signature(BIGINT, TYPED_STRING, result=nullable(TEXT), optional=1),
         _from_unixtime_rows,
         by_distinct(_from_unixtime_rows),
     ),
@@ -265,10 +273,10 @@ FUNCTIONS: tuple[ScalarFunction, ...] = (
         "UNIX_TIMESTAMP",
         any_of(
             signature(result=always(BigIntType(is_nullable=False))),
-            signature(LOOSE_STRING, LOOSE_STRING, result=always(BigIntType()), optional=1),
+            signature(TYPED_STRING, TYPED_STRING, result=nullable_if_any(BigIntType()), optional=1),
         ),
         _unix_timestamp_rows,
         deterministic=False,
     ),
-    plain("CONVERT_TZ", signature(LOOSE_STRING, LOOSE_STRING, LOOSE_STRING, result=nullable(TEXT)), _convert_tz),
+    plain("CONVERT_TZ", signature(TYPED_STRING, TYPED_STRING, TYPED_STRING, result=nullable(TEXT)), _convert_tz),
 )

@@ -9,13 +9,11 @@ from urllib.parse import quote_plus, unquote_to_bytes
 
 from headrace.table.functions.definition import ScalarFunction
 from headrace.table.functions.making import plain
-from headrace.table.functions.signatures import LOOSE_STRING, STRING, TEXT, always, nullable, signature
+from headrace.table.functions.signatures import STRING, TEXT, TYPED_STRING, always, nullable, signature
 
 _PROTOCOLS = frozenset(("http", "https", "ftp", "file", "jar", "mailto"))
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _BAD_PERCENT = re.compile(r"%(?![0-9a-fA-F]{2})")
-_DOT = re.compile(r"/\./")
-_UP = re.compile(r"/(?!\.\./)[^/]+/\.\./")
 
 
 @dataclass(frozen=True)
@@ -60,19 +58,7 @@ def _parsed(text: str) -> _Url | None:
             host = address
         elif not address:
             host = port or host
-    return _Url(scheme[0][:-1].lower(), authority, user, host, _normalized(path), found_query, found_ref)
-
-
-def _normalized(path: str) -> str:
-    """Remove the `.` and `..` steps of a path."""
-    while "/./" in path:
-        path = _DOT.sub("/", path)
-    changed = _UP.sub("/", path, count=1)
-    while changed != path:
-        path, changed = changed, _UP.sub("/", changed, count=1)
-    if path.endswith("/.."):
-        path = path[: path.rfind("/", 0, len(path) - 3) + 1] if path.rfind("/", 0, len(path) - 3) >= 0 else path
-    return path[:-1] if path.endswith("/.") else path
+    return _Url(scheme[0][:-1].lower(), authority, user, host, path, found_query, found_ref)
 
 
 def _parse_url(text: str, part: str, key: str | None = None) -> str | None:
@@ -116,7 +102,7 @@ def _decode(text: str) -> str | None:
 
 FUNCTIONS: tuple[ScalarFunction, ...] = (
     plain(
-        "PARSE_URL", signature(LOOSE_STRING, LOOSE_STRING, LOOSE_STRING, result=nullable(TEXT), optional=1), _parse_url
+        "PARSE_URL", signature(TYPED_STRING, TYPED_STRING, TYPED_STRING, result=nullable(TEXT), optional=1), _parse_url
     ),
     plain("URL_ENCODE", signature(STRING, result=always(TEXT)), _encode),
     plain("URL_DECODE", signature(STRING, result=always(TEXT)), _decode),

@@ -8,10 +8,18 @@ from typing import Any
 from headrace.table.errors import SqlRuntimeError
 from headrace.table.functions.definition import Argument, ArgumentError, CallSite, ScalarFunction, Signature
 from headrace.table.functions.making import plain
-from headrace.table.functions.signatures import ARRAY, COLLECTION, INTEGER_TYPES, nullable, nullable_if_any, signature
+from headrace.table.functions.signatures import (
+    ARRAY,
+    COLLECTION,
+    INTEGER_TYPES,
+    STRING_TYPES,
+    nullable_if_any,
+    signature,
+)
 from headrace.table.functions.type_rules import can_cast_implicitly, common_type, sql_text
 from headrace.types.logical_types import (
     ArrayType,
+    BigIntType,
     DataType,
     IntType,
     MapType,
@@ -19,6 +27,7 @@ from headrace.types.logical_types import (
     NullType,
     RowField,
     RowType,
+    VarCharType,
 )
 from headrace.types.sql_map import SqlMap
 
@@ -26,15 +35,15 @@ from headrace.types.sql_map import SqlMap
 def _common(types: Sequence[DataType], what: str) -> DataType:
     found = common_type(list(types))
     if found is None:
-        if all(isinstance(each, NullType) for each in types):
-            return NullType()
         raise ArgumentError(f"{what} have no common type: {', '.join(map(sql_text, types))}")
     return found
 
 
 def _array_infer(arguments: Sequence[Argument]) -> Signature:
     types = [each.type for each in arguments]
-    element = _common(types, "the elements") if types else NullType()
+    if not types:
+        raise ArgumentError("an array needs at least one element")
+    element = _common(types, "the elements")
     return Signature((element,) * len(types), ArrayType(element, is_nullable=False))
 
 
@@ -42,7 +51,9 @@ def _map_infer(arguments: Sequence[Argument]) -> Signature:
     if len(arguments) % 2 or not arguments:
         raise ArgumentError("a map needs a value for each key")
     types = [each.type for each in arguments]
-    key, value = _common(types[::2], "the keys"), _common(types[1::2], "the values")
+    key = _common(types[::2], "the keys")
+    untyped = all(isinstance(each, NullType) for each in types[1::2])
+    value = VarCharType() if untyped else _common(types[1::2], "the values")
     return Signature((key, value) * (len(types) // 2), MapType(key, value, is_nullable=False))
 
 
@@ -62,15 +73,17 @@ def _item_infer(arguments: Sequence[Argument]) -> Signature:
     collection, index = (each.type for each in arguments)
     match collection:
         case ArrayType():
-            if not isinstance(index, INTEGER_TYPES):
+            if not isinstance(index, INTEGER_TYPES) or isinstance(index, BigIntType):
                 raise ArgumentError(f"the index of an array must be an integer, got {sql_text(index)}")
             if arguments[1].constant and arguments[1].value is not None and arguments[1].value <= 0:
                 raise ArgumentError(f"the index of an array starts at 1, got {arguments[1].value}")
             return Signature((collection, index), collection.element_type.nullable())
         case MapType():
-            if not can_cast_implicitly(index, collection.key_type):
+            strings = isinstance(index, STRING_TYPES) and isinstance(collection.key_type, STRING_TYPES)
+            if not strings and not can_cast_implicitly(index, collection.key_type):
                 raise ArgumentError(f"the key must be {sql_text(collection.key_type)}, got {sql_text(index)}")
-            key = collection.key_type.nullable() if index.is_nullable else collection.key_type
+            key = index if strings else collection.key_type
+            key = key.nullable() if index.is_nullable else key
             return Signature((collection, key), collection.value_type.nullable())
         case RowType():
             return _field_infer(collection, arguments[1])
@@ -114,6 +127,12 @@ def _cardinality_rows(site: CallSite) -> Callable[..., int]:
     return len
 
 
+def _element_type(types: Sequence[DataType]) -> DataType:
+    array = types[0]
+    assert isinstance(array, ArrayType)
+    return array.element_type.nullable() if array.is_nullable else array.element_type
+
+
 def _element(values: tuple[Any, ...]) -> Any:
     if len(values) > 1:
         raise SqlRuntimeError(f"ELEMENT needs an array with one element at most, got {len(values)}")
@@ -128,7 +147,7 @@ FUNCTIONS: tuple[ScalarFunction, ...] = (
     ScalarFunction("CARDINALITY", signature(COLLECTION, result=nullable_if_any(IntType())), _cardinality_rows),
     plain(
         "ELEMENT",
-        signature(ARRAY, result=nullable(lambda types: types[0].element_type)),  # type: ignore[attr-defined]
+        signature(ARRAY, result=_element_type),
         _element,
     ),
 )

@@ -7,18 +7,9 @@ from tests.unit.operators.table.accumulations import Count, Largest, Sum
 from tests.unit.operators.table.driving import Driven
 
 from headrace.graph import cep_pattern as cep
-from headrace.graph.table_specs import (
-    AggregateSpec,
-    IntervalJoin,
-    JoinSide,
-    Match,
-    OverAggregate,
-    OverFrame,
-    SortOrder,
-    TemporalSort,
-    WindowJoin,
-    WindowRank,
-)
+from headrace.graph.table_join_specs import IntervalJoin, JoinSide, WindowJoin
+from headrace.graph.table_sort_specs import Match, TemporalSort, WindowRank
+from headrace.graph.table_specs import AggregateSpec, OverAggregate, OverFrame, SortOrder
 
 SIDE = JoinSide((0,), 3, time=1)
 SECOND = 1_000_000

@@ -45,8 +45,8 @@ def form(kind: t.DataType) -> Callable[[Any], str]:
         case t.TimeType():
             return lambda value: time_text(value * 1000)
         case t.TimestampType() | t.LocalZonedTimestampType():
-            suffix = "Z" if isinstance(kind, t.LocalZonedTimestampType) else ""
-            return lambda value: timestamp_text(value) + suffix
+            zoned = isinstance(kind, t.LocalZonedTimestampType)
+            return lambda value: timestamp_text(value, zoned) + ("Z" if zoned else "")
         case t.BinaryType() | t.VarBinaryType():
             return lambda value: str([each - 256 if each > 127 else each for each in value])
         case t.ArrayType():
@@ -85,6 +85,6 @@ def time_text(micros: int, *, seconds_if_zero: bool = False) -> str:
     return shown
 
 
-def timestamp_text(micros: int) -> str:
+def timestamp_text(micros: int, zoned: bool) -> str:
     days, rest = divmod(micros, MICROS_PER_DAY)
-    return f"{date_text(days)}T{time_text(rest)}"
+    return f"{date_text(days)}T{time_text(rest, seconds_if_zero=zoned)}"

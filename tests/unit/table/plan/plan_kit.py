@@ -88,6 +88,10 @@ class Tables:
         self._tables[name] = ResolvedTable(("default_catalog", "default_database", name), view=node)  # type: ignore[arg-type]
         return self
 
+    def replace_access(self, name: str, access: SourceAccess) -> None:
+        """Let a table be read and written in another way."""
+        self._tables[name] = replace(self._tables[name], source=access)
+
     def resolve(self, name: tuple[str, ...]) -> ResolvedTable | None:
         return self._tables.get(name[-1])
 

@@ -47,16 +47,18 @@ def local_micros(micros: int, zone: tzinfo) -> int:
     return micros + _offset(moment.astimezone(zone))
 
 
-def utc_micros(micros: int, zone: tzinfo) -> int:
+def utc_micros(micros: int, zone: tzinfo, *, latest: bool = False) -> int:
     """Return the point in time of a local time, both in microseconds since 1970.
 
-    A local time that occurs twice is the earlier one; one that is skipped is moved forward by the length of the gap.
+    A local time that occurs twice is the earlier one, or the later one with `latest`; one that is skipped is moved
+    forward by the length of the gap.
 
     >>> utc_micros(3600000000, zone_of("Europe/Berlin"))
     0
     """
     local = _EPOCH + timedelta(microseconds=min(max(micros, _EARLIEST), _LATEST))
-    return micros - _offset(local.replace(tzinfo=zone, fold=0))
+    offset = _offset(local.replace(tzinfo=zone, fold=0))
+    return micros - (min(offset, _offset(local.replace(tzinfo=zone, fold=1))) if latest else offset)
 
 
 def _offset(moment: datetime) -> int:
