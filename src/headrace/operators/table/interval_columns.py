@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
 from headrace.errors import TypeMismatchError
-from headrace.graph.table_specs import IntervalJoin
+from headrace.graph.table_join_specs import IntervalJoin
 from headrace.operators.output import Values
 from headrace.operators.table.batches import TableColumns, is_columnar, numpy, pyarrow
 from headrace.operators.table.interval_join import ROWS, IntervalJoinOperator, new_sides

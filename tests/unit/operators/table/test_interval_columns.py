@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.unit.operators.table.driving import Driven, check
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
-from headrace.graph.table_specs import IntervalJoin, JoinSide
+from headrace.graph.table_join_specs import IntervalJoin, JoinSide
 from headrace.operators.table import interval_columns
 from headrace.operators.table.interval_columns import ColumnIntervalJoinOperator
 from headrace.operators.table.interval_join import IntervalJoinOperator
