@@ -62,31 +62,34 @@ class ColumnIntervalJoinOperator(IntervalJoinOperator):
         self._next, self._least = 0, 0
         self._in_rows = state.large
         self._sides: list[IntervalRows] = []
-        batches = self._saved_batches()
+        saved = self._saved_batches()
         if self._in_rows:
-            self._use_rows(batches)
+            self._use_rows(saved)
             return
-        for key in self._table.keys():
-            for own, side in enumerate(self._table.data[key]):
-                batches[own].append(self._codecs[own].batch(side[ROWS]))
+        filed = list(map(self._table.data.__getitem__, self._table.keys()))
         try:
-            for own, parts in enumerate(batches):
-                if any(part.num_rows for part in parts):
-                    self._load(own, joined(parts))
+            self._load(saved)
+            for side in self._sides:
+                side.take_new()  # they are in the table already
+            self._load([[self._codecs[own].batch(sides[own][ROWS]) for sides in filed] for own in (0, 1)])
         except OutOfRangeError:
-            self._use_rows(self._saved_batches())
+            self._use_rows(saved)
             return
         self._forget(self._table)
         while self._timers.pop_due(MAX_WATERMARK) is not None:
             pass
 
-    def _load(self, own: int, batch: Any) -> None:
-        slots, times = self._placed(own, batch)
-        side = self._sides[own]
-        codes = side.codes(slots, times)
-        order = numpy().argsort(codes, kind="stable")
-        side.add(codes[order], batch.take(pyarrow().array(order)))
-        self._plan_all(own, slots)
+    def _load(self, batches: list[list[Any]]) -> None:
+        for own, parts in enumerate(batches):
+            batch = joined(parts) if parts else None
+            if batch is None or not batch.num_rows:
+                continue
+            slots, times = self._placed(own, batch)
+            side = self._sides[own]
+            codes = side.codes(slots, times)
+            order = numpy().argsort(codes, kind="stable")
+            side.add(codes[order], batch.take(pyarrow().array(order)))
+            self._plan_all(own, slots)
 
     def _placed(self, own: int, batch: Any) -> tuple[Any, Any]:
         """Return the slot of the key and the time in milliseconds of each row."""

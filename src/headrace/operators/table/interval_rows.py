@@ -97,7 +97,8 @@ class IntervalRows:
             left = times > self.gone[slots[asked]]
             if not left.all():
                 asked, places, times = asked[left], places[left], times[left]
-            result.append(Found(batch, asked, places, times))
+            if len(asked):
+                result.append(Found(batch, asked, places, times))
         return result
 
     def remove(self, slots: Any, until: int) -> None:

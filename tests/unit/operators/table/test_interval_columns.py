@@ -1,7 +1,7 @@
 """Interval joins on columns give the results of those on rows, and restore the state of both."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.unit.operators.table.driving import Driven, check
 
@@ -118,6 +118,7 @@ def test_columns_like_rows(steps, conditional, bounds):
 
 @settings(max_examples=40, deadline=None)
 @given(STEPS, st.sets(st.integers(0, 13)))
+@example([("left", [("a", 0, 0)]), ("left", [("a", 0, 0)]), ("right", [("a", 0, 0)])], {0, 1, 2})
 def test_restarts_change_nothing(steps, restarts):
     forms = [Driven(spec(), *KEYS) for _ in range(2)]
     assert play(forms[0], steps, True) == play(forms[1], steps, True, restarts)
