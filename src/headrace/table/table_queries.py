@@ -67,7 +67,7 @@ def analysed(table: Table, columns: Sequence[Item], **clauses: Any) -> Relation:
 def named(columns: Sequence[Item], unnamed: str) -> list[Item]:
     """Return columns that all have names, which must differ."""
     count = iter(range(len(columns)))
-    found = [(f"{unnamed}{next(count)}" if name is None else name, value) for name, value in columns]
+    found: list[Item] = [(f"{unnamed}{next(count)}" if name is None else name, value) for name, value in columns]
     unique([str(name) for name, _ in found])
     return found
 

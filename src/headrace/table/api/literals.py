@@ -82,5 +82,5 @@ def _type_of(value: Any) -> DataType | None:
         case datetime.time():
             return TimeType(0, is_nullable=False)
         case datetime.timedelta():
-            return DayTimeIntervalType("SECOND", 3).not_null()
+            return DayTimeIntervalType("SECOND", 3, is_nullable=False)
     return None

@@ -13,8 +13,6 @@ from headrace.types.logical_types import DataType
 if TYPE_CHECKING:
     from typing import Self
 
-    from headrace.table.table import Table
-
 
 def is_test(test: str, doc: str, negated: bool = False) -> Any:
     """Return a property for `x IS [NOT] test`."""
@@ -91,7 +89,7 @@ class Logic(Operand):
         """Return whether the value is less than the lower or greater than the upper bound."""
         return self._make(syntax.Between(self.node, node_of(lower_bound), node_of(upper_bound), negated=True))
 
-    def in_(self, first_element_or_table: Any | Table, *remaining_elements: Any) -> Self:
+    def in_(self, first_element_or_table: Any, *remaining_elements: Any) -> Self:
         """Return whether the value is one of some values, or in the only column of a table."""
         if hasattr(first_element_or_table, "relation"):
             query = TableQuery(first_element_or_table)
