@@ -219,7 +219,9 @@ def _translated(t_env: StreamTableEnvironment, table: object, call: str) -> Any:
         raise TypeMismatchError(f"{call} takes a Table", seen=table)
     if table.t_env is not t_env:
         raise InvalidProgramError("The table belongs to another TableEnvironment")
-    return translate(plan(table.relation, plan_settings(t_env.session)), t_env.session.env, f"{call}-{next(_NUMBERS)}")
+    env = t_env.session.env
+    number = sum(isinstance(known.spec, ToStream) for known in env.registry)  # of this job: ids must not change
+    return translate(plan(table.relation, plan_settings(t_env.session)), env, f"{call}-{number}")
 
 
 def _time_of(row_type: RowType) -> int | None:
@@ -240,7 +242,8 @@ def _time_of(row_type: RowType) -> int | None:
 def _stream(translated: Any, convert: Any, name: str, kind: TypeInformation | None) -> DataStream:
     spec = ToStream(convert, _time_of(translated.row_type), types=(translated.row_type,))
     stream: DataStream = translated.stream.beside(spec, name, kind)
-    return stream
+    number = sum(isinstance(known.spec, ToStream) for known in stream.get_execution_environment().registry)
+    return stream.uid(f"{name}-{number}")
 
 
 def _insert_only(translated: Any, call: str) -> None:

@@ -55,7 +55,7 @@ class RankOperator(KeyedTableOperator):
                     row, kind = record[:-1], record[-1]
                 memory = self.memory.value()
                 if memory is None:
-                    memory = [[], [], self.spec.end if fixed else row[self.spec.end_column]]
+                    memory = [[], [], self.spec.end if fixed else row[self.spec.end_column] or 0]
                 self.end = _NEVER if memory[2] is None else memory[2]
                 if self.end < 1:
                     continue
