@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from headrace.connectors.base.split_reader import Batch, SplitReader
 from headrace.connectors.files.file_format import FileFormat, FileRange, unreadable
+from headrace.errors import BadRecordError
 from headrace.formats.csv_files import CsvFileReader
 from headrace.formats.csv_lines import Dialect
 from headrace.table.connectors.options import Option, Options, boolean
@@ -56,6 +57,9 @@ class CsvFormat(TableFormat):
     def writer(self, row_type: RowType, options: Options, time_zone: str) -> CsvEncoder:
         """Return what writes lines of CSV."""
         return CsvEncoder(row_type, _settings(options))
+
+
+_REMEDY = "correct the row, or set 'csv.ignore-parse-errors' = 'true' to read such fields as NULL"
 
 
 @dataclass(frozen=True)
@@ -178,19 +182,21 @@ class _CsvReader(CsvFileReader):
             return None
         readers, ignore = self._format.readers, self._format.settings.ignore_errors
         if len(texts) != len(readers) and not ignore:
-            error: Exception = ValueError(f"Row length mismatch. {len(readers)} fields expected but was {len(texts)}.")
-            raise unreadable(self._path, error, f", row {self._next + index + 1} ({texts})") from None
+            raise self._bad(index, texts, f"Row length mismatch. {len(readers)} fields expected but was {len(texts)}.")
         row: list[Any] = []
         for name, read, text in zip(self._format.names, readers, texts):
             try:
                 row.append(read(text))
             except (ValueError, ArithmeticError) as found:
                 if not ignore:
-                    error = ValueError(f"Fail to deserialize at field: {name}: {found}")
-                    raise unreadable(self._path, error, f", row {self._next + index + 1} ({texts})") from found
+                    raise self._bad(index, texts, f"Fail to deserialize at field: {name}: {found}") from found
                 row.append(None)
         row += [None] * (len(readers) - len(row))
         return tuple(row)
+
+    def _bad(self, index: int, texts: list[str], reason: str) -> BadRecordError:
+        error = BadRecordError(reason, seen=texts, remedy=_REMEDY)
+        return unreadable(self._path, error, f", row {self._next + index + 1}")
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------

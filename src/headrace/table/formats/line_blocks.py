@@ -13,6 +13,7 @@ from typing import Any
 from headrace.connectors.base.line_limit import MAX_LINE_BYTES, first_line, line_too_long
 from headrace.connectors.base.split_reader import Batch, SplitReader
 from headrace.connectors.files.file_format import FileFormat, FileRange, unreadable
+from headrace.errors import BadRecordError
 from headrace.foundation.file_systems import file_size, is_compressed, open_decompressed, skip
 
 _BLOCK = 1 << 21
@@ -22,10 +23,10 @@ _PART = 32 << 20
 class BadLine(Exception):
     """A line cannot be read: its number in the block, from 0, and why."""
 
-    def __init__(self, number: int, reason: str, line: str) -> None:
+    def __init__(self, number: int, reason: str, line: str, remedy: str | None = None) -> None:
         """Store the parts."""
-        super().__init__(f"{reason}: {line[:200]!r}")
-        self.number = number
+        super().__init__(reason)
+        self.number, self.reason, self.line, self.remedy = number, reason, line, remedy
 
 
 class LineFormat(FileFormat):
@@ -97,7 +98,8 @@ class _BlockReader(SplitReader):
                 self._records = self._format.parse(block)
             except BadLine as error:
                 number = self._lines_before(self._offset) + error.number + 1
-                raise unreadable(self._path, error, f", line {number}") from error
+                shown = BadRecordError(error.reason, seen=error.line[:200], remedy=error.remedy)
+                raise unreadable(self._path, shown, f", line {number}") from error
             if len(self._records) > done:
                 return
             done = 0

@@ -12,6 +12,7 @@ from headrace.graph import table_specs as specs
 from headrace.graph.specs import OperatorSpec
 from headrace.table.errors import SqlNotSupportedError
 from headrace.table.functions.definition import Session
+from headrace.table.plan.monotonic import never_goes_back
 from headrace.table.plan.nodes import aggregates, ends, joins, ranks, simple
 from headrace.table.plan.nodes.base import Node
 from headrace.table.plan.rex import Rex
@@ -113,7 +114,8 @@ def _is_proctime(kind: Any) -> bool:
 
 def _group(to: Specs, node: aggregates.GroupAggregate) -> OperatorSpec:
     below = node.input
-    calls = aggregate_specs(node.calls, below.row_type, to.session, not below.insert_only)
+    final = () if below.insert_only else [call for call in node.calls if never_goes_back(below, node.groups, call)]
+    calls = aggregate_specs(node.calls, below.row_type, to.session, not below.insert_only, final=final)
     return specs.GroupAggregate(
         node.groups,
         calls,
