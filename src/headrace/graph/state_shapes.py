@@ -36,7 +36,7 @@ _FREE = {
 def state_shape(spec: OperatorSpec) -> str | None:
     """Return the shape of the state, or None for an operator that is not of a table.
 
-    >>> from headrace.graph.table_specs import Deduplicate
+    >>> from headrace.graph.table_sort_specs import Deduplicate
     >>> state_shape(Deduplicate((0,), 1, True, False, ttl=5000))
     'Deduplicate(keys=[0], time=1, event_time=True, keep_last=False, ttl=True)'
     """

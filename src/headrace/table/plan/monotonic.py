@@ -24,13 +24,23 @@ def moves_up(node: Node, key: SortKey) -> bool:
 def never_goes_back(below: Node, groups: Sequence[int], call: AggregateCall) -> bool:
     """Return whether an aggregate of updated rows may ignore their old values: each new value is at least as extreme.
 
-    Rows must not be deleted, nor move to another group.
+    Rows must not be deleted, nor move to another group, nor be filtered: a filter may drop the new row and keep the old one.
     """
-    if call.function.name not in ("MAX", "MIN") or call.filter is not None or "D" in below.changes:
+    if call.function.name not in ("MAX", "MIN") or call.filter is not None or "D" in below.changes or _filters(below):
         return False
     if any(direction(below, column) != CONSTANT for column in groups):
         return False
     return direction(below, call.arguments[0]) in (CONSTANT, GROWS if call.function.name == "MAX" else SHRINKS)
+
+
+def _filters(node: Node) -> bool:
+    """Return whether updates pass a condition on their way to a node."""
+    passing = (simple.Exchange, simple.Watermarks, simple.DropUpdateBefore, simple.Calc, ranks.Rank)
+    while not node.insert_only and isinstance(node, passing):
+        if isinstance(node, ranks.Rank) or (isinstance(node, simple.Calc) and node.condition is not None):
+            return True
+        node = node.input
+    return False
 
 
 def direction(node: Node, column: int) -> str | None:

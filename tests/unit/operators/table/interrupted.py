@@ -60,7 +60,7 @@ def run(spec, keys, script, backend="heap", columns=False, kinds=(), chance=None
     try:
         step = 0
         while step < len(script):
-            results += driven.step(script[step])
+            results += driven.step(pickle.loads(pickle.dumps(script[step])))  # a replay brings new objects
             step += 1
             if chance is None:
                 continue
