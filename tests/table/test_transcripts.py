@@ -11,7 +11,9 @@ from headrace.table.errors import SqlNotSupportedError, SqlValidationError
 
 
 @pytest.mark.parametrize("case", cases())
-def test_transcript(case):
+def test_transcript(case, request):
+    if "differs" in case:  # strict: a difference that is gone must leave the list
+        request.applymarker(pytest.mark.xfail(reason=case["differs"], strict=True))
     if "skip" in case or not ("expected" in case or "error" in case):
         pytest.skip(case.get("skip", "not recorded"))
     if "error" in case:
@@ -30,7 +32,7 @@ def test_transcript(case):
 
 @pytest.mark.parametrize("case", cases())
 def test_transcript_with_two_subtasks(case):
-    if "skip" in case or "expected" not in case or "one subtask" in case or "limit" in case["name"]:
+    if {"skip", "differs"} & case.keys() or "expected" not in case or "one subtask" in case or "limit" in case["name"]:
         pytest.skip("needs one subtask")
     found = run(case, local_environment(2))
     assert final(found) == final([tuple(row) for row in case["expected"]])
