@@ -21,7 +21,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace.common import Configuration, Types, WatermarkStrategy
-from headrace.connectors.base.source import Batch, ReaderContext, Source, Split, SplitReader
+from headrace.connectors.base.source import Source
+from headrace.connectors.base.split_enumerator import Split
+from headrace.connectors.base.split_reader import Batch, ReaderContext, SplitReader
 from headrace.datastream import KeyedProcessFunction, StreamExecutionEnvironment
 from headrace.datastream.state import ValueStateDescriptor
 
@@ -39,8 +41,8 @@ class Waves(Source):
     epochs: int
     bounded: bool = True
 
-    def splits(self, parallelism: int) -> list[list[Split]]:
-        return [[Split(str(i), (i, parallelism))] for i in range(parallelism)]
+    def splits(self, parallelism: int) -> list[Split]:
+        return [Split(str(i), (i, parallelism)) for i in range(parallelism)]
 
     def open_reader(self, split: Split, position: Any, context: ReaderContext) -> SplitReader:
         return _WaveReader(self, *split.payload, position or (0, 0))

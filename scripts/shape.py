@@ -1,6 +1,7 @@
 """Print the shape of the source tree: packages, files, lines, and how the rooms depend on each other.
 
-python scripts/shape.py [FOLDER]   # another checkout's src/headrace, to compare with
+python scripts/shape.py [FOLDER]                     # another checkout's src/headrace, to compare with
+python scripts/shape.py --without-tables [FOLDER]    # without the files that exist only for tables and SQL
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 HERE = Path(__file__).parent.parent / "src" / "headrace"
+TABLES = ("table/", "operators/table/", "graph/table_", "types/sql_map.py")
 
 
 def imports(path: Path) -> set[str]:
@@ -25,9 +27,10 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-def shape(root: Path) -> dict[str, object]:
-    """Return what is printed, by name."""
-    files = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in sorted(root.rglob("*.py"))}
+def shape(root: Path, without: tuple[str, ...] = ()) -> dict[str, object]:
+    """Return what is printed, by name, of the files whose paths do not start with one of `without`."""
+    found = [path for path in sorted(root.rglob("*.py")) if not path.relative_to(root).as_posix().startswith(without)]
+    files = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in found}
     modules = {path: lines for path, lines in files.items() if path.name != "__init__.py"}
     edges = {(path.relative_to(root).parts[0].removesuffix(".py"), room) for path in files for room in imports(path)}
     edges = {(source, target) for source, target in edges if source != target}
@@ -49,5 +52,7 @@ def shape(root: Path) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    for name, value in shape(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE).items():
+    folders = [Path(argument) for argument in sys.argv[1:] if argument != "--without-tables"]
+    left_out = TABLES if "--without-tables" in sys.argv else ()
+    for name, value in shape(folders[0] if folders else HERE, left_out).items():
         print(f"{name:28} {value}")

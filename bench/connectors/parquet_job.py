@@ -78,7 +78,7 @@ def headrace_job(by_columns: bool) -> Any:
         results.sink_to(sink.with_bucket_assigner(BucketAssigner.base_path_bucket_assigner()).build())
         env.execute()
 
-    from headrace.common.data_types import stream_type
+    from headrace.types.data_types import stream_type
 
     written_type = stream_type(written)
     return run

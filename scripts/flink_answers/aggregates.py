@@ -100,9 +100,16 @@ CALLS = list(
             *(
                 f"{name}({each})"
                 for name in ("STDDEV", "STDDEV_POP", "STDDEV_SAMP", "VARIANCE", "VAR_POP", "VAR_SAMP")
-                for each in (*_NUMERIC, "s")
+                for each in (*_NUMERIC, "n", "s")
             ),
-            *(f"{name}(DISTINCT {each})" for name in ("SUM", "AVG", "MIN", "COUNT") for each in (*_NUMERIC, "s")),
+            *(f"{name}(DISTINCT {each})" for name in ("SUM", "AVG", "MIN", "COUNT") for each in (*_NUMERIC, "n", "s")),
+            *(f"{name}(DISTINCT {each})" for name in ("VAR_SAMP", "STDDEV_POP", "MAX") for each in ("n", "d", "p")),
+            *(
+                f"{name}(DISTINCT {each}) FILTER (WHERE {condition})"
+                for name in ("SUM", "AVG", "COUNT", "MAX", "VAR_SAMP")
+                for each in ("n", "d", "p")
+                for condition in ("b", "n > 1")
+            ),
             *(
                 f"{name}({each}) FILTER (WHERE b)"
                 for name in ("SUM", "AVG", "MAX", "COUNT", "FIRST_VALUE", "STDDEV_POP")

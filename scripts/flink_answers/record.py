@@ -2,7 +2,9 @@
 
 Run it with the Python of an environment that has apache-flink 2.3.0 and a Java runtime:
 
-    python scripts/flink_answers/record.py OUT.json [TABLE...]
+    JAVA_TOOL_OPTIONS=-XX:ReservedCodeCacheSize=1g python scripts/flink_answers/record.py OUT.json [TABLE...]
+
+Calls that OUT.json has already are not asked again.
 
 Each call is validated on its own; the valid ones run in large batches over a table that Flink reads from a file, so that
 no call is computed while the query is planned. When a batch fails, its calls run again in smaller batches, and at last
@@ -20,6 +22,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -67,9 +70,10 @@ class Recorder:
         values = ", ".join(f"{each.sql.replace('?', f'x{i}')} AS {each.name}" for i, each in enumerate(table.columns))
         self.environment.execute_sql(f"CREATE VIEW t AS SELECT place, {values} FROM source")
         self.answers: dict[str, Any] = {}
+        self.done: set[str] = set()
 
-    def record(self, calls: list[str]) -> dict[str, Any]:
-        """Return the answers by call."""
+    def record(self, calls: list[str], save: Callable[[], None] = lambda: None) -> dict[str, Any]:
+        """Return the answers by call; `save` is called from time to time."""
         valid = []
         for call in calls:
             try:
@@ -84,6 +88,8 @@ class Recorder:
         for place in range(0, len(valid), BATCH):
             self.attempt(valid[place : place + BATCH], "")
             print(place, round(time.time() - start), flush=True)
+            self.done |= set(valid[place : place + BATCH])
+            save()
         return self.answers
 
     def attempt(self, calls: list[str], condition: str) -> None:
@@ -136,14 +142,16 @@ def main() -> None:
         if names and table.name not in names:
             continue
         columns = [[each.name, each.sql] for each in table.columns]
-        answers = Recorder(table).record(CALLS[table.name])
-        recorded[table.name] = {
-            "time_zone": table.time_zone,
-            "columns": columns,
-            "rows": table.rows(),
-            "calls": answers,
-        }
-        path.write_text(json.dumps(recorded, ensure_ascii=False, separators=(",", ":")))
+        data = recorded.setdefault(table.name, {"time_zone": table.time_zone, "columns": columns, "rows": table.rows()})
+        known = data.setdefault("calls", {})
+        recorder = Recorder(table)
+
+        def save(recorder: Recorder = recorder, known: dict[str, Any] = known) -> None:
+            known.update({k: v for k, v in recorder.answers.items() if "refused" in v or k in recorder.done})
+            path.write_text(json.dumps(recorded, ensure_ascii=False, separators=(",", ":")))
+
+        recorder.record([call for call in CALLS[table.name] if call not in known], save)
+        save()
 
 
 if __name__ == "__main__":

@@ -99,3 +99,29 @@ def test_fifteen_kills_of_a_job_on_spark(tmp_path_factory):
     assert sum(killed.values()) >= 15
     assert killed["driver"] >= 1
     assert killed["slot"] >= 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_twenty_kills_of_a_sql_job(memory_path):
+    """Windows, aggregations, joins, top N, patterns, tables from and to streams of changes; with mini-batches too."""
+    results = chaos(memory_path, "--workload", "sql", "--kills", "20", "--jobs", "2", timeout_s=550)
+    assert sum(r["kills"] for r in results) >= 20
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_six_kills_of_a_sql_job_on_spark(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("l2")  # a short path: sockets are made in it
+    results = chaos(folder, "--level", "L2", "--workload", "sql", "--first", "3", "--kills", "6", timeout_s=850)
+    assert sum(sum(r["killed"].values()) for r in results) >= 6
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("kind", [None, "live", "rescale", "stop"])
+def test_many_kills_of_a_sql_job(memory_path, kind):
+    """Killed, rescaled while it runs, restarted with another parallelism and backend, stopped with a savepoint."""
+    chosen = ("--kills", "300") if kind is None else ("--kind", kind, "--trials", "40")
+    chaos(memory_path, "--workload", "sql", *chosen, "--jobs", "2", timeout_s=3500)

@@ -45,7 +45,7 @@ def listening(mark: str) -> dict[str, str]:
             if process.environ().get("HEADRACE_TEST_RUN") == mark:
                 for connection in process.net_connections("unix"):
                     path = str(connection.laddr)
-                    if path.startswith("/"):
+                    if os.path.exists(path):  # Spark serves some results through a socket that it removes at once
                         found[path] = " ".join(process.cmdline())
     return found
 
@@ -63,7 +63,7 @@ def test_no_other_user_reaches_a_socket(start_script, tmp_path: Path, shared_fol
     pyspark = [path for path in sockets if Path(path).name.startswith(".")]
     assert any("daemon" in sockets[path] for path in pyspark), sockets
     assert any("program.py" in sockets[path] for path in pyspark), "the accumulators of the driver"
-    for path in sockets:
+    for path in sorted(sockets.keys() & listening(running.mark).keys()):
         assert stat.S_ISSOCK(os.stat(path).st_mode)
         folder = os.path.dirname(path)
         attempts = [CONNECT.format(path), f"ls {folder}", f"stat {path}", f"touch {folder}/new", f"rm -f {path}"]

@@ -45,7 +45,6 @@ class Interpreter:
             return result
 
     def perform(self, instruction: do.Instruction) -> object:
-        """Perform one instruction and return its answer."""
         match instruction:
             case do.Reach(point):
                 reach(point)

@@ -16,6 +16,8 @@ from headrace.connectors.base.split_enumerator import Split
 from headrace.errors import StateError
 from headrace.graph.epoch_plan import EpochPlan
 from headrace.graph.job_graph import JobGraph
+from headrace.graph.state_shapes import state_shape
+from headrace.graph.stream_graph import StreamNode
 from headrace.operators.source import SplitPosition
 from headrace.state.file_format import is_strong
 from headrace.state.files import StateFile
@@ -54,13 +56,19 @@ def layout_of(graph: JobGraph, plan: EpochPlan) -> dict[str, Any]:
             layout[group.vertices[0]] = {
                 "parallelism": vertices[0].parallelism,
                 "operators": {
-                    node.operator_id: {"uid": node.uid, "name": node.name, "max_parallelism": vertex.max_parallelism}
+                    node.operator_id: _facts(node, vertex.max_parallelism)
                     for vertex in vertices
                     for node in vertex.nodes
                 },
                 "inputs": sorted([edge.index, edge.source] for edge in graph.edges if edge.target in group.vertices),
             }
     return layout
+
+
+def _facts(node: StreamNode, max_parallelism: int) -> dict[str, Any]:
+    facts: dict[str, Any] = {"uid": node.uid, "name": node.name, "max_parallelism": max_parallelism}
+    shape = state_shape(node.spec)
+    return facts if shape is None else {**facts, "shape": shape}
 
 
 def states_of(acks: list[TaskAck]) -> dict[str, dict[str, str]]:

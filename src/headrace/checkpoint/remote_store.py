@@ -60,7 +60,9 @@ class RemoteStore:
             if self._present(path):
                 return False
             if self._renames:
-                return self._create_by_renaming(path, self._path(_temporary(record)), data)
+                return self._create_by_renaming(
+                    path, self._path(names.temporary_name(record.generation, uuid.uuid4().hex)), data
+                )
             self._system.pipe_file(path, data, mode="create")
         except FileExistsError:
             return False
@@ -150,10 +152,6 @@ class RemoteStore:
 
     def _path(self, name: str) -> str:
         return f"{self._root}/{names.checked(name)}"
-
-
-def _temporary(record: Record) -> str:
-    return names.temporary_name(record.generation, uuid.uuid4().hex)
 
 
 def _refused(what: str, name: str, error: Exception) -> StoreError:

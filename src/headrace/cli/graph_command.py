@@ -29,7 +29,7 @@ def graph(kind: str | None, output: Path | None, program: str, arguments: tuple[
     The program runs up to its first execute(). ARGUMENTS are passed on to it.
     """
     stream_graph = planned(program, arguments)
-    kind = kind or _kind_of(output)
+    kind = kind or ("mermaid" if output is None else _ENDINGS.get(output.suffix, "mermaid"))
     text = plan_as_json(stream_graph) if kind == "json" else PICTURES[kind](build_job_graph(stream_graph))
     if output is None:
         click.echo(text)
@@ -38,7 +38,3 @@ def graph(kind: str | None, output: Path | None, program: str, arguments: tuple[
 
 
 _ENDINGS = {".svg": "svg", ".dot": "graphviz", ".gv": "graphviz", ".json": "json"}
-
-
-def _kind_of(output: Path | None) -> str:
-    return "mermaid" if output is None else _ENDINGS.get(output.suffix, "mermaid")

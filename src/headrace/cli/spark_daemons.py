@@ -24,6 +24,8 @@ from headrace.config.configuration import Configuration
 from headrace.errors import ConfigurationError
 
 _HOST = "127.0.0.1"
+_UNASSIGNED = range(20_000, 32_768)
+"""Ports below those that Linux gives to outgoing connections."""
 _JAVA_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 _CONCURRENT_JOBS = 4
 _log = logging.getLogger("headrace.cli")
@@ -161,6 +163,13 @@ def _taken(port: int) -> str | None:
 
 
 def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((_HOST, 0))
-        return int(probe.getsockname()[1])
+    """Return a port that the system gives nobody else by itself, before the slow start of a JVM has taken it."""
+    for _ in range(100):
+        port = _UNASSIGNED.start + secrets.randbelow(len(_UNASSIGNED))
+        if _taken(port) is None:
+            return port
+    raise ConfigurationError(
+        "There is no free port for the cluster",
+        seen=f"100 ports below {_UNASSIGNED.stop} are taken",
+        remedy="set headrace.cluster.master-port",
+    )

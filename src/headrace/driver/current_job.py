@@ -46,7 +46,6 @@ class CurrentJob:
 
     @property
     def name(self) -> str:
-        """The name of the job."""
         return self.program.graph.name
 
     @property

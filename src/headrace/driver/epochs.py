@@ -104,7 +104,6 @@ class Epochs:
         yield EpochPlanned(order, self.checkpoints.problem)
 
     def run(self, instruction: RunEpoch) -> Iterable[Event]:
-        """Run the epoch to its end."""
         epoch, attempt, checkpoint = instruction.epoch, instruction.attempt, instruction.order
         batch = self.job.program.graph.settings.batch
         limit, seconds = (sys.maxsize, None) if batch else (self.pacing.limit, self.pacing.target)

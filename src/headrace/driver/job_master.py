@@ -59,7 +59,6 @@ class JobMaster:
         atexit.register(self._at_exit)
 
     def status(self) -> JobStatus:
-        """Return the status of the job."""
         return self._machine.status
 
     def cancel(self) -> None:

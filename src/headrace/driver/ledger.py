@@ -86,7 +86,6 @@ class Ledger:
         checkpoint: messages.CheckpointOrder = messages.NO_CHECKPOINT,
         drain: bool = False,
     ) -> messages.EpochOrder:
-        """Return the orders of the next epoch."""
         for vertex, splits in self._splits.items():
             splits.assign(self._ended_subtasks(vertex))
         tasks = {

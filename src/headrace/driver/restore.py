@@ -43,6 +43,7 @@ def start(
     wanted = manifests.layout_of(graph, plan)
     _check_claimed(origin, wanted)
     _check_key_groups(layout, wanted, set(manifest.facts.get("states", {})))
+    _check_shapes(layout, wanted, set(manifest.facts.get("states", {})))
     positions = manifests.unpacked_positions(manifest) if positions is None else positions
     files = manifests.files_by_owner(manifest)
     # Files of the first format can be forged to match their checksums: their state is rewritten at once.
@@ -106,6 +107,22 @@ def _check_key_groups(layout: dict[str, Any], wanted: dict[str, Any], stateful: 
                     seen=facts["max_parallelism"],
                     expected=str(old["max_parallelism"]),
                     remedy=f"set_max_parallelism({old['max_parallelism']})",
+                )
+
+
+def _check_shapes(layout: dict[str, Any], wanted: dict[str, Any], stateful: set[str]) -> None:
+    """Check that operators of tables find state that they can read: a query or a time to live may have changed."""
+    before = {o: f for group in layout.values() for o, f in group["operators"].items() if o in stateful}
+    for group in wanted.values():
+        for operator_id, facts in group["operators"].items():
+            old = before.get(operator_id, {}).get("shape")
+            if old is not None and old != facts.get("shape"):
+                other = before[operator_id]["name"]
+                raise manifests.IncompatibleStateError(
+                    f"The query or an option of it has changed: {facts['name']!r} cannot use the state of {other!r}",
+                    seen=facts.get("shape"),
+                    expected=old,
+                    remedy="restore it with the query that it was taken of, or start the changed query without state.",
                 )
 
 

@@ -51,7 +51,6 @@ class SourceSplits:
         return [*self._unassigned.values(), *owned]
 
     def of(self, subtask: int) -> tuple[SplitPosition, ...]:
-        """Return the splits of a subtask."""
         return tuple(self._assigned[subtask].values())
 
     def add(self, splits: list[Split], more: bool) -> None:

@@ -5,10 +5,7 @@ The position in a file is the number of rows that were read, which a new reader 
 
 from __future__ import annotations
 
-import csv
-import io
-import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, BinaryIO
 
@@ -16,11 +13,11 @@ from headrace.connectors.base.split_reader import Batch, SplitReader
 from headrace.connectors.files.file_format import FileFormat, FileRange, unreadable
 from headrace.connectors.files.source import StreamFormat
 from headrace.errors import TypeMismatchError, reason_of
+from headrace.formats.csv_files import CsvFileReader
 from headrace.formats.csv_lines import line_writer
 from headrace.formats.csv_rows import CsvRowDeserializationSchema, CsvRowSerializationSchema
 from headrace.formats.csv_schema import CsvSchema, CsvSchemaBuilder
 from headrace.formats.csv_values import column_reader, column_writer
-from headrace.foundation.file_systems import open_decompressed
 from headrace.types.bad_record import BadRecord
 from headrace.types.data_types import stream_type
 from headrace.types.row import named_rows
@@ -114,23 +111,15 @@ class CsvFiles(FileFormat):
         return _CsvReader(part.path, self.schema, position or 0, self.sets_aside)
 
 
-class _CsvReader(SplitReader):
+class _CsvReader(CsvFileReader):
     def __init__(self, path: str, schema: CsvSchema, position: int, sets_aside: bool) -> None:
-        self._path, self._sets_aside = path, sets_aside
+        self._sets_aside = sets_aside
         self._names = schema.row_type.field_names()
         self._readers = field_readers(schema)
-        self._text = io.TextIOWrapper(open_decompressed(path), "utf-8", "replace", newline="")
-        lines: Any = self._text
-        if schema.allow_comments:
-            lines = (line for line in self._text if not line.startswith("#"))
-        self._lines = schema.dialect.reader(lines)
+        super().__init__(path, schema.dialect, schema.allow_comments)
         if schema.use_header:
             self._check_header(next(self._lines, []), schema.strict_headers)
-        skipped = position + (1 if schema.skip_first_data_row else 0)
-        self._rows: Iterator[list[str]] = itertools.islice(self._lines, skipped, None)
-        self._next = position
-        self._ahead: list[list[str]] = []
-        self._look_ahead()
+        self._start(position, 1 if schema.skip_first_data_row else 0)
 
     def _check_header(self, names: list[str], strict: bool) -> None:
         """Skip the header: columns are matched by position. Only a strict header must have the names of the schema."""
@@ -138,11 +127,7 @@ class _CsvReader(SplitReader):
             raise ValueError(f"the header {names} differs from {self._names}, and headers are strict")
 
     def read(self, limit: int, now: int) -> Batch:
-        rows = self._ahead
-        try:
-            rows += itertools.islice(self._rows, limit - len(rows))
-        except csv.Error as error:
-            raise unreadable(self._path, error, f", line {self._lines.line_num}") from error
+        rows = self._texts(limit)
         values, bad = [], []
         for index, texts in enumerate(rows):
             try:
@@ -152,8 +137,7 @@ class _CsvReader(SplitReader):
                 if not self._sets_aside:
                     raise unreadable(self._path, error, f", row {row} ({texts})") from error
                 bad.append(BadRecord({"file": self._path, "row": row}, texts, reason_of(error)))
-        self._next += len(rows)
-        self._look_ahead()
+        self._done(len(rows))
         return Batch(named_rows(self._names, values), more=not values and not self.finished, dead_letters=bad)
 
     def _values(self, texts: list[str]) -> list[Any]:
@@ -163,16 +147,3 @@ class _CsvReader(SplitReader):
         if len(texts) < len(self._names):
             raise ValueError(f"Row length mismatch: {len(self._names)} fields expected but was {len(texts)}")
         return [read(text) for read, text in zip(self._readers, texts)]
-
-    def _look_ahead(self) -> None:
-        try:
-            self._ahead = list(itertools.islice(self._rows, 1))
-        except csv.Error as error:
-            raise unreadable(self._path, error, f", line {self._lines.line_num}") from error
-        self.finished = not self._ahead
-
-    def position(self) -> int:
-        return self._next
-
-    def close(self) -> None:
-        self._text.close()

@@ -66,7 +66,7 @@ def _reader(type_info: TypeInformation, fail_on_missing: bool, ignore_errors: bo
         return _bytes
     if isinstance(type_info, (PrimitiveArrayTypeInfo, BasicArrayTypeInfo, ObjectArrayTypeInfo, ListTypeInfo)):
         element_of = inner(type_info.element_type)
-        return lambda value: [element_of(v) for v in _checked(value, list, "an array")]
+        return lambda value: [element_of(v) for v in checked(value, list, "an array")]
     if type_info == Types.PICKLED_BYTE_ARRAY():
         return lambda value: value
     for known, read in _PLAIN:
@@ -82,7 +82,7 @@ def _row_reader(type_info: RowTypeInfo, fail_on_missing: bool, inner: Callable[[
     fields = [(name, inner(part)) for name, part in zip(names, type_info.get_field_types())]
 
     def read(value: Any) -> Any:
-        _checked(value, dict, "an object")
+        checked(value, dict, "an object")
         if fail_on_missing:
             for name in names:
                 if name not in value:
@@ -93,13 +93,14 @@ def _row_reader(type_info: RowTypeInfo, fail_on_missing: bool, inner: Callable[[
     return read
 
 
-def _checked(value: Any, kind: type, what: str) -> Any:
+def checked(value: Any, kind: type, what: str) -> Any:
+    """Return a value of JSON if it has this kind."""
     if not isinstance(value, kind):
-        raise ValueError(f"{_text(value)} is not {what}")
+        raise ValueError(f"{json_text(value)} is not {what}")
     return value
 
 
-def _text(value: Any) -> str:
+def json_text(value: Any) -> str:
     """Return a value as Jackson's `asText`, arrays and objects as compact JSON."""
     if type(value) is str:
         return value
@@ -118,8 +119,8 @@ def _boolean(value: Any) -> bool:
 
 def _number_text(value: Any) -> str:
     if isinstance(value, (dict, list)):
-        raise ValueError(f"{_text(value)} is not a number")
-    return _text(value)
+        raise ValueError(f"{json_text(value)} is not a number")
+    return json_text(value)
 
 
 def _whole(bits: int, from_fractions: bool) -> Reader:
@@ -178,7 +179,7 @@ def _instant(value: Any) -> Instant | None:
             return java_parsing.instant(text)
         value = decimal.Decimal(text)
     if isinstance(value, bool) or not isinstance(value, (int, float, decimal.Decimal)):
-        raise ValueError(f"{_text(value)} is not a time")
+        raise ValueError(f"{json_text(value)} is not a time")
     if not -_LAST_SECOND <= value <= _LAST_SECOND:
         raise ValueError(f"{value} is out of range")
     nanos = int(decimal.Decimal(repr(value) if isinstance(value, float) else value) * _NANOS)
@@ -194,11 +195,11 @@ def _is_number(text: str) -> bool:
 
 
 def _string_only(read: Callable[[str], Any]) -> Reader:
-    return lambda value: read(_checked(value, str, "a string"))
+    return lambda value: read(checked(value, str, "a string"))
 
 
 _BASIC: dict[BasicType, Reader] = {
-    BasicType.STRING: _text,
+    BasicType.STRING: json_text,
     BasicType.BOOLEAN: _boolean,
     BasicType.BYTE: _whole(8, False),
     BasicType.SHORT: _whole(16, False),

@@ -67,7 +67,24 @@ class NoRetryStrategy(AsyncRetryStrategy[OUT]):
         return RetryPredicate(None, None)
 
 
-class FixedDelayRetryStrategy(AsyncRetryStrategy[OUT]):
+class _LimitedRetryStrategy(AsyncRetryStrategy[OUT]):
+    def __init__(
+        self, max_attempts: int, result_predicate: ResultTest | None, exception_predicate: ErrorTest | None
+    ) -> None:
+        _positive(max_attempts, "max_attempts")
+        self._max_attempts = max_attempts
+        self._predicate: RetryPredicate[OUT] = RetryPredicate(result_predicate, exception_predicate)
+
+    def can_retry(self, current_attempts: int) -> bool:
+        """Return whether another attempt may follow."""
+        return current_attempts <= self._max_attempts
+
+    def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
+        """Return the predicates."""
+        return self._predicate
+
+
+class FixedDelayRetryStrategy(_LimitedRetryStrategy[OUT]):
     """Retries up to ``max_attempts`` times, always after the same delay.
 
     >>> FixedDelayRetryStrategy(2, 100, None, None).can_retry(2)
@@ -82,26 +99,16 @@ class FixedDelayRetryStrategy(AsyncRetryStrategy[OUT]):
         exception_predicate: ErrorTest | None,
     ) -> None:
         """Check and store the numbers."""
-        _positive(max_attempts, "max_attempts")
+        super().__init__(max_attempts, result_predicate, exception_predicate)
         _positive(backoff_time_millis, "backoff_time_millis")
-        self._max_attempts = max_attempts
         self._backoff_time_millis = backoff_time_millis
-        self._predicate: RetryPredicate[OUT] = RetryPredicate(result_predicate, exception_predicate)
-
-    def can_retry(self, current_attempts: int) -> bool:
-        """Return whether another attempt may follow."""
-        return current_attempts <= self._max_attempts
 
     def get_backoff_time_millis(self, current_attempts: int) -> int:
         """Return the fixed delay."""
         return self._backoff_time_millis
 
-    def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
-        """Return the predicates."""
-        return self._predicate
 
-
-class ExponentialBackoffDelayRetryStrategy(AsyncRetryStrategy[OUT]):
+class ExponentialBackoffDelayRetryStrategy(_LimitedRetryStrategy[OUT]):
     """Retries up to ``max_attempts`` times, after delays that grow by a factor up to a limit.
 
     >>> strategy = ExponentialBackoffDelayRetryStrategy(5, 100, 300, 2.0, None, None)
@@ -119,19 +126,13 @@ class ExponentialBackoffDelayRetryStrategy(AsyncRetryStrategy[OUT]):
         exception_predicate: ErrorTest | None,
     ) -> None:
         """Check and store the numbers."""
-        _positive(max_attempts, "max_attempts")
+        super().__init__(max_attempts, result_predicate, exception_predicate)
         _positive(initial_delay, "initial_delay")
         _positive(max_retry_delay, "max_retry_delay")
         _positive(multiplier, "multiplier")
-        self._max_attempts = max_attempts
         self._initial_delay = initial_delay
         self._max_retry_delay = max_retry_delay
         self._multiplier = multiplier
-        self._predicate: RetryPredicate[OUT] = RetryPredicate(result_predicate, exception_predicate)
-
-    def can_retry(self, current_attempts: int) -> bool:
-        """Return whether another attempt may follow."""
-        return current_attempts <= self._max_attempts
 
     def get_backoff_time_millis(self, current_attempts: int) -> int:
         """Return the delay after attempt number ``current_attempts``, which starts at 1."""
@@ -139,10 +140,6 @@ class ExponentialBackoffDelayRetryStrategy(AsyncRetryStrategy[OUT]):
         for _ in range(current_attempts - 1):
             delay = int(min(delay * self._multiplier, self._max_retry_delay))
         return delay
-
-    def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
-        """Return the predicates."""
-        return self._predicate
 
 
 NO_RETRY_STRATEGY: AsyncRetryStrategy[Any] = NoRetryStrategy()

@@ -57,7 +57,6 @@ class JobGraph:
         return [e for e in self.edges if e.target == vertex]
 
     def out_edges(self, vertex: str) -> list[JobEdge]:
-        """Return the edges out of `vertex`."""
         return [e for e in self.edges if e.source == vertex]
 
 
@@ -160,7 +159,7 @@ def rescaled(graph: JobGraph, parallelism: int) -> JobGraph:
     """Return the graph with another parallelism, wherever possible."""
     if isinstance(parallelism, bool) or not isinstance(parallelism, int) or parallelism < 1:
         raise ConfigurationError("The parallelism must be a positive integer", seen=parallelism)
-    fixed = {v.id for v in graph.vertices.values() if _is_fixed(v)}
+    fixed = {v.id for v in graph.vertices.values() if any(node.max_parallelism == 1 for node in v.nodes)}
     tied = [e for e in graph.edges if isinstance(e.edge.partitioner, Forward)]
     growing = True
     while growing:
@@ -193,7 +192,3 @@ def with_key_groups(graph: JobGraph, known: Mapping[str, int]) -> JobGraph:
             vertex = replace(vertex, max_parallelism=saved.pop())
         vertices[vertex.id] = vertex
     return replace(graph, vertices=vertices)
-
-
-def _is_fixed(vertex: JobVertex) -> bool:
-    return any(node.max_parallelism == 1 for node in vertex.nodes)

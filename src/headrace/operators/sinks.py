@@ -95,20 +95,19 @@ class CollectSinkOperator(Operator):
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
         try:
-            self.context.driver.collect(self._collect_id, self._coerce(values))
+            self.context.driver.collect(self._collect_id, self._elements(values, timestamps))
         except Exception as error:
             raise self.failure(error, values, None) from error
+
+    def _elements(self, values: Values, timestamps: Timestamps) -> list[Any]:
+        return self._coerce(values)
 
 
 class CacheSinkOperator(CollectSinkOperator):
     """Sends records with their timestamps to a cached stream in the driver."""
 
-    def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
-        try:
-            elements = list(zip(self._coerce(values), timestamps or repeat(None)))
-            self.context.driver.collect(self._collect_id, elements)
-        except Exception as error:
-            raise self.failure(error, values, None) from error
+    def _elements(self, values: Values, timestamps: Timestamps) -> list[Any]:
+        return list(zip(self._coerce(values), timestamps or repeat(None)))
 
 
 WRITER_STATE = ListStateDescriptor("_writer", None)

@@ -73,6 +73,7 @@ class SourceOperator(Operator):
         self._finished: dict[str, SplitPosition] = {}
         self._shared: dict[Any, Any] = {}
         self._said_idle = False
+        self._without_splits_since: int | None = None
         self._more_splits = False
         self.records = 0
         self.held_back = False
@@ -242,7 +243,21 @@ class SourceOperator(Operator):
         for part in self._open.values():
             part.time.end_epoch(now)
             facts[f"split:{part.split.id}"] = part.time.snapshot()
+        self._wait_for_splits(now)
         facts["watermark"], facts["idle"] = self.watermark, self._said_idle
+
+    def _wait_for_splits(self, now: int) -> None:
+        """Become idle, as Flink does, when the strategy's idle timeout has passed without any split to read."""
+        if self._open:
+            self._without_splits_since = None
+            return
+        if self._without_splits_since is None:
+            self._without_splits_since = now
+        timeout = self._strategy.idle_timeout_ms
+        waits = timeout is not None and now - self._without_splits_since >= timeout
+        if waits and not self._said_idle and not self.context.task.batch:
+            self._said_idle = True
+            self.output.emit_idle(True)
 
     def positions(self) -> list[SplitPosition]:
         """Return the position of every split."""

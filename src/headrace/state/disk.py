@@ -172,7 +172,6 @@ class DiskKeyedBackend(KeyedBackend):
         self._files: dict[str, int] = {}
 
     def group_of(self, key: Any) -> int:
-        """Return the key group of a key."""
         return self._groups[key]
 
     @property

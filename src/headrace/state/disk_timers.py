@@ -94,7 +94,6 @@ class DiskTimerQueue(TimerQueue):
                 self._removed.add(timer)
 
     def _number(self, timer: Timer) -> int | None:
-        """Return the number of an existing timer."""
         number = self._live.get(timer)
         if number is None and self._horizon is not None and timer[0] >= self._horizon[0]:
             number = self._file.get(timer, None)

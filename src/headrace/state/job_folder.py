@@ -35,7 +35,6 @@ class StateFolder:
                 self._mark.close()
 
     def remove(self) -> None:
-        """Remove the folder and its contents."""
         shutil.rmtree(self.path, ignore_errors=True)
         self._mark.close()
 

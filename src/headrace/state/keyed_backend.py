@@ -247,7 +247,6 @@ class KeyedBackend(KeyHolder):
         return {name: table.kind for name, table in self._tables.items()}
 
     def restored_kinds(self) -> dict[str, str]:
-        """Return the kinds of the states that were restored."""
         return dict(self._kinds)
 
     def apply(self, delta: KeyedDelta, kinds: dict[str, str] | None = None) -> None:

@@ -44,34 +44,22 @@ def holds_nan(value: Any) -> bool:
     if isinstance(value, Mapping):
         return any(map(holds_nan, value)) or any(map(holds_nan, value.values()))
     if isinstance(value, (numbers.Number, Decimal)):
-        return _is_nan(value)
+        return bool(value != value)  # noqa: PLR0124 - what a NaN is, for numbers of any class
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return any(holds_nan(getattr(value, field.name)) for field in dataclasses.fields(value) if field.compare)
     return False
-
-
-def _is_nan(number: Any) -> bool:
-    return bool(number != number)  # noqa: PLR0124 - what a NaN is, for numbers of any class
 
 
 def _freeze_sequence(tag: str) -> Callable[[Any], Hashable]:
     return lambda value: (tag, *map(_freeze, value))
 
 
-def _freeze_mapping(value: Mapping[Any, Any]) -> Hashable:
-    return ("dict", frozenset((_freeze(k), _freeze(v)) for k, v in value.items()))
-
-
-def _freeze_set(value: Set[Any]) -> Hashable:
-    return ("set", frozenset(map(_freeze, value)))
-
-
 # The order matters: the first base class that fits decides.
 _FREEZERS: tuple[tuple[type, Callable[[Any], Hashable]], ...] = (
     (list, _freeze_sequence("list")),
     (tuple, _freeze_sequence("tuple")),
-    (Mapping, _freeze_mapping),
-    (Set, _freeze_set),
+    (Mapping, lambda value: ("dict", frozenset((_freeze(k), _freeze(v)) for k, v in value.items()))),
+    (Set, lambda value: ("set", frozenset(map(_freeze, value)))),
     (bytearray, lambda value: ("bytes", bytes(value))),
     (array.array, lambda value: ("array", value.typecode, value.tobytes())),
 )

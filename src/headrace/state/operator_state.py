@@ -207,7 +207,6 @@ class OperatorStateBackend(OperatorStateStore):
         return {name: kind for name, kind in self.state_kinds().items() if name in self._asked_for}
 
     def restored_kinds(self) -> dict[str, str]:
-        """Return the kinds of the states that were restored."""
         return {name: kind for name, kind in self.state_kinds().items() if name in self._restored}
 
     def collect_changed(self) -> OperatorSnapshot | None:

@@ -56,7 +56,8 @@ class OperatorDraft:
         old = next((chain for chain in self.old if chain.subtask == number), None)
         plain = {} if old is None else old.plain(self.old_id)
         keyed: dict[str, Any] = {}
-        every, mine = range(self.max_parallelism), self._key_groups(number)
+        every = range(self.max_parallelism)
+        mine = key_group_range(number, self.max_parallelism, self.parallelism)
         if old is not None:
             for name in old.states(self.old_id) - self.dropped:
                 keyed[name] = GroupStream(every, self._changed(name, old, every))
@@ -76,9 +77,6 @@ class OperatorDraft:
     def _kept(self, plain: dict[str, Any], what: str) -> dict[str, str]:
         """Return what the old files record about the kept states. Earlier versions recorded no types."""
         return {name: text for name, text in plain.get(what, {}).items() if name not in self.dropped}
-
-    def _key_groups(self, number: int) -> range:
-        return key_group_range(number, self.max_parallelism, self.parallelism)
 
     def _changed(self, name: str, chain: Chain, groups: range) -> Iterator[tuple[int, Any]]:
         own_id = SPILLED if name in self.added else self.old_id

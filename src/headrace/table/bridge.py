@@ -23,7 +23,7 @@ from headrace.table.analysis.tables import scan
 from headrace.table.changelog_mode import ChangelogMode
 from headrace.table.connectors.access import SourceAccess
 from headrace.table.connectors.base import TableSource
-from headrace.table.conversion import RowsIn, RowsOut
+from headrace.table.conversion import row_reader, row_writer
 from headrace.table.errors import SqlValidationError
 from headrace.table.schema import Schema, physical_names
 from headrace.table.statements.source_texts import with_texts
@@ -195,7 +195,7 @@ class Elements:
         """With `wrap`, an element that is not a row is the only value of its row."""
         self._arguments = (row_type, wrap, time_zone, kinds)
         self._wrap = wrap
-        self._convert = RowsIn(row_type, time_zone, kinds)
+        self._convert = row_writer(row_type, time_zone, kinds)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the settings only."""
@@ -219,7 +219,9 @@ def _translated(t_env: StreamTableEnvironment, table: object, call: str) -> Any:
         raise TypeMismatchError(f"{call} takes a Table", seen=table)
     if table.t_env is not t_env:
         raise InvalidProgramError("The table belongs to another TableEnvironment")
-    return translate(plan(table.relation, plan_settings(t_env.session)), t_env.session.env, f"{call}-{next(_NUMBERS)}")
+    env = t_env.session.env
+    number = sum(isinstance(known.spec, ToStream) for known in env.registry)  # of this job: ids must not change
+    return translate(plan(table.relation, plan_settings(t_env.session)), env, f"{call}-{number}")
 
 
 def _time_of(row_type: RowType) -> int | None:
@@ -240,7 +242,8 @@ def _time_of(row_type: RowType) -> int | None:
 def _stream(translated: Any, convert: Any, name: str, kind: TypeInformation | None) -> DataStream:
     spec = ToStream(convert, _time_of(translated.row_type), types=(translated.row_type,))
     stream: DataStream = translated.stream.beside(spec, name, kind)
-    return stream
+    number = sum(isinstance(known.spec, ToStream) for known in stream.get_execution_environment().registry)
+    return stream.uid(f"{name}-{number}")
 
 
 def _insert_only(translated: Any, call: str) -> None:
@@ -322,6 +325,27 @@ def _is_tuple(kind: TypeInformation | None) -> bool:
     return isinstance(kind, TupleTypeInfo)
 
 
+class RowsOut:
+    """A picklable function for streams: an internal row to a `Row`. See `row_reader`.
+
+    >>> RowsOut(RowType((RowField("a", t.DateType()),)))((1,))
+    Row(a=datetime.date(1970, 1, 2))
+    """
+
+    def __init__(self, row_type: RowType, kinds: bool = False) -> None:
+        """Set the type of the rows."""
+        self._arguments = (row_type, kinds)
+        self._convert = row_reader(row_type, kinds)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the type only."""
+        return type(self), self._arguments
+
+    def __call__(self, row: Any) -> Row:
+        """Convert a row."""
+        return self._convert(row)
+
+
 class AsElement:
     """A picklable function: an internal row to an element of an append or retract stream.
 
@@ -332,7 +356,7 @@ class AsElement:
     def __init__(self, row_type: RowType, kinds: bool, as_tuple: bool, flag: bool) -> None:
         """With `flag`, an element is a pair with whether the row is added."""
         self._arguments = (row_type, kinds, as_tuple, flag)
-        self._read, self._as_tuple, self._flag = RowsOut(row_type, kinds), as_tuple, flag
+        self._read, self._as_tuple, self._flag = row_reader(row_type, kinds), as_tuple, flag
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the settings only."""

@@ -363,50 +363,10 @@ def row_writer(row_type: RowType, time_zone: str = "UTC", kinds: bool = False) -
 
     >>> row_writer(t.RowType((t.RowField("a", t.IntType()),)), kinds=True)(Row.of_kind(RowKind.DELETE, 1))
     (1, 3)
+    >>> row_writer(t.RowType((t.RowField("a", t.DateType()),)))((datetime.date(1970, 1, 2),))
+    (1,)
     """
     convert = _row_in(row_type, time_zone)
     if not kinds:
         return convert
     return lambda row: (*convert(row), row.get_row_kind().value if isinstance(row, Row) else 0)
-
-
-class RowsIn:
-    """A picklable function for streams: a program's row to an internal row. See `row_writer`.
-
-    >>> RowsIn(t.RowType((t.RowField("a", t.DateType()),)))((datetime.date(1970, 1, 2),))
-    (1,)
-    """
-
-    def __init__(self, row_type: RowType, time_zone: str = "UTC", kinds: bool = False) -> None:
-        """Set the type of the rows."""
-        self._arguments = (row_type, time_zone, kinds)
-        self._convert = row_writer(row_type, time_zone, kinds)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the type only."""
-        return type(self), self._arguments
-
-    def __call__(self, row: Any) -> tuple[Any, ...]:
-        """Convert a row."""
-        return self._convert(row)
-
-
-class RowsOut:
-    """A picklable function for streams: an internal row to a `Row`. See `row_reader`.
-
-    >>> RowsOut(t.RowType((t.RowField("a", t.DateType()),)))((1,))
-    Row(a=datetime.date(1970, 1, 2))
-    """
-
-    def __init__(self, row_type: RowType, kinds: bool = False) -> None:
-        """Set the type of the rows."""
-        self._arguments = (row_type, kinds)
-        self._convert = row_reader(row_type, kinds)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the type only."""
-        return type(self), self._arguments
-
-    def __call__(self, row: Any) -> Row:
-        """Convert a row."""
-        return self._convert(row)

@@ -6,11 +6,14 @@ import functools
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headrace.errors import TypeMismatchError
 from headrace.table.errors import SqlNotSupportedError
 from headrace.types.logical_types import DataType
+
+if TYPE_CHECKING:
+    from headrace.table.expression import Expression
 
 __all__ = ["FunctionContext", "ScalarFunction", "TableFunction", "UserDefinedFunction", "udf", "udtf"]
 
@@ -157,9 +160,11 @@ class UserDefinedFunctionWrapper:
         """Return the name: the given one, or that of the function."""
         return self._name or str(getattr(self._func, "__name__", type(self._func).__name__))
 
-    def __call__(self, *args: Any) -> Any:
-        """Call the program's function itself."""
-        return self.function.eval(*args)
+    def __call__(self, *args: Any) -> Expression:
+        """Return a call of the function, for a table."""
+        from headrace.table.expressions import call
+
+        return call(self, *args)
 
     def __reduce__(self) -> Any:
         """Pickle the fields, not the attributes that were copied from the function."""
@@ -236,7 +241,7 @@ def udf(
     ... def add(left, right):
     ...     return left + right
     >>> add(1, 2)
-    3
+    add(1, 2)
     """
     if f is None:
         return functools.partial(
@@ -261,7 +266,7 @@ def udtf(
 
     >>> from headrace.table import DataTypes
     >>> split = udtf(lambda text: text.split(), result_types=[DataTypes.STRING()])
-    >>> split("to be")
+    >>> split.function.eval("to be")
     ['to', 'be']
     """
     if f is None:

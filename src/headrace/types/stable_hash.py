@@ -117,10 +117,6 @@ def _of_row(key: Row) -> int:
     return _of_items(key if names is None else key.get_fields_by_names(sorted(names)))
 
 
-def _of_enum(key: Enum) -> int:
-    return _of_items((type(key).__qualname__, key.value if isinstance(key, Flag) else key.name))
-
-
 def _of_datetime(key: datetime.datetime) -> int:
     if key.utcoffset() is not None:
         key = key.astimezone(datetime.timezone.utc)
@@ -167,7 +163,7 @@ def _hash_of_other(key: Any) -> int:
         if isinstance(key, base):
             return hash_of(key)
     if isinstance(key, Enum):
-        return _of_enum(key)
+        return _of_items((type(key).__qualname__, key.value if isinstance(key, Flag) else key.name))
     if isinstance(key, numbers.Number):  # such as numpy's, which equal Python's
         return _of_int(int(key)) if isinstance(key, numbers.Integral) else _of_complex(complex(key))  # type: ignore[call-overload]
     if hasattr(type(key), "__fspath__"):  # paths pickle differently from one Python version to the next

@@ -79,7 +79,6 @@ class JobSpec:
         return any(e.keyed and not e.united for e in self.in_edges(vertex))
 
     def in_edges(self, vertex: str) -> list[EdgeFacts]:
-        """Return the edges into a vertex."""
         return [e for e in self.edges if e.target == vertex]
 
 

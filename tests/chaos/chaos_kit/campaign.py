@@ -16,6 +16,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from chaos_kit import workload
 from chaos_kit.cluster import cluster
 from chaos_kit.damage import DamageTrial, draw_damage
 from chaos_kit.lives import Nursery
-from chaos_kit.plans import KINDS, draw
+from chaos_kit.plans import KINDS, about, draw
 from chaos_kit.spark_trials import ONLY_BY_NAME, SPARK_KINDS, SparkTrial, draw_spark
 from chaos_kit.trials import Trial
 from headrace.foundation.faultpoints import POINTS
@@ -59,23 +60,28 @@ def run_trials(trials: Iterable[tuple[int, Trial]], campaign: int, kills: int, r
     return bad
 
 
-def local_trials(folder: Path, campaign: int, numbers: Iterable[int], kind: str | None) -> Iterator[tuple[int, Trial]]:
+def local_trials(
+    folder: Path, campaign: int, numbers: Iterable[int], kind: str | None, job: str
+) -> Iterator[tuple[int, Trial]]:
     """Trials on the local executor, by their numbers."""
     if kind == "damage":
         foreign = foreign_job(folder / f"foreign-{os.getpid()}")
         yield from ((n, DamageTrial(draw_damage(campaign, n), folder / str(n), foreign)) for n in numbers)
     else:
-        yield from ((n, Trial(draw(campaign, n, kind), folder / str(n))) for n in numbers)
+        yield from ((n, Trial(about(draw(campaign, n, kind), job, n), folder / str(n))) for n in numbers)
 
 
 def spark_trials(
-    folder: Path, campaign: int, numbers: Iterable[int], level: str, kind: str | None
+    folder: Path, campaign: int, numbers: Iterable[int], level: str, kind: str | None, job: str
 ) -> Iterator[tuple[int, Trial]]:
     """Trials on Spark: in one process, or on a cluster that lives as long as the campaign."""
     on_cluster = level == "L3"
     with cluster(folder / "cluster") if on_cluster else contextlib.nullcontext({}) as settings:
         for number in numbers:
-            yield number, SparkTrial(draw_spark(campaign, number, settings, on_cluster, kind), folder / str(number))
+            plan = about(draw_spark(campaign, number, settings, on_cluster, kind), job, number)
+            if job == "sql":  # of which each epoch takes longer
+                plan = replace(plan, harms=tuple(each[:5] for each in plan.harms))
+            yield number, SparkTrial(plan, folder / str(number))
 
 
 def foreign_job(folder: Path) -> Path:
@@ -121,16 +127,16 @@ def _row(words: str, results: list[dict[str, Any]]) -> str:
     return f"| {words} | {len(results)} | {' | '.join(map(str, sums))} | {middle} / {late} |"
 
 
-def warm_up(folder: Path) -> None:
+def warm_up(folder: Path, job: str) -> None:
     """Runs a small job here, so that the processes that are forked from this one have all modules."""
     with tempfile.TemporaryDirectory(dir=folder) as root:
-        assert workload.run({"root": root, "seed": 0, "records": 20}) == workload.FINISHED
+        assert workload.run({"root": root, "seed": 0, "records": 20, "workload": job}) == workload.FINISHED
     assert threading.active_count() == 1, "a process is forked safely only while it has one thread"
 
 
 def run_level_1(arguments: argparse.Namespace, folder: Path, numbers: range) -> None:
     """Forks workers that share the trials."""
-    warm_up(folder)
+    warm_up(folder, arguments.workload)
     gc.collect()
     gc.freeze()
     kills, rescales = (-(-n // arguments.jobs) if n else sys.maxsize for n in (arguments.kills, arguments.rescales))
@@ -141,7 +147,9 @@ def run_level_1(arguments: argparse.Namespace, folder: Path, numbers: range) -> 
             code = 1
             try:
                 with open(folder / f"results-{worker}.jsonl", "w") as out:
-                    trials = local_trials(folder, arguments.seed, numbers[worker :: arguments.jobs], arguments.kind)
+                    trials = local_trials(
+                        folder, arguments.seed, numbers[worker :: arguments.jobs], arguments.kind, arguments.workload
+                    )
                     code = int(run_trials(trials, arguments.seed, kills, rescales, out) > 0)
             except BaseException:
                 traceback.print_exc()
@@ -155,7 +163,7 @@ def run_level_1(arguments: argparse.Namespace, folder: Path, numbers: range) -> 
 def run_on_spark(arguments: argparse.Namespace, folder: Path, numbers: range) -> None:
     """One Spark at a time."""
     with open(folder / "results-0.jsonl", "w") as out:
-        trials = spark_trials(folder, arguments.seed, numbers, arguments.level, arguments.kind)
+        trials = spark_trials(folder, arguments.seed, numbers, arguments.level, arguments.kind, arguments.workload)
         kills, rescales = (n or sys.maxsize for n in (arguments.kills, arguments.rescales))
         run_trials(trials, arguments.seed, kills, rescales, out)
 
@@ -169,6 +177,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first trial, to run one again")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kind", choices=(*KINDS, *ONLY_BY_NAME), help="only this kind of fault")
+    parser.add_argument("--workload", default="streams", choices=("streams", "sql"), help="the job that is killed")
     parser.add_argument("--jobs", type=int, default=1, help="trials at a time")
     parser.add_argument("--folder", type=Path, help="where trials live; the folders of bad ones stay")
     parser.add_argument("--results", type=Path, help="a file for the results, a line of JSON for each trial")

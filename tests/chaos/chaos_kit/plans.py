@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from chaos_kit.rescaler import WAYS
 from headrace.foundation.faultpoints import POINTS
@@ -65,6 +65,9 @@ class TrialPlan:
     strikes: tuple[Strike, ...]
     mode: str = ""
     """Of zombies: what happens until the first one wakes up. "killed": a job that is being stopped is killed over it."""
+
+
+Plan = TypeVar("Plan", bound=TrialPlan)
 
 
 def draw(campaign: int, number: int, kind: str | None = None, life_s: float = 0.35) -> TrialPlan:
@@ -141,6 +144,18 @@ def draw(campaign: int, number: int, kind: str | None = None, life_s: float = 0.
             )
             params["settings"]["execution.checkpointing.tolerable-failed-checkpoints"] = chance.choice((0, 3))
     return TrialPlan(kind, params["seed"], params, strikes, mode)
+
+
+def about(plan: Plan, workload: str, number: int) -> Plan:
+    """Return the same trial of another job: "streams" or "sql", half of them with mini-batches.
+
+    A driver of the SQL job plans its queries first, so it is killed later.
+    """
+    if workload == "streams":
+        return plan
+    strikes = tuple(replace(s, seconds=s.seconds * 6) if s.seconds is not None else s for s in plan.strikes)
+    params = {**plan.params, "workload": workload, "mini_batch": number % 2 == 1, "sinks": ""}
+    return replace(plan, params=params, strikes=strikes)
 
 
 def rescales(chance: random.Random, count: int, unit_s: float = 1.0) -> list[list[Any]]:

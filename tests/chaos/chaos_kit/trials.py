@@ -270,7 +270,8 @@ class Trial:
     def _arguments(self, journal: Path) -> list[Any]:
         retained = self.params["settings"]["execution.checkpointing.num-retained"]
         rescaled = "rescaled" if "parallelisms" in self.params or "rescales" in self.params else ""
-        return [self.folder, self.params["seed"], self.params["records"], journal, retained, rescaled]
+        workload_name = self.params.get("workload", "") + (" mini" if self.params.get("mini_batch") else "")
+        return [self.folder, self.params["seed"], self.params["records"], journal, retained, rescaled, workload_name]
 
     def _recovery_times(self) -> list[float]:
         """Seconds from each kill until something new was committed; none if nothing was left to commit."""

@@ -18,8 +18,10 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from chaos_kit import sql_workload
 from chaos_kit.file_sink import FolderSink
 from chaos_kit.once import nth_times
 from chaos_kit.records import DISORDER, SPLITS, STEP, Record, split_records, watermarks
@@ -201,20 +203,26 @@ class Pair(ProcessJoinFunction):
         yield f"J|{left[3]}|{Record(*left).id}|{Record(*right).id}"
 
 
+def replayed(p: dict[str, Any], number: int) -> ReplayedSource:
+    """Return one of the three sources of a trial."""
+    return ReplayedSource(p["seed"], number, p["records"], p.get("chunk", STEP), number == 1)
+
+
 def build(env: StreamExecutionEnvironment, p: dict[str, Any]) -> None:
-    """The four pipelines."""
-    root, seed, count, chunk = p["root"], p["seed"], p["records"], p.get("chunk", STEP)
+    """The four pipelines; the ones in SQL if the trial is about them."""
+    if p.get("workload") == "sql":
+        sql_workload.build(env, p, partial(replayed, p))
+        return
+    root = p["root"]
     wide = p.get("parallelism", 2)
     harm = Harm(root, p.get("harm", ""))
     out = FolderSink(os.path.join(root, "out"), p.get("sink_harm", ""))
     nothing = WatermarkStrategy.no_watermarks()
     bounded = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(DISORDER))
     sources = [
-        env.from_source(ReplayedSource(seed, 0, count, chunk, False), nothing, "s0").set_parallelism(2).uid("s0"),
-        env.from_source(ReplayedSource(seed, 1, count, chunk, True), nothing, "s1").set_parallelism(1).uid("s1"),
-        env.from_source(ReplayedSource(seed, 2, count, chunk, False), bounded.with_timestamp_assigner(Times()), "s2")
-        .set_parallelism(1)
-        .uid("s2"),
+        env.from_source(replayed(p, 0), nothing, "s0").set_parallelism(2).uid("s0"),
+        env.from_source(replayed(p, 1), nothing, "s1").set_parallelism(1).uid("s1"),
+        env.from_source(replayed(p, 2), bounded.with_timestamp_assigner(Times()), "s2").set_parallelism(1).uid("s2"),
     ]
     everything = sources[0].union(sources[1], sources[2])
 

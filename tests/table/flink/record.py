@@ -243,7 +243,7 @@ def written(document):
         yield f"  - name: {json.dumps(case['name'])}"
         yield from (
             f"    {key}: {json.dumps(case[key])}"
-            for key in ("differs", "one subtask", "batch", "conf", "sink", "skip", "order", "compare")
+            for key in ("batch", "conf", "sink", "skip", "differs", "one subtask", "order", "compare")
             if key in case
         )
         yield f"    query: {json.dumps(case['query'], ensure_ascii=False)}"

@@ -42,7 +42,6 @@ class DriverContext:
         return f"{self._name} (committer)"
 
     def get_number_of_parallel_subtasks(self) -> int:
-        """Return 1."""
         return 1
 
     def get_index_of_this_subtask(self) -> int:
@@ -50,11 +49,9 @@ class DriverContext:
         return -1
 
     def get_attempt_number(self) -> int:
-        """Return 0."""
         return 0
 
     def get_metrics_group(self) -> LocalMetricGroup:
-        """Return the metrics of the committer."""
         return self._metrics
 
     def __getattr__(self, name: str) -> NoReturn:
@@ -83,7 +80,6 @@ class DriverFunction:
         return self._opened
 
     def metrics(self) -> dict[Path, Value]:
-        """Return the metrics of the function in the driver."""
         return self._context.get_metrics_group().values()
 
     def close(self) -> None:

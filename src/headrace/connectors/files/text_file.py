@@ -14,7 +14,7 @@ import codecs
 from collections.abc import Callable
 from typing import Any
 
-from headrace.connectors.base.line_limit import MAX_LINE_BYTES, line_too_long
+from headrace.connectors.base.line_limit import MAX_LINE_BYTES, first_line, line_too_long
 from headrace.connectors.base.split_reader import Batch, SplitReader
 from headrace.connectors.files.file_format import FileFormat, FileRange, unreadable
 from headrace.errors import InvalidProgramError, reason_of
@@ -71,7 +71,7 @@ class _LineReader(SplitReader):
         self._charset = charset
         # In wide charsets the byte 0x0A is not always a line feed: such a file is one chunk.
         self._chunk_size = -1 if charset.startswith(_WIDE) else _CHUNK
-        self._offset, skipped = position or (self._first_line(part.start), 0)
+        self._offset, skipped = position or (first_line(self._file, part.path, part.start), 0)
         self._after = self._offset
         self._rest = b""
         self._lines: list[str] = []
@@ -88,16 +88,6 @@ class _LineReader(SplitReader):
             if self._next == len(self._lines):
                 self._load()
         self._check_finished()
-
-    def _first_line(self, start: int) -> int:
-        """Return where the first line at or after `start` begins."""
-        if not start:
-            return 0
-        self._file.seek(start - 1)
-        before = self._file.readline(MAX_LINE_BYTES + 1)
-        if len(before) > MAX_LINE_BYTES:
-            raise line_too_long(f"{self._path} from byte {start - 1}")
-        return start - 1 + len(before)
 
     def read(self, limit: int, now: int) -> Batch:
         values: list[str] = []

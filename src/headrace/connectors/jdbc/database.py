@@ -91,7 +91,7 @@ class Database(ABC):
             self._give_up()
             if isinstance(error, HeadraceError) or not isinstance(error, Exception):
                 raise
-            raise self._named(error) from error
+            raise DatabaseError(f"The database failed: {_first_line(error)}", seen=self.address.shown) from error
 
     def insert(self, sql: str, rows: Rows, written: str) -> None:
         """Run the statement for each row, in one transaction; an error names the statement as `written`, and the row."""
@@ -142,9 +142,6 @@ class Database(ABC):
             seen=f"{written} with {shortened(culprit)}" if culprit is not None else f"{written}, {len(rows)} rows",
             remedy="check the table and the statement; none of these rows has been written",
         )
-
-    def _named(self, error: Exception) -> DatabaseError:
-        return DatabaseError(f"The database failed: {_first_line(error)}", seen=self.address.shown)
 
     def _give_up(self) -> None:
         """Close the connection, and with it the transaction."""

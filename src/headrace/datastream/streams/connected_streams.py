@@ -71,7 +71,7 @@ class ConnectedStreams(NoJvmObject):
             ("process_element1", "process_element2"),
             "The input must be a CoProcessFunction or KeyedCoProcessFunction!",
         )
-        keyed = self._is_keyed_stream()
+        keyed = self.stream1.is_keyed and self.stream2.is_keyed
         if isinstance(func, KeyedCoProcessFunction) and not keyed:
             raise TypeMismatchError(
                 "KeyedCoProcessFunction needs two keyed streams",
@@ -90,9 +90,6 @@ class ConnectedStreams(NoJvmObject):
                 remedy="call key_by on the connected streams: a.connect(b).key_by(selector1, selector2)",
             )
         return self.stream1.two_input_operator(self.stream2, spec, name, declared_type(output_type))
-
-    def _is_keyed_stream(self) -> bool:
-        return self.stream1.is_keyed and self.stream2.is_keyed
 
 
 class BroadcastStream(NoJvmObject):

@@ -42,7 +42,6 @@ class ConditionContext:
         return self.time
 
     def current_processing_time(self) -> int:
-        """Return the clock."""
         return self._now()
 
 

@@ -47,7 +47,8 @@ class EventTimeCepOperator(CepOperator):
         if values and min(times) <= self.watermark:
             mark = self.watermark
             late = [t <= mark for t in times]
-            self._late(list(compress(values, late)), None if timestamps is None else list(compress(timestamps, late)))
+            stamps = None if timestamps is None else list(compress(timestamps, late))
+            self.late_to(self.spec.late_tag, list(compress(values, late)), stamps)
             in_time = [not x for x in late]
             values, times = list(compress(values, in_time)), list(compress(times, in_time))
             keys = list(compress(keys, in_time))
@@ -158,6 +159,3 @@ class EventTimeCepOperator(CepOperator):
             return list(groups)
         first = [(events[0][0], key) for key, events in groups.items()]
         return list(dict.fromkeys(key for _, key in sorted([*alone, *first], key=lambda entry: entry[0])))
-
-    def _late(self, values: Values, timestamps: Timestamps) -> None:
-        self.late_to(self.spec.late_tag, values, timestamps)

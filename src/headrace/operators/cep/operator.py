@@ -102,6 +102,7 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
 
     def feed(self, key: Any, events: Iterable[Event], until: int | None) -> KeyState | None:
         """Run events of one key in order, then move its time to `until`. Return the state if any is left."""
+        self.context.keyed_state.key = key
         data = self.branches.data
         state: KeyState | None = data.get(key)
         was_there = state is not None
@@ -109,7 +110,6 @@ class CepOperator(FunctionOperator, OperatorWithLateRecords):
             state = KeyState()
         branches, size = state.branches, len(state.branches)
         waiting = len(state.complete)
-        self.context.keyed_state.key = key
         matcher = self.matcher
         advance, process, timed = matcher.advance, matcher.process, matcher.has_time_limits
         per_start, window = self.timer_per_start, matcher.window

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
-from headrace.graph.table_specs import Condition, RegularJoin, TableKey
+from headrace.graph.table_join_specs import RegularJoin
+from headrace.graph.table_specs import Condition, TableKey
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.table.join_side import never_equal
 from headrace.operators.table.keyed import AS_INSERT, KeyedTableOperator, Row

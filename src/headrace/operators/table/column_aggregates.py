@@ -143,9 +143,9 @@ class ColumnAggregates:
                 by = np.where(empty, 1, some)
                 if numbers.startswith("float"):
                     result = result / by
-                else:  # truncated towards zero
-                    quotient = np.abs(result) // by
-                    result = np.where(result < 0, -quotient, quotient)
+                else:  # truncated towards zero; the smallest number has no absolute value to divide
+                    quotient = result // by
+                    result = quotient + ((result < 0) & (quotient * by != result))
             out.append((result.astype(numbers, copy=False), empty if empty.any() else None))
         return out
 

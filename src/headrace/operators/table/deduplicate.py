@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.graph.table_specs import Deduplicate, TableKey
+from headrace.graph.table_sort_specs import Deduplicate
+from headrace.graph.table_specs import TableKey
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.table.keyed import (
     AS_INSERT,

@@ -16,13 +16,14 @@ from bisect import bisect_left, bisect_right
 from typing import Any
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
-from headrace.graph.table_specs import IntervalJoin, TableKey
+from headrace.graph.table_join_specs import IntervalJoin
+from headrace.graph.table_specs import TableKey
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.table.join_side import never_equal
 from headrace.operators.table.keyed import KeyedTableOperator, Row
 
 _Side = list[Any]
-_TIMES, _ROWS, _FLAGS, _TIMER = range(4)
+_TIMES, ROWS, _FLAGS, _TIMER = range(4)
 
 
 class IntervalJoinOperator(KeyedTableOperator):
@@ -73,7 +74,7 @@ class IntervalJoinOperator(KeyedTableOperator):
                 time = row[column] // 1000 if timed else now
                 sides = data.get(key)
                 if sides is None:
-                    sides = data[key] = [[[], [], [], None], [[], [], [], None]]
+                    sides = data[key] = new_sides()
                 found = False
                 times = sides[other][_TIMES]
                 if times and expired < time + high and not (strict and any([row[c] is None for c in strict])):
@@ -95,14 +96,14 @@ class IntervalJoinOperator(KeyedTableOperator):
 
     def _pairs(self, own: int, row: Row, other: _Side, first: int, last: int, results: Values) -> bool:
         """Emit a row with those of the other side's rows, from `first` to before `last`, that meet the condition."""
-        partners = other[_ROWS][first:last]
+        partners = other[ROWS][first:last]
         condition = self._spec.condition
         if condition is not None or self._outer[1 - own]:
             met = range(first, last)
             if condition is not None:
                 pair = condition.pair
                 met = [i for i, p in zip(met, partners) if (pair(row, p) if own == 0 else pair(p, row))]  # type: ignore[assignment]
-                partners = [other[_ROWS][i] for i in met]
+                partners = [other[ROWS][i] for i in met]
             if self._outer[1 - own]:
                 for i in met:
                     other[_FLAGS][i] = True
@@ -113,7 +114,7 @@ class IntervalJoinOperator(KeyedTableOperator):
         times = side[_TIMES]
         at = len(times) if not times or times[-1] <= time else bisect_right(times, time)
         times.insert(at, time)
-        side[_ROWS].insert(at, row)
+        side[ROWS].insert(at, row)
         if self._outer[own]:
             side[_FLAGS].insert(at, found)
         if side[_TIMER] is None:
@@ -135,8 +136,8 @@ class IntervalJoinOperator(KeyedTableOperator):
     def _remove(self, own: int, side: _Side, expired: int, results: Values) -> None:
         count = bisect_right(side[_TIMES], expired)
         if self._outer[own]:
-            results += [self._padded(own, r) for r, found in zip(side[_ROWS][:count], side[_FLAGS]) if not found]
-        for part in (side[_TIMES], side[_ROWS], side[_FLAGS]):
+            results += [self._padded(own, r) for r, found in zip(side[ROWS][:count], side[_FLAGS]) if not found]
+        for part in (side[_TIMES], side[ROWS], side[_FLAGS]):
             del part[:count]
 
     def _fire(self, limit: int) -> None:
@@ -170,3 +171,8 @@ class IntervalJoinOperator(KeyedTableOperator):
     def advance_processing_time(self, now: int) -> None:
         if not self._event_time:
             self._fire(now)
+
+
+def new_sides() -> list[_Side]:
+    """Return the state of a key without rows."""
+    return [[[], [], [], None], [[], [], [], None]]

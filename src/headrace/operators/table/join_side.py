@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from operator import itemgetter
 
-from headrace.graph.table_specs import Condition, JoinSide
+from headrace.graph.table_join_specs import JoinSide
+from headrace.graph.table_specs import Condition
 from headrace.operators.table.keyed import Row, map_state
 from headrace.state.keyed_backend import KeyedBackend
 

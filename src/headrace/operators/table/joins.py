@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from headrace.graph.table_specs import IntervalJoin, RegularJoin, TemporalJoin
+from headrace.graph.table_join_specs import IntervalJoin, RegularJoin, TemporalJoin
 from headrace.operators.base import Operator
 from headrace.operators.table.batch_join import BatchJoinOperator
+from headrace.operators.table.batches import has_columns
+from headrace.operators.table.interval_columns import ColumnIntervalJoinOperator, runs_on_columns
 from headrace.operators.table.interval_join import IntervalJoinOperator
 from headrace.operators.table.regular_join import RegularJoinOperator, SemiJoinOperator
 from headrace.operators.table.temporal_join import temporal_join
@@ -17,4 +19,10 @@ def regular_join(spec: RegularJoin) -> Operator:
     return SemiJoinOperator(spec) if spec.kind in ("SEMI", "ANTI") else RegularJoinOperator(spec)
 
 
-OPERATORS = {RegularJoin: regular_join, IntervalJoin: IntervalJoinOperator, TemporalJoin: temporal_join}
+def interval_join(spec: IntervalJoin) -> Operator:
+    """Return the operator of a join of rows whose times are close."""
+    columns = has_columns() and runs_on_columns(spec)
+    return ColumnIntervalJoinOperator(spec) if columns else IntervalJoinOperator(spec)
+
+
+OPERATORS = {RegularJoin: regular_join, IntervalJoin: interval_join, TemporalJoin: temporal_join}

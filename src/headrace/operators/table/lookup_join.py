@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.graph.table_specs import LookupJoin
+from headrace.graph.table_join_specs import LookupJoin
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.table.keyed import KeyedTableOperator, Row
 

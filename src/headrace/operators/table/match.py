@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace.graph.specs import Cep
-from headrace.graph.table_specs import Match, TableKey
+from headrace.graph.table_sort_specs import Match
+from headrace.graph.table_specs import TableKey
 from headrace.operators.cep.event_time import EventTimeCepOperator
 from headrace.operators.cep.operator import CepOperator
 from headrace.operators.cep.processing_time import ProcessingTimeCepOperator

@@ -119,8 +119,11 @@ def _range_bounds(
     by = order[0]
     offset = _offset(spec, by.column, -bound if by.descending else bound)
     key = sort_key((SortOrder(0, by.descending, by.nulls_first),))
-    limits = [key((None if row[by.column] is None else row[by.column] + offset,)) for row in rows]
-    return [bisect(keys, limit) for limit in limits]
+    peers = bisect_left if bound < 0 else bisect_right  # null rows are at no distance from each other
+    return [
+        peers(keys, own) if row[by.column] is None else bisect(keys, key((row[by.column] + offset,)))
+        for row, own in zip(rows, keys)
+    ]
 
 
 def _offset(spec: OverAggregate, column: int, bound: int) -> Any:
@@ -172,8 +175,8 @@ def _lag(call: AggregateSpec, rows: list[Row], keys: list[Any], sign: int = -1) 
     results = []
     for i, row in enumerate(rows):
         at = i + sign * (row[more[0]] if more else 1)
-        inside = 0 <= at < len(rows)
-        results.append(rows[at][value] if inside else row[more[1]] if len(more) > 1 else None)
+        found = rows[at][value] if 0 <= at < len(rows) else None
+        results.append(row[more[1]] if found is None and len(more) > 1 else found)  # also instead of NULL, as in Flink
     return results
 
 

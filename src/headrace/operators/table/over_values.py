@@ -1,7 +1,8 @@
 """OVER in streaming mode, ordered by columns that are not a time: a new row changes the results of the rows behind it.
 
-Decides which changes a row causes. All rows of a key are kept in order, with their results. A row is emitted with its own
-kind; rows behind it whose results change are replaced (-U, +U), in order. With RANGE, so are its peers, which come first.
+Decides which changes a row causes. All rows of a key are kept in order, with their results. A new row is emitted with its
+own kind, one that leaves as -D. Rows behind it whose results change are replaced (-U, +U), in order. With RANGE, so are its
+peers, which come first.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class ValueOverOperator(OverOperator):
                 row, kind = (record[:-1], record[-1]) if kinds else (record, INSERT)
                 memory: _Memory = self.memory.value() or [[], [], []]
                 if kind in (UPDATE_BEFORE, DELETE):
-                    self._remove(memory, row, kind, results)
+                    self._remove(memory, row, results)
                 else:
                     self._add(memory, row, kind, results)
                 if memory[1]:
@@ -59,7 +60,7 @@ class ValueOverOperator(OverOperator):
         self._replaced(rows, values, now, range(at + 1, len(rows)), results)
         memory[2] = now
 
-    def _remove(self, memory: _Memory, row: Row, kind: int, results: Values) -> None:
+    def _remove(self, memory: _Memory, row: Row, results: Values) -> None:
         keys, rows, values = memory
         key = self._sort_key(row)
         first = bisect_left(keys, key)
@@ -68,7 +69,7 @@ class ValueOverOperator(OverOperator):
         except ValueError:
             return  # its time to live has passed
         del keys[at], rows[at]
-        results.append(row + values.pop(at) + KINDS[kind])
+        results.append(row + values.pop(at) + KINDS[DELETE])
         now = self._values(keys, rows)
         self._replaced(rows, values, now, range(first, len(rows)), results)
         memory[2] = now

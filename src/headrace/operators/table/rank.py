@@ -17,7 +17,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import Any
 
-from headrace.graph.table_specs import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, Rank, TableKey
+from headrace.graph.table_sort_specs import Rank
+from headrace.graph.table_specs import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, TableKey
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.table.keyed import KINDS, KeyedTableOperator, Row, value_state
 from headrace.operators.table.ordering import sort_key
@@ -54,7 +55,7 @@ class RankOperator(KeyedTableOperator):
                     row, kind = record[:-1], record[-1]
                 memory = self.memory.value()
                 if memory is None:
-                    memory = [[], [], self.spec.end if fixed else row[self.spec.end_column]]
+                    memory = [[], [], self.spec.end if fixed else row[self.spec.end_column] or 0]
                 self.end = _NEVER if memory[2] is None else memory[2]
                 if self.end < 1:
                     continue

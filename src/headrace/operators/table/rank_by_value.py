@@ -6,7 +6,8 @@ from bisect import bisect_left, bisect_right
 from typing import Any
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
-from headrace.graph.table_specs import DELETE, INSERT, Rank, TableKey
+from headrace.graph.table_sort_specs import Rank
+from headrace.graph.table_specs import DELETE, INSERT, TableKey
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.table.keyed import KINDS, KeyedTableOperator, Row
 from headrace.operators.table.ordering import sort_key
@@ -102,7 +103,7 @@ class BatchRankOperator(KeyedTableOperator):
     def _ranked(self, rows: list[Row]) -> Values:
         spec, mark = self._spec, KINDS[INSERT] if self._spec.kinds else ()
         rows = [row[:-1] for row in rows] if spec.kinds else rows
-        end = spec.end if spec.end_column is None else rows[0][spec.end_column]
+        end = spec.end if spec.end_column is None else rows[0][spec.end_column] or 0
         keyed = sorted([(self._sort_key(row), i) for i, row in enumerate(rows)])
         numbered = zip([rows[i] for _, i in keyed], ranks(spec.function, [key for key, _ in keyed]))
         return [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headrace.graph.table_specs import Deduplicate, Limit, Rank, Sort, TemporalSort
+from headrace.graph.table_sort_specs import Deduplicate, Limit, Rank, Sort, TemporalSort
 from headrace.operators.base import Operator
 from headrace.operators.table.deduplicate import deduplicate
 from headrace.operators.table.rank import (

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.graph.table_specs import DELETE, INSERT, UPDATE_BEFORE, RegularJoin, TableKey
+from headrace.graph.table_join_specs import RegularJoin
+from headrace.graph.table_specs import DELETE, INSERT, UPDATE_BEFORE, TableKey
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.table.join_side import KeptSide, Match, kept_side, meeting, never_equal
 from headrace.operators.table.keyed import KINDS, KeyedTableOperator, Row

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
-from headrace.graph.table_specs import DELETE, UPDATE_BEFORE, Limit, Sort, TableKey, TemporalSort
+from headrace.graph.table_sort_specs import Limit, Sort, TemporalSort
+from headrace.graph.table_specs import DELETE, UPDATE_BEFORE, TableKey
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.table.keyed import AS_INSERT, KeyedTableOperator, map_state, value_state
 from headrace.operators.table.ordering import sort_rows
@@ -83,6 +84,9 @@ class ProcessingTimeSortOperator(_SortOfAll):
         self._rows = value_state(self.context.keyed_state, "rows")
 
     def process_batch(self, values: Values, timestamps: Timestamps, keys: list[Any] | None) -> None:
+        if not self._others:
+            self.emit(values)
+            return
         self.key_all(values, keys)
         self._rows.update([*(self._rows.value() or []), *values])
         self.context.processing_timers.register(self.context.clock.now() + 1, self.context.keyed_state.key)
@@ -96,6 +100,12 @@ class ProcessingTimeSortOperator(_SortOfAll):
             self._rows.clear()
             self.emit(sort_rows(rows, self._others))
             due = timers.pop_due(now)
+
+    def process_watermark(self, timestamp: int) -> None:
+        """Emit the rows that are left at the end of the input, then forward the watermark."""
+        if timestamp == MAX_WATERMARK:
+            self.advance_processing_time(MAX_WATERMARK)
+        super().process_watermark(timestamp)
 
 
 class SortOperator(_SortOfAll):

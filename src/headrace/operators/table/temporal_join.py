@@ -10,7 +10,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Any
 
-from headrace.graph.table_specs import DELETE, UPDATE_BEFORE, TableKey, TemporalJoin
+from headrace.graph.table_join_specs import TemporalJoin
+from headrace.graph.table_specs import DELETE, UPDATE_BEFORE, TableKey
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.table.join_side import never_equal
 from headrace.operators.table.keyed import KeyedTableOperator, Row, map_state, value_state

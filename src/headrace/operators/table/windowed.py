@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.graph.table_specs import TableKey, WindowJoin, WindowRank
+from headrace.graph.table_join_specs import WindowJoin
+from headrace.graph.table_sort_specs import WindowRank
+from headrace.graph.table_specs import TableKey
 from headrace.operators.output import Timestamps, Values
 from headrace.operators.table.batch_join import join_rows
 from headrace.operators.table.join_side import never_equal

@@ -116,13 +116,11 @@ class FiringContext(Evictor.EvictorContext):
         return self._operator.watermark
 
     def window_state(self) -> Any:
-        """Return state of the key and window."""
         self.uses_state = True
         self._store.at((self._backend.key, self._window))
         return self._window_state
 
     def global_state(self) -> Any:
-        """Return state of the key."""
         return self._global_state
 
     def get_current_processing_time(self) -> int:
@@ -143,7 +141,6 @@ class _Store(KeyedStateStore):
     """Makes one method of all five getters."""
 
     def state(self, descriptor: descriptors.StateDescriptor) -> Any:
-        """Return the state that a descriptor describes."""
         raise NotImplementedError
 
     def get_state(self, state_descriptor: Any) -> Any:
@@ -187,7 +184,6 @@ class WindowStateStore(_Store):
         return state
 
     def merge(self, descriptor: descriptors.StateDescriptor, key: Any, target: Any, sources: list[Any]) -> None:
-        """Merge the state of the windows ``sources`` into that of ``target``."""
         merge = _merger(descriptor)
         table = self._backend.table(self._prefix + descriptor.name, namespaced=True, kind=descriptor.kind)
         data, dirty = table.data, table.dirty

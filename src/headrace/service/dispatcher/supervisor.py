@@ -130,7 +130,7 @@ class Supervisor:
             self._processes.pop(folder.job_id, None)
             return
         facts = Facts(
-            now=_now(),
+            now=time.time_ns() // 1_000_000,
             ended=ended,
             alive=lives or folder.lock.is_taken(),
             started_here=process is not None,
@@ -179,7 +179,3 @@ class Supervisor:
                 os.kill(control.pid, signal.SIGKILL)
             except OSError as error:
                 _log.warning("job %s: %s", folder.job_id, error)
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000

@@ -139,13 +139,9 @@ _HEADERS = {
 }
 
 
-def _root() -> Path:
-    return Path(str(files("headrace.service"))) / "ui"
-
-
 def _files() -> dict[str, Path]:
     """Return all files of the UI by path. Nothing else can be requested."""
-    root = _root()
+    root = Path(str(files("headrace.service"))) / "ui"
     return {f"/{path.relative_to(root).as_posix()}": path for path in root.rglob("*") if path.is_file()}
 
 

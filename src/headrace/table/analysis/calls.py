@@ -11,7 +11,7 @@ from dataclasses import replace
 from headrace.table.analysis import casts
 from headrace.table.analysis.context import Context
 from headrace.table.analysis.errors import invalid, unsupported, wrong_arguments
-from headrace.table.analysis.inline import InlineCall
+from headrace.table.analysis.inline import InlineCall, InlineRows
 from headrace.table.analysis.literals import NULL
 from headrace.table.analysis.scopes import Scope
 from headrace.table.analysis.time_attributes import attribute, is_rowtime, plain, with_attribute
@@ -127,7 +127,8 @@ class Calls:
             arguments.append(symbol(str(clauses.get("ON ERROR", "FALSE"))))
         elif name in ("JSON_VALUE", "JSON_QUERY"):
             given = clauses.get("RETURNING")
-            kind = logical_type(given) if isinstance(given, TypeSyntax) else VarCharType()
+            kind = logical_type(given) if isinstance(given, TypeSyntax) else given
+            kind = kind if isinstance(kind, DataType) else VarCharType()
             arguments.append(Literal(kind, None))
             if name == "JSON_QUERY":
                 arguments.append(symbol(str(clauses.get("WRAPPER", "WITHOUT"))))
@@ -230,8 +231,9 @@ class Calls:
         """Return the group window of a GROUP BY, such as `TUMBLE(ts, INTERVAL '1' HOUR)`."""
         kind = node.name[0].upper()
         count = GROUP_WINDOWS[kind]
-        arguments = self.all(node.arguments)
-        if len(arguments) != count + 1:
+        rows = [each.rows for each in node.arguments if isinstance(each, InlineRows)]
+        arguments = self.all(tuple(each for each in node.arguments if not isinstance(each, InlineRows)))
+        if len(arguments) + len(rows) != count + 1:
             raise invalid(f"{kind} takes a time attribute and {count} interval(s)", node.position)
         time, sizes = arguments[0], arguments[1:]
         if attribute(time.type) is None and not (
@@ -239,6 +241,8 @@ class Calls:
         ):
             remedy = "declare it with WATERMARK FOR in CREATE TABLE, or with PROCTIME()"
             raise invalid(f"Group window {kind} needs a time attribute", node.arguments[0].position, remedy)
+        if rows:
+            return self._row_window(kind, time, rows, count, node.position)
         values = []
         for given, size in zip(node.arguments[1:], sizes, strict=True):
             if not isinstance(size, Literal) or not isinstance(size.type, DayTimeIntervalType):
@@ -246,9 +250,19 @@ class Calls:
             values.append(size.value)
         return GroupWindowUse(plain(time.type), kind, time, tuple(values))
 
+    @staticmethod
+    def _row_window(kind: str, time: Rex, rows: list[int], count: int, position: int) -> GroupWindowUse:
+        if kind == "SESSION" or len(rows) != count:
+            raise invalid(f"The sizes of {kind} must be intervals", position)
+        if attribute(time.type) is not TimeAttribute.PROCTIME:
+            raise invalid("A window with a number of rows needs a column of processing time", position)
+        return GroupWindowUse(plain(time.type), kind, time, tuple(rows), by_rows=True)
+
     def _group_window_part(self, kind: str, part: str, node: syntax.Call) -> Rex:
         window = self.group_window(replace(node, name=(kind,)))
         time = window.time.type
+        if window.by_rows:
+            raise invalid("A window with a number of rows has no start, end and time", node.position)
         if part in ("start", "end"):
             result: DataType = TimestampType(3, is_nullable=False)
         elif part == "rowtime":

@@ -63,7 +63,10 @@ def wrong_arguments(name: str, types: Sequence[DataType], reason: str, position:
     """
     seen = f"{name}({', '.join(sql_text(each) for each in types)})"
     return SqlValidationError(
-        f"Invalid arguments of function '{name}'", position=position, seen=seen, expected=reason or None
+        f"Invalid arguments of function '{name}'",
+        position=position,
+        seen=seen,
+        expected=reason.removeprefix("expected ") or None,
     )
 
 

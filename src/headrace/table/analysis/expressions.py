@@ -10,11 +10,18 @@ from headrace.table.analysis.calls import Calls
 from headrace.table.analysis.context import built_in
 from headrace.table.analysis.errors import invalid, unsupported
 from headrace.table.analysis.frames import over_use
-from headrace.table.analysis.inline import InlineCall, InlineExpression
+from headrace.table.analysis.inline import (
+    InlineCall,
+    InlineCast,
+    InlineExpression,
+    InlineField,
+    InlineInterval,
+    InlinePlus,
+)
 from headrace.table.analysis.literals import FALSE, NULL, UNIT_VALUES, interval_of
 from headrace.table.analysis.scopes import field_access, row_of
 from headrace.table.analysis.time_attributes import plain
-from headrace.table.analysis.types import interval_type, logical_type
+from headrace.table.analysis.types import INTERVAL_OF_DAYS, INTERVAL_OF_MONTHS, interval_type, logical_type
 from headrace.table.functions.conversion import cast_result
 from headrace.table.functions.definition import ArgumentError
 from headrace.table.plan.relations import Project, Relation
@@ -23,9 +30,12 @@ from headrace.table.sql.syntax import expressions as syntax
 from headrace.table.sql.syntax.queries import Query
 from headrace.types.logical_types import (
     BooleanType,
+    CharType,
     DataType,
     DayTimeIntervalType,
     NullType,
+    RowType,
+    VarCharType,
     YearMonthIntervalType,
 )
 
@@ -177,11 +187,13 @@ class Expressions(Calls):
         if node.format is not None:
             raise unsupported("CAST with FORMAT is not supported", node.position)
         kind = logical_type(node.type)
-        value = self.rex(node.value)
         name = "TRY_CAST" if node.kind != "CAST" else "CAST"
+        return self._cast_to(name, self.rex(node.value), kind, node.position)
+
+    def _cast_to(self, name: str, value: Rex, kind: DataType, position: int) -> Rex:
         if isinstance(value, Literal) and value.value is None:
             return Literal(kind.nullable(), None)
-        return self.explicit_cast(name, value, kind, node.position)
+        return self.explicit_cast(name, value, kind, position)
 
     def explicit_cast(self, name: str, value: Rex, kind: DataType, position: int) -> Rex:
         """Return a cast that a statement asks for."""
@@ -208,6 +220,38 @@ class Expressions(Calls):
 
     def _field(self, node: syntax.FieldAccess) -> Rex:
         return field_access(self.rex(node.value), node.field, node.position)
+
+    # -- the Table API ------------------------------------------------------------------------------------------------
+
+    def _inline_cast(self, node: InlineCast) -> Rex:
+        return self._cast_to(node.kind, self.rex(node.value), node.type, node.position)
+
+    def _inline_field(self, node: InlineField) -> Rex:
+        value, field = self.rex(node.value), node.field
+        if isinstance(field, int) and isinstance(value.type, RowType):
+            if not 0 <= field < len(value.type):
+                raise invalid(f"Field {field} is not one of the {len(value.type)} fields of the row", node.position)
+            field = value.type.field_names()[field]
+        return field_access(value, str(field), node.position)
+
+    def _inline_interval(self, node: InlineInterval) -> Rex:
+        kind = INTERVAL_OF_MONTHS if node.months else INTERVAL_OF_DAYS
+        value = self.rex(node.value)
+        if isinstance(value, Literal) and value.value is not None:
+            return interval_of(int(value.value * node.unit), kind)
+        return casts.operator("*", interval_of(node.unit, kind), value, position=node.position)
+
+    def _inline_plus(self, node: InlinePlus) -> Rex:
+        left, right = self.rex(node.left), self.rex(node.right)
+        if not any(isinstance(each.type, (CharType, VarCharType)) for each in (left, right)):
+            return casts.operator("+", left, right, position=node.position)
+        texts = [
+            each
+            if isinstance(each.type, (CharType, VarCharType))
+            else self.explicit_cast("CAST", each, VarCharType(is_nullable=each.type.is_nullable), node.position)
+            for each in (left, right)
+        ]
+        return casts.operator("||", *texts, position=node.position)
 
     # -- windows and queries ------------------------------------------------------------------------------------------
 
@@ -271,6 +315,10 @@ class Expressions(Calls):
         syntax.Literal: lambda self, node: literals.literal(node),
         InlineExpression: lambda self, node: node.value,
         InlineCall: Calls.call,
+        InlineCast: _inline_cast,
+        InlineField: _inline_field,
+        InlineInterval: _inline_interval,
+        InlinePlus: _inline_plus,
         syntax.TemporalLiteral: lambda self, node: literals.temporal(node),
         syntax.IntervalLiteral: lambda self, node: literals.interval(node),
         syntax.IntervalExpression: _interval_expression,

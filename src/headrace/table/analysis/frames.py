@@ -73,7 +73,7 @@ def _frame(calls: Calls, name: str, window: syntax.WindowSpecification, order: l
     if name in _WHOLE_FRAME:
         if given is not None:
             raise invalid(f"'{name}' does not take ROWS or RANGE", given.position)
-        return Frame(True, None, 0)
+        return Frame(name != "LAG", None, 0)  # streaming: rows of one time have the same LAG, as in Flink
     if given is None:
         # The standard's default: up to the current row and its peers if there is an order, else all rows.
         return Frame(False, None, 0 if window.order_by else None)

@@ -199,7 +199,7 @@ def _window_aggregate(
     used = keys.window
     assert used is not None
     slide, size = used.sizes if used.kind == "HOP" else (0, used.sizes[0])
-    window = Window(used.kind, time, size, slide)
+    window = Window(used.kind, time, size, slide, by_rows=used.by_rows)
     found = dict.fromkeys(each for value in values for each in walk(value) if isinstance(each, GroupWindowUse))
     parts = {each.part: each.type for each in found if each.part}
     properties = tuple(part for part in ("start", "end", "rowtime", "proctime") if part in parts)

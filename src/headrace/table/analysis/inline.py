@@ -12,6 +12,7 @@ from headrace.table.functions.definition import AggregateFunction, ScalarFunctio
 from headrace.table.plan.relations import Relation
 from headrace.table.plan.rex import Rex
 from headrace.table.sql.syntax import expressions, queries
+from headrace.types.logical_types import DataType
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +41,41 @@ class InlineCall(expressions.Call):
     """A call of a function that has no name in a catalog."""
 
     function: ScalarFunction | AggregateFunction | TableFunction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InlineCast(expressions.Expression):
+    """A cast to a type that is already known; `kind` is CAST or TRY_CAST."""
+
+    value: expressions.Expression
+    type: DataType
+    kind: str = "CAST"
+
+
+@dataclass(frozen=True, slots=True)
+class InlineInterval(expressions.Expression):
+    """A number of units as an interval: `unit` is in months, or else in milliseconds."""
+
+    value: expressions.Expression
+    unit: int
+    months: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InlinePlus(expressions.Binary):
+    """The `+` of the Table API, which also joins texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class InlineField(expressions.Expression):
+    """A field of a ROW value, by its name or by its index."""
+
+    value: expressions.Expression
+    field: str | int
+
+
+@dataclass(frozen=True, slots=True)
+class InlineRows(expressions.Expression):
+    """A size of a window in rows."""
+
+    rows: int

@@ -172,10 +172,10 @@ def match(context: Context, node: queries.MatchRecognize, source: Source) -> Rel
     order = _order(context, node, source)
     definitions = []
     for name, condition in node.definitions:
-        if name not in variables:
-            raise unknown("pattern variable", name, variables, condition.position)
-        expressions = _PatternExpressions(context, source, names, "DEFINE")
-        definitions.append((name, expressions.boolean(condition, "DEFINE")))
+        expressions = _PatternExpressions(context, source, names | {name}, "DEFINE")
+        defined = expressions.boolean(condition, "DEFINE")
+        if name in variables:  # as in Flink, others are checked and have no effect
+            definitions.append((name, defined))
     measures = []
     for item in node.measures:
         assert item.alias is not None

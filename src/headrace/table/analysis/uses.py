@@ -51,6 +51,7 @@ class GroupWindowUse(Rex):
     time: Rex
     sizes: tuple[int, ...]
     part: str = ""
+    by_rows: bool = False
 
 
 @dataclass(frozen=True)

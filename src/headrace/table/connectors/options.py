@@ -66,12 +66,14 @@ class Options:
             value = option.parse(text)
         except (ValueError, ArithmeticError, HeadraceError) as error:
             raise SqlValidationError(
-                f"Invalid value for option '{key}'", seen=text, expected=_meaning(option), remedy=str(error) or None
+                f"Invalid value for option '{key}' in {self._owner}",
+                seen=text,
+                expected=_meaning(option) or str(error) or None,
             ) from None
         if option.choices and value not in option.choices:
             near = difflib.get_close_matches(str(value), option.choices, 1)
             raise SqlValidationError(
-                f"Invalid value for option '{key}'",
+                f"Invalid value for option '{key}' in {self._owner}",
                 seen=text,
                 expected=" or ".join(repr(choice) for choice in option.choices),
                 remedy=f"did you mean '{near[0]}'?" if near else None,
@@ -110,7 +112,7 @@ def boolean(text: str) -> bool:
     """
     known = {"true": True, "false": False}
     if text.strip().lower() not in known:
-        raise ValueError("use true or false")
+        raise ValueError("true or false")
     return known[text.strip().lower()]
 
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import base64
-import csv
-import io
-import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from headrace.connectors.base.split_reader import Batch, SplitReader
 from headrace.connectors.files.file_format import FileFormat, FileRange, unreadable
+from headrace.errors import BadRecordError
+from headrace.formats.csv_files import CsvFileReader
 from headrace.formats.csv_lines import Dialect
-from headrace.foundation.file_systems import open_decompressed
 from headrace.table.connectors.options import Option, Options, boolean
 from headrace.table.errors import SqlValidationError
 from headrace.table.formats import times
@@ -59,6 +57,9 @@ class CsvFormat(TableFormat):
     def writer(self, row_type: RowType, options: Options, time_zone: str) -> CsvEncoder:
         """Return what writes lines of CSV."""
         return CsvEncoder(row_type, _settings(options))
+
+
+_REMEDY = "correct the row, or set 'csv.ignore-parse-errors' = 'true' to read such fields as NULL"
 
 
 @dataclass(frozen=True)
@@ -162,29 +163,17 @@ class CsvRows(FileFormat):
         return _CsvReader(self, part.path, position or 0)
 
 
-class _CsvReader(SplitReader):
+class _CsvReader(CsvFileReader):
     def __init__(self, reading: CsvRows, path: str, position: int) -> None:
-        self._format, self._path = reading, path
-        self._text = io.TextIOWrapper(open_decompressed(path), "utf-8", "replace", newline="")
-        lines: Any = self._text
-        if reading.settings.comments:
-            lines = (line for line in self._text if not line.startswith("#"))
-        self._lines = reading.settings.dialect.reader(lines)
-        self._rows: Iterator[list[str]] = itertools.islice(self._lines, position, None)
-        self._next = position
-        self._ahead: list[list[str]] = []
-        self._look_ahead()
+        super().__init__(path, reading.settings.dialect, reading.settings.comments)
+        self._format = reading
+        self._start(position)
 
     def read(self, limit: int, now: int) -> Batch:
         """Return the next rows."""
-        texts = self._ahead
-        try:
-            texts += itertools.islice(self._rows, limit - len(texts))
-        except csv.Error as error:
-            raise unreadable(self._path, error, f", line {self._lines.line_num}") from error
+        texts = self._texts(limit)
         values = [row for index, fields in enumerate(texts) if (row := self._row(index, fields)) is not None]
-        self._next += len(texts)
-        self._look_ahead()
+        self._done(len(texts))
         return Batch(values, more=not values and not self.finished)
 
     def _row(self, index: int, texts: list[str]) -> tuple[Any, ...] | None:
@@ -193,34 +182,21 @@ class _CsvReader(SplitReader):
             return None
         readers, ignore = self._format.readers, self._format.settings.ignore_errors
         if len(texts) != len(readers) and not ignore:
-            error: Exception = ValueError(f"Row length mismatch. {len(readers)} fields expected but was {len(texts)}.")
-            raise unreadable(self._path, error, f", row {self._next + index + 1} ({texts})") from None
+            raise self._bad(index, texts, f"Row length mismatch. {len(readers)} fields expected but was {len(texts)}.")
         row: list[Any] = []
         for name, read, text in zip(self._format.names, readers, texts):
             try:
                 row.append(read(text))
             except (ValueError, ArithmeticError) as found:
                 if not ignore:
-                    error = ValueError(f"Fail to deserialize at field: {name}: {found}")
-                    raise unreadable(self._path, error, f", row {self._next + index + 1} ({texts})") from found
+                    raise self._bad(index, texts, f"Fail to deserialize at field: {name}: {found}") from found
                 row.append(None)
         row += [None] * (len(readers) - len(row))
         return tuple(row)
 
-    def _look_ahead(self) -> None:
-        try:
-            self._ahead = list(itertools.islice(self._rows, 1))
-        except csv.Error as error:
-            raise unreadable(self._path, error, f", line {self._lines.line_num}") from error
-        self.finished = not self._ahead
-
-    def position(self) -> int:
-        """Return the number of rows that were read."""
-        return self._next
-
-    def close(self) -> None:
-        """Close the file."""
-        self._text.close()
+    def _bad(self, index: int, texts: list[str], reason: str) -> BadRecordError:
+        error = BadRecordError(reason, seen=texts, remedy=_REMEDY)
+        return unreadable(self._path, error, f", row {self._next + index + 1}")
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------

@@ -23,6 +23,8 @@ from headrace.types.serialization import Encoder
 _COLUMN_ROWS = 100
 """Blocks with fewer rows stay rows."""
 
+_REMEDY = "correct the line, or set 'json.ignore-parse-errors' = 'true' to skip lines that cannot be read"
+
 
 class JsonFormat(TableFormat):
     """JSON objects."""
@@ -112,16 +114,16 @@ class JsonLines(LineFormat):
     def _one_by_one(self, block: bytes) -> list[Any]:
         rows: list[Any] = []
         ignore, read = self._settings.ignore_errors, self._read
-        for number, line in enumerate(block.decode("utf-8", "replace").split("\n")):
-            text = line.strip()
-            if not text:
+        for number, line in enumerate(block.split(b"\n")):
+            if not line.strip():
                 continue
             try:
-                value = json.loads(text)
+                value = json.loads(line.decode())
                 rows += [read(each) for each in value] if isinstance(value, list) else [read(value)]
             except (ValueError, RecursionError) as error:
                 if not ignore:
-                    raise BadLine(number, f"Failed to deserialize JSON: {error}", line) from None
+                    shown = line.decode("utf-8", "replace")
+                    raise BadLine(number, f"Failed to deserialize JSON: {error}", shown, _REMEDY) from None
         return rows
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from headrace.formats.json_reading import checked, json_text
 from headrace.table.formats import times
 from headrace.table.formats.base import unsupported_type
 from headrace.types import java_parsing
@@ -63,23 +63,23 @@ def _reader(kind: DataType, settings: JsonSettings) -> Convert:
             return row_reader(kind, settings)
         case t.ArrayType(element_type=element):
             each = json_reader(element, settings)
-            return lambda value: tuple([each(part) for part in _checked(value, list, "an array")])
+            return lambda value: tuple([each(part) for part in checked(value, list, "an array")])
         case t.MapType(key_type=key, value_type=value_type):
             if not isinstance(key, (t.VarCharType, t.CharType)):
                 raise unsupported_type("json", kind)
             value_in = json_reader(value_type, settings)
-            return lambda value: SqlMap((k, value_in(v)) for k, v in _checked(value, dict, "an object").items())
+            return lambda value: SqlMap((k, value_in(v)) for k, v in checked(value, dict, "an object").items())
         case t.MultisetType(element_type=element):
             if not isinstance(element, (t.VarCharType, t.CharType)):
                 raise unsupported_type("json", kind)
             count = json_reader(t.IntType(), settings)
-            return lambda value: SqlMap((k, count(v)) for k, v in _checked(value, dict, "an object").items())
+            return lambda value: SqlMap((k, count(v)) for k, v in checked(value, dict, "an object").items())
         case t.DecimalType(precision=precision, scale=scale):
             fit = java_parsing.fitting(precision, scale)
             return lambda value: fit(_decimal(value))
         case t.TimestampType() | t.LocalZonedTimestampType():
             read = times.timestamp_reader(kind, settings.iso)
-            return lambda value: read(_text(value))
+            return lambda value: read(json_text(value))
     plain = _PLAIN.get(type(kind))
     if plain is None:
         raise unsupported_type("json", kind)
@@ -92,7 +92,7 @@ def row_reader(kind: RowType, settings: JsonSettings) -> Convert:
     demanded = settings.fail_on_missing
 
     def read(value: Any) -> tuple[Any, ...]:
-        _checked(value, dict, "an object")
+        checked(value, dict, "an object")
         row = []
         for name, convert in fields:
             if demanded and name not in value:
@@ -106,29 +106,10 @@ def row_reader(kind: RowType, settings: JsonSettings) -> Convert:
     return read
 
 
-def _checked(value: Any, kind: type, what: str) -> Any:
-    if not isinstance(value, kind):
-        raise ValueError(f"{_text(value)} is not {what}")
-    return value
-
-
-def _text(value: Any) -> str:
-    """Return a value as a text; arrays and objects as compact JSON."""
-    if type(value) is str:
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return double_text(value)
-    if isinstance(value, (dict, list)):
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return str(value)
-
-
 def _scalar(value: Any) -> str:
     if isinstance(value, (dict, list)):
-        raise ValueError(f"{_text(value)} is not a number")
-    return _text(value)
+        raise ValueError(f"{json_text(value)} is not a number")
+    return json_text(value)
 
 
 def _whole(bits: int, from_fractions: bool) -> Convert:
@@ -155,13 +136,13 @@ def _decimal(value: Any) -> Decimal:
 
 def _bytes(value: Any) -> bytes:
     try:
-        return base64.b64decode(_checked(value, str, "a Base64 text"), validate=True)
+        return base64.b64decode(checked(value, str, "a Base64 text"), validate=True)
     except binascii.Error as error:
         raise ValueError(f"not Base64: {value!r}: {error}") from None
 
 
 def _boolean(value: Any) -> bool:
-    return value if isinstance(value, bool) else _text(value).strip().lower() == "true"
+    return value if isinstance(value, bool) else json_text(value).strip().lower() == "true"
 
 
 _PLAIN: dict[type[DataType], Convert] = {
@@ -172,12 +153,12 @@ _PLAIN: dict[type[DataType], Convert] = {
     t.BigIntType: _whole(64, True),
     t.FloatType: lambda value: java_parsing.narrow(_double(value)),
     t.DoubleType: _double,
-    t.CharType: _text,
-    t.VarCharType: _text,
+    t.CharType: json_text,
+    t.VarCharType: json_text,
     t.BinaryType: _bytes,
     t.VarBinaryType: _bytes,
-    t.DateType: lambda value: times.date_of(_text(value)),
-    t.TimeType: lambda value: times.time_of(_text(value)),
+    t.DateType: lambda value: times.date_of(json_text(value)),
+    t.TimeType: lambda value: times.time_of(json_text(value)),
     t.NullType: lambda value: None,
 }
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from headrace.connectors.base.line_limit import MAX_LINE_BYTES, line_too_long
+from headrace.connectors.base.line_limit import MAX_LINE_BYTES, first_line, line_too_long
 from headrace.connectors.base.split_reader import Batch, SplitReader
 from headrace.connectors.files.file_format import FileFormat, FileRange, unreadable
+from headrace.errors import BadRecordError
 from headrace.foundation.file_systems import file_size, is_compressed, open_decompressed, skip
 
 _BLOCK = 1 << 21
@@ -22,10 +23,10 @@ _PART = 32 << 20
 class BadLine(Exception):
     """A line cannot be read: its number in the block, from 0, and why."""
 
-    def __init__(self, number: int, reason: str, line: str) -> None:
+    def __init__(self, number: int, reason: str, line: str, remedy: str | None = None) -> None:
         """Store the parts."""
-        super().__init__(f"{reason}: {line[:200]!r}")
-        self.number = number
+        super().__init__(reason)
+        self.number, self.reason, self.line, self.remedy = number, reason, line, remedy
 
 
 class LineFormat(FileFormat):
@@ -56,7 +57,7 @@ class _BlockReader(SplitReader):
     def __init__(self, reading: LineFormat, part: FileRange, position: tuple[int, int] | None) -> None:
         self._format, self._path, self._end = reading, part.path, part.end
         self._file = open_decompressed(part.path)
-        self._offset, self._next = position or (self._first_line(part.start), 0)
+        self._offset, self._next = position or (first_line(self._file, part.path, part.start), 0)
         self._after = self._offset
         self._rest = b""
         if is_compressed(part.path):
@@ -65,16 +66,6 @@ class _BlockReader(SplitReader):
             self._file.seek(self._offset)
         self._records: Any = []
         self._load(self._next)
-
-    def _first_line(self, start: int) -> int:
-        """Return where the first line at or after `start` begins."""
-        if not start:
-            return 0
-        self._file.seek(start - 1)
-        before = self._file.readline(MAX_LINE_BYTES + 1)
-        if len(before) > MAX_LINE_BYTES:
-            raise line_too_long(f"{self._path} from byte {start - 1}")
-        return start - 1 + len(before)
 
     def read(self, limit: int, now: int) -> Batch:
         """Return the next records of the current block."""
@@ -107,7 +98,8 @@ class _BlockReader(SplitReader):
                 self._records = self._format.parse(block)
             except BadLine as error:
                 number = self._lines_before(self._offset) + error.number + 1
-                raise unreadable(self._path, error, f", line {number}") from error
+                shown = BadRecordError(error.reason, seen=error.line[:200], remedy=error.remedy)
+                raise unreadable(self._path, shown, f", line {number}") from error
             if len(self._records) > done:
                 return
             done = 0

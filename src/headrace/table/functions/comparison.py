@@ -127,14 +127,8 @@ def _between_function(name: str, compute: Callable[..., bool | None], *, negated
     def rows(site: CallSite) -> Callable[..., Any]:
         return (lambda *values: _inverted(compute(*values))) if negated else compute
 
-    def inline(site: CallSite) -> Inline | None:
-        # With nulls, BETWEEN can be false although one of its limits is null.
-        if any(each.type.is_nullable for each in site.arguments) or compute is _symmetric:
-            return None
-        return Inline("not ({1} <= {0} <= {2})" if negated else "{1} <= {0} <= {2}")
-
     columns = between_columns(negated, symmetric=compute is _symmetric)
-    return ScalarFunction(name, _infer_between, rows, columns=columns, strict=False, inline=inline)
+    return ScalarFunction(name, _infer_between, rows, columns=columns, strict=False)
 
 
 FUNCTIONS = (

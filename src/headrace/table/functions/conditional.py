@@ -12,7 +12,14 @@ from typing import Any
 from headrace.table.functions.columns.comparing import in_columns
 from headrace.table.functions.comparison import compared_types
 from headrace.table.functions.definition import Argument, ArgumentError, CallSite, Inline, ScalarFunction, Signature
-from headrace.table.functions.inference import any_nullable, expect_count, expect_family, same_arguments, strict
+from headrace.table.functions.inference import (
+    UNBOUNDED,
+    any_nullable,
+    expect_count,
+    expect_family,
+    same_arguments,
+    strict,
+)
 from headrace.table.functions.type_families import Family
 from headrace.table.functions.type_rules import common_type, with_nullability
 from headrace.table.functions.type_text import sql_text
@@ -57,7 +64,7 @@ def _case(*values: Any) -> Any:
 
 
 def _infer_coalesce(arguments: Sequence[Argument]) -> Signature:
-    expect_count(arguments, 1, 2**31)
+    expect_count(arguments, 1, UNBOUNDED)
     found = _common(arguments)
     nullable = all(each.type.is_nullable for each in arguments)
     return Signature(
@@ -86,7 +93,7 @@ def _null_if(value: Any, other: Any) -> Any:
 
 
 def _infer_in(arguments: Sequence[Argument]) -> Signature:
-    expect_count(arguments, 2, 2**31)
+    expect_count(arguments, 2, UNBOUNDED)
     types = compared_types(same_arguments(arguments), ordered=False)
     return strict(arguments, types, BooleanType())
 
@@ -137,7 +144,7 @@ def _inverted(value: bool | None) -> bool | None:
 
 
 def _infer_extreme(arguments: Sequence[Argument]) -> Signature:
-    expect_count(arguments, 1, 2**31)
+    expect_count(arguments, 1, UNBOUNDED)
     found = _common(arguments)
     return strict(arguments, [found] * len(arguments), with_nullability(found, any_nullable(arguments)))
 

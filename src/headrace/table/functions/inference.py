@@ -10,19 +10,29 @@ from headrace.table.functions.type_rules import can_cast_implicitly, with_nullab
 from headrace.table.functions.type_text import sql_text
 from headrace.types.logical_types import BooleanType, DataType, DoubleType, NullType
 
+_FAMILY_NAMES = {
+    **dict.fromkeys(NUMERIC, "a number"),
+    Family.CHARACTER: "a string",
+    Family.MONTHS: "an interval",
+    Family.DURATION: "an interval",
+}
+UNBOUNDED = 2**31  # more arguments than any call has
+
 
 def expect_count(arguments: Sequence[Argument], least: int, most: int | None = None) -> None:
     """Raise ArgumentError unless there are between `least` and `most` arguments (exactly `least` if not given)."""
     most = least if most is None else most
     if not least <= len(arguments) <= most:
-        expected = str(least) if least == most else f"{least} to {most}"
-        raise ArgumentError(f"expected {expected} argument{'' if expected == '1' else 's'}, got {len(arguments)}")
+        expected = f"at least {least}" if most >= UNBOUNDED else str(least) if least == most else f"{least} to {most}"
+        raise ArgumentError(
+            f"expected {expected} argument{'' if least == 1 and most in (1, UNBOUNDED) else 's'}, got {len(arguments)}"
+        )
 
 
 def expect_family(argument: Argument, families: Collection[Family], place: int = 1) -> None:
     """Raise ArgumentError unless an argument is of one of the families, or an untyped NULL."""
     if family(argument.type) is not Family.NULL and family(argument.type) not in families:
-        names = " or ".join(sorted(each.name for each in families))
+        names = " or ".join(sorted({_FAMILY_NAMES.get(each, each.name) for each in families}))
         raise ArgumentError(f"argument {place} must be {names}, got {sql_text(argument.type)}")
 
 

@@ -13,14 +13,14 @@ from typing import Any
 from headrace.table.functions.columns.comparing import null_columns, truth_columns
 from headrace.table.functions.columns.datums import ColumnForm, compute
 from headrace.table.functions.definition import Argument, CallSite, Inline, ScalarFunction, Signature
-from headrace.table.functions.inference import expect_count, expect_family, strict
+from headrace.table.functions.inference import UNBOUNDED, expect_count, expect_family, strict
 from headrace.table.functions.type_families import Family
 from headrace.table.functions.type_rules import with_nullability
 from headrace.types.logical_types import BooleanType
 
 
 def _infer_logic(arguments: Sequence[Argument]) -> Signature:
-    expect_count(arguments, 2, 2**31)
+    expect_count(arguments, 2, UNBOUNDED)
     for place, each in enumerate(arguments, 1):
         expect_family(each, {Family.BOOLEAN}, place)
     return strict(arguments, [BooleanType()] * len(arguments), BooleanType())

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from headrace.table.functions.definition import Argument, ArgumentError, Infer, Signature
+from headrace.table.functions.type_text import sql_text
 from headrace.types.logical_types import (
     ArrayType,
     BigIntType,
@@ -176,7 +177,7 @@ def _count(least: int, most: int, rest: Fit | None) -> str:
 
 
 def _shown(argument: Argument) -> str:
-    return f"the keyword {argument.value}" if is_symbol(argument) else repr(argument.type)
+    return f"the keyword {argument.value}" if is_symbol(argument) else sql_text(argument.type)
 
 
 def always(result: DataType) -> Result:

@@ -7,16 +7,17 @@ from typing import Any
 
 from headrace.table.functions import java_text
 from headrace.table.functions.definition import Session
-from headrace.table.plan.rex import Call, FieldAccess, Literal, Rex, children
+from headrace.table.plan.rex import Call, FieldAccess, Literal, Rex
 from headrace.table.programs.calls import call_site
 from headrace.table.programs.compiled import row_function
+from headrace.table.programs.expanding import expand
 from headrace.types.logical_types import CharType, DataType
 
 
 def fold(rex: Rex, session: Session) -> Rex:
     """Return the expression with deterministic calls of constants replaced by their results.
 
-    A call that fails stays: it must fail only if a row needs it.
+    A call that fails stays: it must fail only if a row needs it. BETWEEN becomes AND, which evaluates only what it needs.
 
     >>> from headrace.table.functions.registry import scalar_function
     >>> from headrace.types.logical_types import IntType
@@ -26,7 +27,9 @@ def fold(rex: Rex, session: Session) -> Rex:
     """
     match rex:
         case Call():
-            return _folded_call(replace(rex, arguments=tuple(fold(each, session) for each in rex.arguments)), session)
+            folded = _folded_call(replace(rex, arguments=tuple(fold(each, session) for each in rex.arguments)), session)
+            expanded = expand(folded)
+            return folded if expanded is None else fold(expanded, session)
         case FieldAccess():
             inner = fold(rex.value, session)
             if isinstance(inner, Literal):
@@ -62,10 +65,3 @@ def evaluate(rex: Rex, session: Session | None = None) -> Any:
     session = session or Session()
     folded = fold(rex, session)
     return folded.value if isinstance(folded, Literal) else row_function(folded, session)(())
-
-
-def is_deterministic(rex: Rex) -> bool:
-    """Return whether every evaluation for the same row has the same result."""
-    if isinstance(rex, Call) and not rex.function.deterministic:
-        return False
-    return all(map(is_deterministic, children(rex)))

@@ -140,6 +140,14 @@ class Predicate(_Compiled):
         code.count(self.condition)
         return executed(code, ["def run(r):", f"    return True if {code.test(self.condition)} else False"])
 
+    def columns(self, batch: Any) -> Any:
+        """Return the rows of a record batch that meet the condition; the columns of both sides follow each other."""
+        return self._columns(batch, False)
+
+    @cached_property
+    def _columns(self) -> ColumnProgram:
+        return ColumnProgram(None, self.condition, self.session)
+
     def rows(self, rows: list[Row]) -> list[bool]:
         """Return for each row whether it meets the condition."""
         return list(map(self.row, rows))

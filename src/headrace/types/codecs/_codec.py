@@ -72,9 +72,7 @@ class AnyCodec(Codec):
     """
 
     def convert(self, value: Any) -> Any:
-        """Return the value itself."""
         return value
 
     def settled(self, values: Sequence[Any]) -> bool:
-        """Return True."""
         return True

@@ -37,7 +37,6 @@ class ListCodec(Codec):
         self._gaps = gaps
 
     def convert(self, value: Any) -> list[Any]:
-        """Return a list of converted elements."""
         if not isinstance(value, (list, tuple, range, array)):
             raise mismatch(value, self.expected)
         convert = self._element.convert

@@ -142,7 +142,6 @@ class TupleCodec(_FieldsCodec):
         self._fields = tuple(fields)
 
     def convert(self, value: Any) -> tuple[Any, ...]:
-        """Return a tuple of converted fields."""
         if not isinstance(value, (tuple, list, Row)) or len(value) != len(self._fields):
             raise mismatch(value, self.expected)
         converted = []
@@ -161,7 +160,6 @@ class TupleCodec(_FieldsCodec):
         return self._encoded(values, self._columns(values) or self._columns(self.coerce(values)))
 
     def decode(self, encoded: Any) -> list[Any]:
-        """Return the tuples."""
         if isinstance(encoded, int):
             return [()] * encoded
         return list(
@@ -239,7 +237,6 @@ class RowCodec(_FieldsCodec):
         return marks, self._encoded(values, columns)
 
     def decode(self, encoded: tuple[Any, Any]) -> list[Any]:
-        """Return the rows."""
         marks, columns = encoded
         if isinstance(columns, int):
             rows = named_rows(self._names, [[] for _ in range(columns)])

@@ -103,7 +103,6 @@ class IntegerCodec(Codec):
         return True, _pack(self._codes[-1], values)
 
     def decode(self, encoded: tuple[bool, bytes]) -> list[int]:
-        """Return the integers."""
         widest, data = encoded
         return _unpack(self._codes[-1 if widest else 0], data)
 
@@ -144,7 +143,6 @@ class FloatCodec(Codec):
             return _pack(self._code, self.coerce(values))
 
     def decode(self, encoded: bytes) -> list[float]:
-        """Return the floats."""
         return _unpack(self._code, encoded)
 
 
@@ -156,7 +154,6 @@ class BooleanCodec(Codec):
     """
 
     def convert(self, value: Any) -> bool:
-        """Return a ``bool``."""
         if type(value) is bool:
             return value
         try:
@@ -165,5 +162,4 @@ class BooleanCodec(Codec):
             raise mismatch(value, self.expected) from None
 
     def settled(self, values: Sequence[Any]) -> bool:
-        """Return whether all are ``bool``."""
         return _BOOL.issuperset(map(type, values))

@@ -48,7 +48,6 @@ class TextCodec(Codec):
         return self.coerce(values)
 
     def decode(self, encoded: str | list[Any]) -> list[Any]:
-        """Return the strings."""
         return encoded.split(_SEPARATOR) if isinstance(encoded, str) else encoded
 
 
@@ -74,7 +73,6 @@ class CharCodec(Codec):
         return "".join(self.coerce(values))
 
     def decode(self, encoded: str) -> list[str]:
-        """Return the characters."""
         return list(encoded)
 
 
@@ -86,7 +84,6 @@ class BytesCodec(Codec):
     """
 
     def convert(self, value: Any) -> bytes:
-        """Return ``bytes``."""
         if type(value) is bytes:
             return value
         if isinstance(value, (bytes, bytearray, memoryview)):
@@ -94,5 +91,4 @@ class BytesCodec(Codec):
         raise mismatch(value, self.expected, "use bytes, e.g. bytes([1, 2])" if isinstance(value, list) else None)
 
     def settled(self, values: Sequence[Any]) -> bool:
-        """Return whether all are ``bytes``."""
         return _BYTES.issuperset(map(type, values))

@@ -93,10 +93,12 @@ class Driven:
             runs[subtask][0].append(row)
             runs[subtask][1].append(key)
         for subtask, (values, keys) in runs.items():
-            operator = self.operators[subtask]
-            (operator.process_batch if number == 0 else operator.process_batch2)(values, None, keys)
-            operator.context.keyed_state.make_room()
+            self.hand_over(self.operators[subtask], number, values, keys)
         return self.take()
+
+    def hand_over(self, operator, number, values, keys):
+        (operator.process_batch if number == 0 else operator.process_batch2)(values, None, keys)
+        operator.context.keyed_state.make_room()
 
     def to(self, watermark):
         self.watermark = watermark

@@ -188,3 +188,19 @@ def test_columns_like_rows(keys, options, batches, some):
     for h in (rows, columns):
         h.end_input()
     assert columns.output == rows.output
+
+
+def test_average_of_the_smallest_sum_on_columns():
+    """Sums that wrap around to the smallest number are divided as on rows."""
+    kind = t.RowType((t.RowField("f0", t.VarCharType()), t.RowField("f1", t.BigIntType())))
+    out = t.RowType((t.RowField("f0", t.VarCharType()), t.RowField("f1", t.BigIntType())))
+    rows = harness(call("AVG", 1), keys=(0,))
+    columns = harness(call("AVG", 1), keys=(0,), types=(kind,), output_type=out)
+    assert isinstance(columns.operator, ColumnGroupOperator)
+    batch = [("a", 1), ("a", 2**63 - 1), ("a", 0), ("b", -7), ("b", 2)]
+    with patch("headrace.operators.table.column_groups.SMALL", 1):
+        rows.operator.process_batch(batch, None, None)
+        columns.operator.process_batch(TableColumns(kind).run(batch), None, None)
+    taken = columns.take_output()
+    assert taken == rows.take_output()
+    assert ("a", -3074457345618258602) in [value[:2] for value, _ in taken]

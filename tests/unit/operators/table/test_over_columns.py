@@ -33,7 +33,7 @@ def row_type(types):
 
 def spec(keys, columns):
     types = {"types": (row_type(FIELDS),), "output_type": row_type((*FIELDS, *RESULTS))} if columns else {}
-    return OverAggregate(keys, None, OverFrame(True, None), CALLS, event_time=False, **types)
+    return OverAggregate(keys, 2, OverFrame(True, None), CALLS, event_time=False, **types)
 
 
 def some_rows(chance, count):

@@ -4,7 +4,8 @@ import pytest
 from tests.unit.operators.table.driving import Driven, check
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
-from headrace.graph.table_specs import Deduplicate, Rank, SortOrder
+from headrace.graph.table_sort_specs import Deduplicate, Rank
+from headrace.graph.table_specs import SortOrder
 
 I, UB, UA, D = range(4)  # noqa: E741
 KEYS = ((0,),)

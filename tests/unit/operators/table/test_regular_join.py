@@ -4,7 +4,7 @@ import pytest
 from tests.unit.operators.table.driving import Driven, check
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
-from headrace.graph.table_specs import JoinSide, RegularJoin
+from headrace.graph.table_join_specs import JoinSide, RegularJoin
 
 I, UB, UA, D = range(4)  # noqa: E741
 

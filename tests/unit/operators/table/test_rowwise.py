@@ -4,7 +4,8 @@ import pytest
 from tests.unit.operators.table.driving import Driven, check
 
 from headrace.errors import BadRecordError
-from headrace.graph.table_specs import ChangelogNormalize, CheckNotNull, Correlate, Expand, LookupJoin, SinkMaterialize
+from headrace.graph.table_join_specs import LookupJoin
+from headrace.graph.table_specs import ChangelogNormalize, CheckNotNull, Correlate, Expand, SinkMaterialize
 
 I, UB, UA, D = range(4)  # noqa: E741
 ALL = ((),)

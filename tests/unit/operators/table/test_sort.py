@@ -3,7 +3,8 @@
 from tests.unit.operators.table.driving import check
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
-from headrace.graph.table_specs import Limit, Sort, SortOrder, TemporalSort
+from headrace.graph.table_sort_specs import Limit, Sort, TemporalSort
+from headrace.graph.table_specs import SortOrder
 
 I, UB, UA, D = range(4)  # noqa: E741
 KEYS = ((),)

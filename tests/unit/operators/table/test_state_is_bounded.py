@@ -7,18 +7,9 @@ from tests.unit.operators.table.accumulations import Count, Largest, Sum
 from tests.unit.operators.table.driving import Driven
 
 from headrace.graph import cep_pattern as cep
-from headrace.graph.table_specs import (
-    AggregateSpec,
-    IntervalJoin,
-    JoinSide,
-    Match,
-    OverAggregate,
-    OverFrame,
-    SortOrder,
-    TemporalSort,
-    WindowJoin,
-    WindowRank,
-)
+from headrace.graph.table_join_specs import IntervalJoin, JoinSide, TemporalJoin, WindowJoin
+from headrace.graph.table_sort_specs import Deduplicate, Match, TemporalSort, WindowRank
+from headrace.graph.table_specs import AggregateSpec, OverAggregate, OverFrame, SortOrder
 
 SIDE = JoinSide((0,), 3, time=1)
 SECOND = 1_000_000
@@ -57,10 +48,26 @@ OPERATORS = {
     "window deduplication": WindowRank((0,), 3, (SortOrder(1),), 1, 1, False),
     "match": Match((0,), 1, pattern(4000), Prices()),
     "sort": TemporalSort(1, (SortOrder(1), SortOrder(2))),
+    "temporal join INNER": TemporalJoin("INNER", SIDE, SIDE),
+    "temporal join LEFT": TemporalJoin("LEFT", SIDE, SIDE),
+    "over all rows": OverAggregate((0,), 1, OverFrame(False, None), CALLS),
+    "over two rows": OverAggregate((0,), 1, OverFrame(True, -1), CALLS),
+    "first rows": Deduplicate((0,), 1, True, False),
+    "last rows": Deduplicate((0,), 1, True, True),
 }
 
-LEFT = {"sort": 1}
-"""The entries that stay: a sort remembers the time of its last rows, of all keys together."""
+KEYS = 5
+LEFT = {
+    "sort": 1,
+    "temporal join INNER": KEYS,
+    "temporal join LEFT": KEYS,
+    "over all rows": KEYS,
+    "over two rows": KEYS,
+    "first rows": KEYS,
+    "last rows": KEYS,
+}
+"""The entries that stay: a sort remembers the time of its last rows, of all keys together. A temporal join keeps the last
+version of each key, OVER without a range of time the sums or last rows of each key, a deduplication one row of each key."""
 
 
 def rows(number, seconds, start=0):
@@ -76,14 +83,14 @@ def rows(number, seconds, start=0):
 
 
 def driven_for(spec, backend="heap"):
-    joins = isinstance(spec, (IntervalJoin, WindowJoin))
+    joins = isinstance(spec, (IntervalJoin, TemporalJoin, WindowJoin))
     keys = ((), ()) if isinstance(spec, TemporalSort) else ((0,), (0,))
     return Driven(spec, *keys[: 1 + joins], backend=backend), joins
 
 
 def feed(driven, joins, seconds, spec, start=0):
     """Feed rows, with watermarks that are one second behind. Return the entries after each ten seconds."""
-    width = 3 if isinstance(spec, IntervalJoin) else 4
+    width = 3 if isinstance(spec, (IntervalJoin, TemporalJoin)) else 4
     counts, emitted = [], 0
     for (second, left), (_, right) in zip(rows(1, seconds, start), rows(2, seconds, start)):
         emitted += len(driven.left(*[row[:width] for row in left]))

@@ -4,7 +4,9 @@ import pytest
 from tests.unit.operators.table.driving import Driven, check
 
 from headrace.common.watermark_strategy import MAX_WATERMARK
-from headrace.graph.table_specs import IntervalJoin, JoinSide, SortOrder, TemporalJoin, WindowJoin, WindowRank
+from headrace.graph.table_join_specs import IntervalJoin, JoinSide, TemporalJoin, WindowJoin
+from headrace.graph.table_sort_specs import WindowRank
+from headrace.graph.table_specs import SortOrder
 
 I, UB, UA, D = range(4)  # noqa: E741
 KEYS = ((0,), (0,))

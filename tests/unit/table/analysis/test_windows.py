@@ -241,7 +241,7 @@ def test_what_flink_does_not_support(parts: dict[str, str], message: str) -> Non
         ({"pattern": "A*?"}, "may match no rows"),
         ({"order": "n"}, "must be a time attribute"),
         ({"order": "seen DESC"}, "ascending"),
-        ({"define": "X AS n > 1"}, "Unknown pattern variable 'X'"),
+        ({"define": "X AS Y.n > 1"}, "Y"),
         ({"measures": "SUM(A.n * B.n) AS x"}, "of one pattern variable, not of A and B"),
         ({"measures": "A.nope AS x"}, "Unknown column 'nope'"),
     ],

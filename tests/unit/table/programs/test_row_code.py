@@ -211,3 +211,12 @@ def test_fields_of_rows():
     nested = RowType((RowField("r", row_type),))
     field = FieldAccess(LONG, InputRef(row_type, 0), 1)
     assert Program([field], None, nested).rows([((1.0, 7),), (None,)]) == [(7,), (None,)]
+
+
+def test_a_limit_of_between_that_was_not_evaluated_is_computed_where_it_is_used_again():
+    number = BigIntType().not_null()
+    a, b = InputRef(number, 0), InputRef(number, 1)
+    limit = call("+", b, literal(1, number))
+    row_type = RowType((RowField("a", number), RowField("b", number)))
+    program = Program([call("BETWEEN", a, literal(5, number), limit), limit], None, row_type)
+    assert program.rows([(7, 10), (1, 20)]) == [(True, 11), (False, 21)]

@@ -36,11 +36,18 @@ def test_what_was_expected() -> None:
         ("SELECT a AS 'b'", "backticks"),
         ("SELECT 1 LIMIT 1, 2", "OFFSET"),
         ("SELECT * FROM a CROSS APPLY b", "LATERAL"),
+        ("SELECT value FROM t", "write `value`"),
+        ("CREATE TABLE t (method STRING)", "write `method`"),
+        ("SELECT 1 AS timestamp", "write `timestamp`"),
         ("", "end of the statement"),
     ],
 )
 def test_common_mistakes_get_an_answer(text: str, part: str) -> None:
     assert part in str(error_of(text))
+
+
+def test_a_clause_is_not_taken_for_a_name() -> None:
+    assert "`" not in str(error_of("SELECT a, FROM t"))
 
 
 def test_an_error_can_be_pickled() -> None:

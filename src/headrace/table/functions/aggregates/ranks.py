@@ -66,7 +66,7 @@ class DenseRank(Rank):
 
 
 class Lag(RowNumber):
-    """LAG(value, offset, default): [last values, value for the current row]."""
+    """LAG(value, offset, default): [last values, value for the current row]. As in Flink, the default replaces NULL, too."""
 
     def create(self) -> Any:
         return [[], None]
@@ -74,8 +74,8 @@ class Lag(RowNumber):
     def add(self, accumulator: Any, *arguments: Any) -> Any:
         value, offset, default = (*arguments, *_LAG_DEFAULTS[len(arguments) - 1 :])
         before = [*accumulator[0], value]
-        current = before[-1 - offset] if len(before) > offset else default
-        return [before[-offset:] if offset else [], current]
+        current = before[-1 - offset] if len(before) > offset else None
+        return [before[-offset:] if offset else [], default if current is None else current]
 
     def result(self, accumulator: Any) -> Any:
         return accumulator[1]

@@ -1,6 +1,7 @@
-"""Variances and standard deviations, computed as Flink does: from the sum of squares, the sum and the count.
+"""Variances and standard deviations. They are computed as doubles and cast to the type of the result.
 
-All steps have the type of the result: for INT they are those of integers, so quotients are truncated.
+The sum of the squared distances from the mean is kept up to date with each value (Welford's method), which loses fewer
+digits than the sum of squares would.
 """
 
 from __future__ import annotations
@@ -8,26 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from headrace.table.functions.aggregates.numbers import (
-    EXACT,
-    LARGEST_PRECISION,
-    divide_decimal,
-    divide_integer,
-    is_integer,
-    require_numeric,
-    wrap_of,
-)
+from headrace.table.functions.aggregates.numbers import LARGEST_PRECISION, require_numeric
+from headrace.table.functions.casts.numeric import numeric_cast
 from headrace.table.functions.definition import Accumulation, AggregateFunction, Argument, CallSite, Signature
 from headrace.types import logical_types as t
 
 
 @dataclass(frozen=True)
 class Variance(Accumulation):
-    """[sum of squares, sum, number of values]. `sample`: divide by one less; `root`: the standard deviation."""
+    """[number of values, mean, squared distances]. `sample`: divide by one less; `root`: the standard deviation."""
 
     type: t.DataType
     sample: bool
@@ -37,51 +30,55 @@ class Variance(Accumulation):
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
-    def _fit(self) -> Callable[[Any], Any]:
-        return wrap_of(self.type) or float
+    def _cast(self) -> Callable[[float], Any]:
+        return numeric_cast(t.DoubleType(), self.type)
 
     def create(self) -> list[Any]:
-        zero: Any = Decimal(0) if isinstance(self.type, t.DecimalType) else 0 if is_integer(self.type) else 0.0
-        return [zero, zero, 0]
+        return [0, 0.0, 0.0]
 
     def add(self, accumulator: list[Any], *arguments: Any) -> list[Any]:
-        return self._change(accumulator, arguments[0], 1)
-
-    def retract(self, accumulator: list[Any], *arguments: Any) -> list[Any]:
-        return self._change(accumulator, arguments[0], -1)
-
-    def merge(self, accumulator: list[Any], other: list[Any]) -> list[Any]:
-        accumulator[0] = self._fit(accumulator[0] + other[0])
-        accumulator[1] = self._fit(accumulator[1] + other[1])
-        accumulator[2] += other[2]
+        if arguments[0] is not None:
+            count, mean, squares = accumulator
+            value = float(arguments[0])
+            before = value - mean
+            mean += before / (count + 1)
+            accumulator[:] = count + 1, mean, squares + before * (value - mean)
         return accumulator
 
-    def _change(self, accumulator: list[Any], value: Any, sign: int) -> list[Any]:
-        if value is not None:
-            fit = self._fit
-            accumulator[0] = fit(accumulator[0] + sign * fit(value * value))
-            accumulator[1] = fit(accumulator[1] + sign * value)
-            accumulator[2] += sign
+    def retract(self, accumulator: list[Any], *arguments: Any) -> list[Any]:
+        if arguments[0] is not None:
+            count, mean, squares = accumulator
+            if count == 1:
+                accumulator[:] = self.create()
+                return accumulator
+            value = float(arguments[0])
+            after = value - mean
+            mean -= after / (count - 1)
+            accumulator[:] = count - 1, mean, squares - after * (value - mean)
+        return accumulator
+
+    def merge(self, accumulator: list[Any], other: list[Any]) -> list[Any]:
+        count, mean, squares = accumulator
+        other_count, other_mean, other_squares = other
+        if not other_count:
+            return accumulator
+        if not count:
+            accumulator[:] = other
+            return accumulator
+        total, distance = count + other_count, other_mean - mean
+        mean += distance * other_count / total
+        squares += other_squares + distance * distance * count * other_count / total
+        accumulator[:] = total, mean, squares
         return accumulator
 
     def result(self, accumulator: list[Any]) -> Any:
-        squares, total, count = accumulator
-        quotient: Any
+        count, _, squares = accumulator
         if count <= 0 or (self.sample and count == 1):
             return None
-        fit, by = self._fit, count - 1 if self.sample else count
-        if isinstance(self.type, t.DecimalType):
-            difference = EXACT.subtract(squares, EXACT.divide(EXACT.multiply(total, total), count))
-            quotient = EXACT.divide(difference, by)
-            return divide_decimal(EXACT.sqrt(max(quotient, Decimal(0))) if self.root else quotient, 1, self.type.scale)
-        if is_integer(self.type):
-            difference = fit(squares - divide_integer(fit(total * total), count))
-            quotient = divide_integer(difference, by)
-            return fit(int(math.sqrt(quotient)) if quotient >= 0 else 0) if self.root else fit(quotient)
-        quotient = fit(fit(squares - fit(fit(total * total) / count)) / by)
-        if not self.root:
-            return quotient
-        return fit(math.sqrt(quotient)) if quotient >= 0 else math.nan
+        quotient = squares / (count - 1 if self.sample else count)
+        if self.root:
+            quotient = math.sqrt(quotient) if quotient >= 0 else math.nan
+        return self._cast(quotient)
 
 
 def _infer(name: str) -> Callable[[Sequence[Argument]], Signature]:

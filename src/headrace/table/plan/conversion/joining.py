@@ -18,6 +18,7 @@ from headrace.table.plan.relations import Filter, Join, Project, Relation, Scan,
 from headrace.table.plan.rex import InputRef, Literal, Rex, shifted
 from headrace.table.plan.rules.conditions import call, comparison, conjunction, conjuncts
 from headrace.table.plan.rules.rewriting import row_of, substituted
+from headrace.table.plan.upsert_keys import UpsertKeys
 from headrace.types.logical_types import BooleanType, TimeAttribute
 
 if TYPE_CHECKING:
@@ -157,13 +158,19 @@ def temporal_join(to: Converter, relation: TemporalJoin) -> Node:
             "but no row time attribute can be found.",
             remedy="declare WATERMARK and PRIMARY KEY on the versioned table",
         )
+    right = to.node(relation.right)
+    if not any(key <= set(condition.right_keys) for key in UpsertKeys().of(right)):
+        raise SqlNotSupportedError(
+            "Temporal Table Join requires the primary key of the versioned table in its condition, but no such key can be found.",
+            remedy="declare PRIMARY KEY on the versioned table, or take its last rows by ROW_NUMBER, and join by that key",
+        )
     if not condition.left_keys:
         raise SqlNotSupportedError(
             "Currently the join key in Temporal Table Join can not be empty.", remedy="add an equality to the condition"
         )
     node = joins.TemporalJoin(
         relation.row_type,
-        (to.node(relation.left), to.node(relation.right)),
+        (to.node(relation.left), right),
         relation.kind,
         condition.left_keys,
         condition.right_keys,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from headrace.graph.table_specs import AggregateSpec, SortOrder, TimeWindow
 from headrace.table.errors import SqlNotSupportedError
@@ -13,17 +14,23 @@ from headrace.types.logical_types import RowType
 
 
 def aggregate_specs(
-    calls: Sequence[AggregateCall], row_type: RowType, session: Session, retracts: bool, slides: bool = False
+    calls: Sequence[AggregateCall],
+    row_type: RowType,
+    session: Session,
+    retracts: bool,
+    slides: bool = False,
+    final: Sequence[AggregateCall] = (),
 ) -> tuple[AggregateSpec, ...]:
     """Return the specs of calls over rows of a type, which may be retracted.
 
-    With `slides`, rows leave the frame of the calls: functions that can take back rows are then cheaper.
+    With `slides`, rows leave the frame of the calls: functions that can take back rows are then cheaper. The results of the
+    calls in `final` do not depend on rows that are taken back.
     """
-    return tuple(_aggregate_spec(call, row_type, session, retracts, slides) for call in calls)
+    return tuple(_aggregate_spec(call, row_type, session, retracts, slides, call in final) for call in calls)
 
 
 def _aggregate_spec(
-    call: AggregateCall, row_type: RowType, session: Session, retracts: bool, slides: bool
+    call: AggregateCall, row_type: RowType, session: Session, retracts: bool, slides: bool, final: bool
 ) -> AggregateSpec:
     kinds = row_type.field_types()
     constants = (*call.constants, *(NOT_CONSTANT,) * (len(call.arguments) - len(call.constants)))
@@ -31,7 +38,7 @@ def _aggregate_spec(
     site = CallSite(arguments, call.type, session, call.ignore_nulls)
     function = call.function
     make = function.retracting if (retracts or slides) and function.retracting is not None else function.rows
-    accumulation = make(site)
+    accumulation = _Unretracted(function.rows(site)) if final else make(site)
     if retracts and not accumulation.can_retract:
         raise SqlNotSupportedError(
             f"The aggregate function {function.name} cannot take back rows, but its input has updates",
@@ -41,6 +48,28 @@ def _aggregate_spec(
     return AggregateSpec(
         accumulation, call.arguments, call.filter, call.distinct, sort_orders(call.order_by), columns, function.name
     )
+
+
+class _Unretracted(Accumulation):
+    """A function over updated rows that ignores their old values."""
+
+    def __init__(self, function: Accumulation) -> None:
+        self._function = function
+
+    def create(self) -> Any:
+        return self._function.create()
+
+    def add(self, accumulator: Any, *arguments: Any) -> Any:
+        return self._function.add(accumulator, *arguments)
+
+    def retract(self, accumulator: Any, *arguments: Any) -> Any:
+        return accumulator
+
+    def merge(self, accumulator: Any, other: Any) -> Any:
+        return self._function.merge(accumulator, other)
+
+    def result(self, accumulator: Any) -> Any:
+        return self._function.result(accumulator)
 
 
 def can_merge(specs: Sequence[AggregateSpec]) -> bool:

@@ -6,10 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from headrace.graph import table_join_specs as join_specs
+from headrace.graph import table_sort_specs as sort_specs
 from headrace.graph import table_specs as specs
 from headrace.graph.specs import OperatorSpec
 from headrace.table.errors import SqlNotSupportedError
 from headrace.table.functions.definition import Session
+from headrace.table.plan.monotonic import never_goes_back
 from headrace.table.plan.nodes import aggregates, ends, joins, ranks, simple
 from headrace.table.plan.nodes.base import Node
 from headrace.table.plan.rex import Rex
@@ -111,7 +114,8 @@ def _is_proctime(kind: Any) -> bool:
 
 def _group(to: Specs, node: aggregates.GroupAggregate) -> OperatorSpec:
     below = node.input
-    calls = aggregate_specs(node.calls, below.row_type, to.session, not below.insert_only)
+    final = () if below.insert_only else [call for call in node.calls if never_goes_back(below, node.groups, call)]
+    calls = aggregate_specs(node.calls, below.row_type, to.session, not below.insert_only, final=final)
     return specs.GroupAggregate(
         node.groups,
         calls,
@@ -177,7 +181,7 @@ def _over(to: Specs, node: aggregates.OverAggregate) -> OperatorSpec:
 
 
 def _rank(to: Specs, node: ranks.Rank) -> OperatorSpec:
-    return specs.Rank(
+    return sort_specs.Rank(
         node.partition_by,
         sort_orders(node.order_by),
         node.start,
@@ -200,7 +204,7 @@ def _rank_key(node: ranks.Rank | ranks.SortLimit) -> tuple[int, ...] | None:
 
 
 def _deduplicate(to: Specs, node: ranks.Deduplicate) -> OperatorSpec:
-    return specs.Deduplicate(
+    return sort_specs.Deduplicate(
         node.partition_by,
         node.time,
         node.event_time,
@@ -214,7 +218,7 @@ def _deduplicate(to: Specs, node: ranks.Deduplicate) -> OperatorSpec:
 
 
 def _window_rank(to: Specs, node: ranks.WindowRank) -> OperatorSpec:
-    return specs.WindowRank(
+    return sort_specs.WindowRank(
         node.partition_by,
         node.window[1],
         sort_orders(node.order_by),
@@ -230,16 +234,16 @@ def _window_rank(to: Specs, node: ranks.WindowRank) -> OperatorSpec:
 
 def _temporal_sort(to: Specs, node: ranks.TemporalSort) -> OperatorSpec:
     orders = sort_orders(node.order_by)
-    return specs.TemporalSort(orders[0].column, orders, node.event_time, **to.types(node))
+    return sort_specs.TemporalSort(orders[0].column, orders, node.event_time, **to.types(node))
 
 
 def _sort(to: Specs, node: ranks.Sort) -> OperatorSpec:
-    return specs.Sort(sort_orders(node.order_by), node.offset, node.limit, _kinds(node.input), **to.types(node))
+    return sort_specs.Sort(sort_orders(node.order_by), node.offset, node.limit, _kinds(node.input), **to.types(node))
 
 
 def _sort_limit(to: Specs, node: ranks.SortLimit) -> OperatorSpec:
     assert node.limit is not None
-    return specs.Rank(
+    return sort_specs.Rank(
         (),
         sort_orders(node.order_by),
         node.offset + 1,
@@ -255,9 +259,9 @@ def _sort_limit(to: Specs, node: ranks.SortLimit) -> OperatorSpec:
 
 def _limit(to: Specs, node: ranks.Limit) -> OperatorSpec:
     if node.input.insert_only:
-        return specs.Limit(node.offset, node.limit, **to.types(node))
+        return sort_specs.Limit(node.offset, node.limit, **to.types(node))
     end = None if node.limit is None else node.offset + node.limit
-    return specs.Rank(
+    return sort_specs.Rank(
         (),
         (),
         node.offset + 1,
@@ -275,14 +279,14 @@ def _normalize(to: Specs, node: simple.ChangelogNormalize) -> OperatorSpec:
     return specs.ChangelogNormalize(node.key, node.update_before, node.ttl, program, **to.types(node))
 
 
-def _side(node: joins.JoinNode, number: int, **more: Any) -> specs.JoinSide:
+def _side(node: joins.JoinNode, number: int, **more: Any) -> join_specs.JoinSide:
     below = node.inputs[number]
     keys = node.right_keys if number else node.left_keys
-    return specs.JoinSide(keys, len(below.row_type), _kinds(below), null_safe=node.null_safe, **more)
+    return join_specs.JoinSide(keys, len(below.row_type), _kinds(below), null_safe=node.null_safe, **more)
 
 
 def _join(to: Specs, node: joins.Join) -> OperatorSpec:
-    return specs.RegularJoin(
+    return join_specs.RegularJoin(
         node.kind,
         _side(node, 0, unique_key=node.left_unique, ttl=node.left_ttl),
         _side(node, 1, unique_key=node.right_unique, ttl=node.right_ttl),
@@ -295,7 +299,7 @@ def _join(to: Specs, node: joins.Join) -> OperatorSpec:
 
 
 def _interval_join(to: Specs, node: joins.IntervalJoin) -> OperatorSpec:
-    return specs.IntervalJoin(
+    return join_specs.IntervalJoin(
         node.kind,
         _side(node, 0, time=node.left_time),
         _side(node, 1, time=node.right_time),
@@ -308,7 +312,7 @@ def _interval_join(to: Specs, node: joins.IntervalJoin) -> OperatorSpec:
 
 
 def _window_join(to: Specs, node: joins.WindowJoin) -> OperatorSpec:
-    return specs.WindowJoin(
+    return join_specs.WindowJoin(
         node.kind,
         _side(node, 0),
         _side(node, 1),
@@ -323,7 +327,7 @@ def _window_join(to: Specs, node: joins.WindowJoin) -> OperatorSpec:
 
 
 def _temporal_join(to: Specs, node: joins.TemporalJoin) -> OperatorSpec:
-    return specs.TemporalJoin(
+    return join_specs.TemporalJoin(
         node.kind,
         _side(node, 0, time=node.left_time),
         _side(node, 1, time=node.right_time),
@@ -335,7 +339,7 @@ def _temporal_join(to: Specs, node: joins.TemporalJoin) -> OperatorSpec:
 
 def _lookup_join(to: Specs, node: joins.LookupJoin) -> OperatorSpec:
     width = len(node.input.row_type)
-    return specs.LookupJoin(
+    return join_specs.LookupJoin(
         node.kind,
         Lookup(node.source.lookup(node.lookup_columns)),
         node.lookup_keys,
@@ -349,7 +353,7 @@ def _lookup_join(to: Specs, node: joins.LookupJoin) -> OperatorSpec:
 def _match(to: Specs, node: ends.Match) -> OperatorSpec:
     match = node.match
     orders = sort_orders(match.order_by)
-    return specs.Match(
+    return sort_specs.Match(
         match.partition_by,
         orders[0].column,
         cep_pattern(match, to.session),

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.graph import partitioners
 from headrace.graph import table_specs as specs
 from headrace.graph.specs import OperatorSpec
-from headrace.graph.transformations import TransformationKind
+from headrace.graph.transformations import Transformation, TransformationKind
 from headrace.table.plan.changelog import mode_of
 from headrace.table.plan.describe import Text, description
 from headrace.table.plan.nodes import ends, simple
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from headrace.datastream import DataStream, StreamExecutionEnvironment
 
 _LONGEST_NAME = 100
+_COUNTED = re.compile(r"\$\d+$|(?<=^Unregistered_DataStream_Source)_\d+$|(?<=^\*anonymous)_\d+(?=\*$)")
+"""Numbers of tables without a name count through a process. Ids must be the same in the next one."""
 
 
 @dataclass(frozen=True)
@@ -66,16 +69,20 @@ class Translator:
             stream = self._with_kinds(stream, node.input)
         before = {t.id for t in self._env.registry}
         handle = node.sink.consume(stream, node.name[-1])
-        self._keep_order(stream, before)
+        made = [t for t in self._env.registry if t.id not in before and t.kind is TransformationKind.OPERATOR]
+        self._keep_order(stream, made)
+        for t in made:
+            if t.uid is None:  # an id that the graph is hashed into would change with the query
+                self._env.registry.update(t.id, uid=self._uid("Sink"))
         return handle
 
-    def _keep_order(self, stream: DataStream, before: set[int]) -> None:
+    def _keep_order(self, stream: DataStream, made: list[Transformation]) -> None:
         """Let the operators of a sink run with the parallelism of its input: changes of a key must not overtake."""
         parallelism, _ = self._parallelism([stream])
         if parallelism is None:
             return
-        for t in list(self._env.registry):
-            if t.id not in before and t.kind is TransformationKind.OPERATOR and t.parallelism is None:
+        for t in made:
+            if t.parallelism is None:
                 self._env.registry.update(t.id, parallelism=parallelism)
 
     # -- nodes ----------------------------------------------------------------------------------------------------
@@ -105,7 +112,7 @@ class Translator:
         while waiting:
             t = registry.get(waiting.pop())
             if t.kind is TransformationKind.OPERATOR and t.uid is None:
-                registry.update(t.id, uid=self._uid(t.name.removeprefix("Source: ")))
+                registry.update(t.id, uid=self._uid(_COUNTED.sub("", t.name.removeprefix("Source: "))))
             waiting += t.inputs
         return stream
 

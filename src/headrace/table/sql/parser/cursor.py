@@ -11,12 +11,20 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from headrace.table.sql.errors import SqlParseError
 from headrace.table.sql.tokens import Token, tokenize
+from headrace.table.sql.words import RESERVED
 
 if TYPE_CHECKING:
     from headrace.table.sql.syntax.expressions import Expression
     from headrace.table.sql.syntax.queries import Query
 
 T = TypeVar("T")
+
+# Where one of these is not expected, something before it is missing; nobody means a column.
+_CLAUSES = frozenset(
+    (
+        "AND AS BY END EXCEPT FROM GROUP HAVING INTERSECT INTO JOIN LIMIT ON OR ORDER SELECT SET THEN UNION WHEN WHERE WITH"
+    ).split()
+)
 
 
 class Cursor:
@@ -137,6 +145,13 @@ class Cursor:
         """Raise an error at the next token, or at the given position."""
         if message is None:
             shown = "end of the statement" if self.token.kind == "end" else repr(self.token.text)
-            message = f"Unexpected {shown}"
+            message = f"Unexpected {shown}{self._quoting_hint()}"
         where = self.token.position if position is None else position
         raise SqlParseError(message, self.text, where, tuple(self._traced))
+
+    def _quoting_hint(self) -> str:
+        """Return how to write a reserved word where a name or a column may be meant."""
+        word = self.token.kind == "word" and self.token.key in RESERVED and self.token.key not in _CLAUSES
+        if word and not {"an identifier", "an expression"}.isdisjoint(self._traced):
+            return f" (a reserved word; to use it as a name, write `{self.token.text}`)"
+        return ""

@@ -1,0 +1,13 @@
+CREATE TABLE orders (id INT, customer STRING, amount DECIMAL(10, 2), quantity INT NOT NULL, price DOUBLE, placed TIMESTAMP(3), note VARCHAR(20), code CHAR(3), small SMALLINT, big BIGINT, flag BOOLEAN, born DATE, WATERMARK FOR placed AS placed - INTERVAL '5' SECOND) WITH ('connector' = 'filesystem', 'path' = '/tmp/none', 'format' = 'json');
+CREATE TABLE payments (order_id INT, way STRING, paid TIMESTAMP_LTZ(3), proc AS PROCTIME(), WATERMARK FOR paid AS paid) WITH ('connector' = 'filesystem', 'path' = '/tmp/none', 'format' = 'json');
+CREATE TABLE people (id INT, name STRING, tags ARRAY<STRING>, scores MAP<STRING, INT>, home ROW<street STRING, zip INT>, past ARRAY<ROW<street STRING, zip INT>>, seen TIMESTAMP_LTZ(6), early TIME, data BYTES) WITH ('connector' = 'filesystem', 'path' = '/tmp/none', 'format' = 'json');
+CREATE TABLE rate_log (currency STRING NOT NULL, rate DECIMAL(10, 4), valid TIMESTAMP(3), WATERMARK FOR valid AS valid) WITH ('connector' = 'filesystem', 'path' = '/tmp/none', 'format' = 'json');
+CREATE TABLE plain (a INT, b STRING, c TIMESTAMP(3)) WITH ('connector' = 'filesystem', 'path' = '/tmp/none', 'format' = 'json');
+CREATE TABLE appended (a INT, b STRING) WITH ('connector' = 'filesystem', 'path' = '/tmp/none-out', 'format' = 'json');
+CREATE TABLE required (a INT NOT NULL, b STRING) WITH ('connector' = 'blackhole');
+CREATE TABLE printed (customer STRING, total DECIMAL(38, 2), PRIMARY KEY (customer) NOT ENFORCED) WITH ('connector' = 'print');
+CREATE VIEW rates AS SELECT currency, rate, valid FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY currency ORDER BY valid DESC) AS n FROM rate_log) WHERE n = 1;
+CREATE VIEW big_orders AS SELECT id, customer, amount FROM orders WHERE amount > 100;
+CREATE VIEW totals AS SELECT customer, SUM(amount) AS total, COUNT(*) AS n FROM orders GROUP BY customer;
+CREATE VIEW windowed AS SELECT * FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(placed), INTERVAL '1' MINUTE));
+CREATE VIEW clocked AS SELECT *, PROCTIME() AS clock FROM orders;
