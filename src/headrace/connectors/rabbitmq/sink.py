@@ -179,5 +179,7 @@ class _Writer(SinkWriter):
     def close(self) -> None:
         if self._connection is not None:
             connection, self._connection, self._channel = self._connection, None, None
-            with contextlib.suppress(Exception):
+            try:
                 connection.close()
+            except Exception as error:
+                _LOG.debug("headrace: a connection to RabbitMQ could not be closed: %s", error)

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import threading
 from collections import deque
@@ -188,8 +187,10 @@ class _Connection(threading.Thread):
                     channel.queue_declare(source.queue, passive=True)  # its answer says that the server has the former
                     self.acknowledged = (generation, tag)
         finally:
-            with contextlib.suppress(Exception):
+            try:
                 connection.close()
+            except Exception as error:
+                _LOG.debug("headrace: a connection to RabbitMQ could not be closed: %s", error)
 
     def acknowledge(self, message: _Received) -> None:
         """Acknowledge a message and all before it soon, if its connection still exists."""

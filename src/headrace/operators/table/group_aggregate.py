@@ -1,7 +1,7 @@
 """GROUP BY without windows, by Flink's rules for changes.
 
 1. The first row of a group emits +I. Each further row emits -U with the old and +U with the new result, unless the result is
-   the same (with a time to live, it is emitted even then: whoever keeps it must learn that it is alive).
+   the same (with a time to live, it is emitted even then: an operator that keeps it must learn that it is alive).
 2. A retraction of the last row emits -D and removes the group. A retraction for an unknown group is ignored.
 3. With `mini_batch`, the rows of a run are added first, and each changed group emits once.
 4. In batch mode, all groups are emitted at the end of the input; without keys, one row even if there was no input.

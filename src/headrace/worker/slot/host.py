@@ -6,7 +6,7 @@ count) is closed and rebuilt from its state files. A task that now runs elsewher
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import traceback
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from headrace.worker.task.vertex_task import Closer, close_at_will
 
 _LAST = 2**32 - 1  # the highest sequence number of a frame
 _PATIENCE = 2  # epochs; one may have failed before it reached the level of the task
+_log = logging.getLogger("headrace")
 
 
 class TaskHost:
@@ -118,5 +119,7 @@ class TaskHost:
     def _discard(self, task_id: TaskId) -> None:
         task = self._tasks.pop(task_id, None)
         if task is not None:
-            with contextlib.suppress(Exception):
+            try:
                 task.close()
+            except Exception as error:
+                _log.debug("headrace: task %s could not be closed after its failure: %s", task_id, error)

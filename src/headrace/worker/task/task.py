@@ -6,7 +6,7 @@ flush their writers; 3. call the checkpoint hooks; 4. write the changes to one s
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import os
 import socket
 import time
@@ -30,6 +30,8 @@ from headrace.worker.task.stack_sampler import StackSampler
 from headrace.worker.task.state_log import StateLog
 from headrace.worker.task.vertex_builder import VertexBuilder
 from headrace.worker.task.vertex_task import Closer, close_at_will
+
+_log = logging.getLogger("headrace")
 
 
 class Task:
@@ -70,8 +72,10 @@ class Task:
             for vertex in self.vertices:
                 vertex.open(inherited=task_order.inheritance is not None)
         except Exception:
-            with contextlib.suppress(Exception):
+            try:
                 self.close()
+            except Exception as error:
+                _log.debug("headrace: a task that could not be opened could not be closed: %s", error)
             raise
         self.version = task_order.version
         self._restored = self._log.restored() if task_order.inheritance is not None else {}
