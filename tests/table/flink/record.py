@@ -16,6 +16,7 @@ import re
 import shutil
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -26,10 +27,26 @@ from pyflink.table import EnvironmentSettings, StreamTableEnvironment
 MODES = {"append": "insertOnly", "upsert": "upsert", "all": "all"}
 
 
+@cache
+def cluster():
+    """Start one cluster for all cases: starting it costs more than running a case. Return its port."""
+    package = get_gateway().jvm.org.apache.flink.runtime.minicluster
+    settings = get_gateway().jvm.org.apache.flink.configuration.Configuration()
+    settings.setString("rest.port", "0")
+    builder = package.MiniClusterConfiguration.Builder()
+    built = builder.setConfiguration(settings).setNumTaskManagers(1).setNumSlotsPerTaskManager(8).build()
+    found = package.MiniCluster(built)
+    found.start()
+    return found.getRestAddress().get().getPort()
+
+
 def environment(case, tables, views, folder):
     batch = case.get("batch", False)
     settings = EnvironmentSettings.in_batch_mode() if batch else EnvironmentSettings.in_streaming_mode()
-    streams = StreamExecutionEnvironment.get_execution_environment().set_parallelism(1)
+    jvm = get_gateway().jvm
+    of = jvm.org.apache.flink.streaming.api.environment.StreamExecutionEnvironment
+    remote = of.createRemoteEnvironment("localhost", cluster(), java_array(jvm.java.lang.String, []))
+    streams = StreamExecutionEnvironment(remote).set_parallelism(1)
     env = StreamTableEnvironment.create(streams, settings)
     env.get_config().set("table.local-time-zone", "UTC")
     for key, value in (case.get("conf") or {}).items():
@@ -112,14 +129,18 @@ def upserts(streams, env, name, table):
     info = of.ROW_NAMED(java_array(get_gateway().jvm.java.lang.String, names), array)
     found = jvm.java.util.ArrayList()
     for kind, *values in table["rows"]:
-        row = jvm.org.apache.flink.types.Row(getattr(jvm.org.apache.flink.types.RowKind, kinds[kind]), len(values))
+        fields = java_array(jvm.Object, [None] * len(values))
         for number, (value, each) in enumerate(zip(values, types)):
             if value is not None and each == "TIMESTAMP":
                 value = jvm.java.time.LocalDateTime.parse(value.replace(" ", "T"))
             elif value is not None and each == "BIGINT":
-                value = jvm.java.lang.Long(str(value))
-            row.setField(number, value)
-        found.add(row)
+                # The gateway would make an Integer of a Long.
+                boxed = jvm.java.util.stream.LongStream.of(value).boxed().toArray()
+                jvm.System.arraycopy(boxed, 0, fields, number, 1)
+                continue
+            fields[number] = value
+        kind = getattr(jvm.org.apache.flink.types.RowKind, kinds[kind])
+        found.add(jvm.org.apache.flink.types.Row.ofKind(kind, fields))
     stream = streams._j_stream_execution_environment.fromData(found, info)
     mode = jvm.org.apache.flink.table.connector.ChangelogMode.upsert()
     env._j_tenv.createTemporaryView(name, env._j_tenv.fromChangelogStream(stream, java_schema(table["schema"]), mode))

@@ -89,6 +89,8 @@ class CallSite:
     session: Session = field(default_factory=Session)
     ignore_nulls: bool = False
     """IGNORE NULLS, for aggregate functions that treat nulls as values otherwise."""
+    over: bool = False
+    """Whether an aggregate function is called over a window of rows."""
 
 
 Infer = Callable[[Sequence[Argument]], Signature]

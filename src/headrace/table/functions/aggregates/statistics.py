@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from headrace.table.functions.aggregates.numbers import LARGEST_PRECISION, require_numeric
+from headrace.table.functions.aggregates.over_statistics import SteppedVariance
 from headrace.table.functions.casts.numeric import numeric_cast
 from headrace.table.functions.definition import Accumulation, AggregateFunction, Argument, CallSite, Signature
 from headrace.types import logical_types as t
@@ -94,7 +95,7 @@ def _infer(name: str) -> Callable[[Sequence[Argument]], Signature]:
 
 def _function(name: str, sample: bool, root: bool) -> AggregateFunction:
     def rows(site: CallSite) -> Accumulation:
-        return Variance(site.result, sample, root)
+        return (SteppedVariance if site.over else Variance)(site.result, sample, root)
 
     return AggregateFunction(name, _infer(name), rows)
 

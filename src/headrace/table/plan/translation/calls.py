@@ -20,22 +20,23 @@ def aggregate_specs(
     retracts: bool,
     slides: bool = False,
     final: Sequence[AggregateCall] = (),
+    over: bool = False,
 ) -> tuple[AggregateSpec, ...]:
     """Return the specs of calls over rows of a type, which may be retracted.
 
     With `slides`, rows leave the frame of the calls: functions that can take back rows are then cheaper. The results of the
-    calls in `final` do not depend on rows that are taken back.
+    calls in `final` do not depend on rows that are taken back. `over`: they are calls of an OVER window.
     """
-    return tuple(_aggregate_spec(call, row_type, session, retracts, slides, call in final) for call in calls)
+    return tuple(_aggregate_spec(call, row_type, session, retracts, slides, call in final, over) for call in calls)
 
 
 def _aggregate_spec(
-    call: AggregateCall, row_type: RowType, session: Session, retracts: bool, slides: bool, final: bool
+    call: AggregateCall, row_type: RowType, session: Session, retracts: bool, slides: bool, final: bool, over: bool
 ) -> AggregateSpec:
     kinds = row_type.field_types()
     constants = (*call.constants, *(NOT_CONSTANT,) * (len(call.arguments) - len(call.constants)))
     arguments = tuple(Argument(kinds[column], value) for column, value in zip(call.arguments, constants))
-    site = CallSite(arguments, call.type, session, call.ignore_nulls)
+    site = CallSite(arguments, call.type, session, call.ignore_nulls, over)
     function = call.function
     make = function.retracting if (retracts or slides) and function.retracting is not None else function.rows
     accumulation = _Unretracted(function.rows(site)) if final else make(site)

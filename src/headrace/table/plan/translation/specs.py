@@ -164,7 +164,7 @@ def _global_window(to: Specs, node: aggregates.GlobalWindowAggregate) -> Operato
 def _over(to: Specs, node: aggregates.OverAggregate) -> OperatorSpec:
     over, below = node.over, node.input
     slides = over.frame.start is not None
-    calls = aggregate_specs(over.calls, below.row_type, to.session, not below.insert_only, slides)
+    calls = aggregate_specs(over.calls, below.row_type, to.session, not below.insert_only, slides, over=True)
     frame = specs.OverFrame(over.frame.rows, over.frame.start, over.frame.end)
     return specs.OverAggregate(
         over.partition_by,

@@ -64,8 +64,8 @@ class Translator:
         stream = self._stream(node.input)
         stream, kinds = self._checked(stream, node), not node.input.insert_only
         if node.materialize:
-            stream = self._materialized(stream, node)
-        if not kinds and not node.sink.changelog_mode(mode_of(node.input)).is_insert_only:
+            stream = self._materialized(stream if kinds else self._with_kinds(stream, node.input), node)
+        elif not kinds and not node.sink.changelog_mode(mode_of(node.input)).is_insert_only:
             stream = self._with_kinds(stream, node.input)
         before = {t.id for t in self._env.registry}
         handle = node.sink.consume(stream, node.name[-1])
